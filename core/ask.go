@@ -10,9 +10,9 @@ import (
 	"metaqda/core/qda"
 )
 
-// Answer says what a vector is, and how surely.
+// Answer holds the probabilities of a vector and the decision.
 type Answer struct {
-	Label         string    // of the most probable class, whatever None is: Class and Headline heed None
+	Label         string    // of the most probable class, whatever None is; Class and Headline take None into account
 	Probabilities []float64 // C, of each class in the order of Classes
 	None          float64   // probability of none of the classes; with Probabilities it sums to one
 	Decision
@@ -22,9 +22,9 @@ func (c *Classifier) answer(p []float64, none float64) Answer {
 	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.decide(p, none)}
 }
 
-// Predict says what a vector of length d is. It returns [qda.ErrNoExamples] while no
-// class has an example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector
-// that is not of length d or not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
+// Predict answers for a vector of length d. It returns [qda.ErrNoExamples] if no class has an
+// example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or
+// with a number that is not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	if err := c.hold(); err != nil {
 		return Answer{}, err
@@ -38,10 +38,9 @@ func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	return c.answer(p, none), nil
 }
 
-// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns
-// that of none of them: Predict without allocation once the classifier has settled,
-// with its errors and its cost, and an [Error] with the code "argument" for a dst of another
-// length.
+// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns that of
+// none of them. It is Predict without allocation once the classifier has settled, with the same
+// errors and cost. It returns an [Error] with the code "argument" for a dst of another length.
 func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
 	if err := c.hold(); err != nil {
 		return 0, err
@@ -50,7 +49,7 @@ func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none floa
 	return c.probabilitiesTo(dst, vector)
 }
 
-// probabilitiesTo changes nothing of a classifier that is held.
+// probabilitiesTo is ProbabilitiesTo under the lock. It changes nothing.
 func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		return 0, &Error{Code: "argument", Message: "There is room for the probabilities of " + strconv.Itoa(len(dst)) + " classes, and there are " + strconv.Itoa(len(c.classes)) + ": make it as long."}
@@ -64,11 +63,10 @@ func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none floa
 	return c.qda.ProbabilitiesTo(dst, *x)
 }
 
-// Classify says what each of many vectors is, judged together, which is right more often
-// than one by one; see [qda.Classifier.Classify] for how and at what cost. A
-// context.Context serves as ctx, whose error is returned once it has ended, or nil for one
-// that does not end. progress, unless nil, is told now and then how much is done of how much. It returns what
-// Predict does, as an [Error] that names the vector by its place.
+// Classify answers for many vectors judged together, which is right more often than one by one;
+// [qda.Classifier.Classify] says how and at what cost. ctx may be a context.Context, or nil;
+// once it has ended, its error is returned. progress, unless nil, is called now and then.
+// Errors are those of Predict, as an [Error] that names the index of the vector.
 func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
 	b, err := c.all(vectors, c.BeginClassify)
 	if err != nil {
@@ -85,9 +83,9 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 	return all, nil
 }
 
-// Suggest says which n of many vectors tell most once they are labelled, the best one
-// first: see [qda.Classifier.Suggest]. Nothing need be taught before. ctx, progress and
-// errors are as for Classify.
+// Suggest returns the n of many vectors whose labels would tell most, the best one first: see
+// [qda.Classifier.Suggest]. The classifier may be empty. ctx, progress and errors are as for
+// Classify.
 func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
 	b, err := c.all(vectors, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
 	if err != nil {
@@ -99,7 +97,7 @@ func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress f
 	return b.Suggestions, nil
 }
 
-// all begins with vectors put one after the other.
+// all concatenates vectors and begins a batch.
 func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*Batch, error)) (*Batch, error) {
 	d := c.Dim()
 	if d == 0 && len(vectors) > 0 {
@@ -115,16 +113,16 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 	return begin(x, d)
 }
 
-// Near is a taught example beside a vector.
+// Near is an example near a vector.
 type Near struct {
 	Example  *Example
 	Distance float64 // Euclidean, of whitened vectors
-	Near     bool    // close enough that both would be of one burst
+	Near     bool    // close enough to be of one burst
 }
 
-// Nearest returns the n examples nearest to a vector of length d, the closest first; of a
-// group its first frame, at the distance of the group's mean. See [qda.Classifier.Nearest].
-// Errors are those of Predict.
+// Nearest returns the n examples nearest to a vector of length d, the closest first. A group is
+// represented by its first frame, at the distance of the group's mean. See
+// [qda.Classifier.Nearest]. Errors are those of Predict.
 func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {
@@ -144,20 +142,20 @@ func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 	return all, nil
 }
 
-// LeftOut is what an example would be taken for had it never been taught. Frames of a
-// burst are left out together and asked about by their mean.
+// LeftOut is the answer for an example after leaving it out. Frames of a burst are left out
+// together, and their mean is the query.
 type LeftOut struct {
-	Of            int        // how many there are to leave out, bursts counted once
+	Of            int        // number of examples to leave out, bursts counted once
 	Examples      []*Example // one, or the frames of a burst
-	Class         int        // their own, an index into Classes
-	Alone         bool       // their class has no other
+	Class         int        // their own class, an index into Classes
+	Alone         bool       // their class has no other example
 	Probabilities []float64  // C, of each class; nil for the only example of all
 	None          float64    // probability of none of the classes
 }
 
-// LeaveOut leaves out the i-th of all examples, where a burst counts as one, and returns
-// the answer of what is left, see [qda.Classifier.LeaveOutTo]. It returns nil where there is
-// no i-th. Cost a few times that of Predict.
+// LeaveOut leaves out the i-th of all examples, a burst counting as one, and returns the answer
+// of the rest: see [qda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a
+// few times that of Predict.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
 	if i < 0 || c.settle() != nil {

@@ -10,17 +10,17 @@ import (
 	"metaqda/core/qda"
 )
 
-// Context is what is asked of a context.Context: the error that it ended with, nil until
-// then. Package context itself would make a small program a tenth larger.
+// Context is the part of a context.Context that is needed: the error it ended with, nil until
+// then. Importing package context would make a small program a tenth larger.
 type Context interface{ Err() error }
 
-// Batch is a question about many vectors at once, answered step by step, so that a
-// program of one thread can do other things in between. It is about what was taught when
-// it was asked: later changes do not reach it.
+// Batch is a question about many vectors, answered step by step, so that a program of one
+// thread can do other work between steps. It asks the classifier as it was at the start: later
+// changes do not reach it.
 type Batch struct {
-	Suggestions []int     // of BeginSuggest, once it is done: places in the batch
-	Like        []int     // how many others look like each of them
-	Groups      [][]int   // of BeginAlike, once it is done: places in the batch
+	Suggestions []int     // of BeginSuggest, once it is done: indices into the batch
+	Like        []int     // number of others that look like each of them
+	Groups      [][]int   // of BeginAlike, once it is done: indices into the batch
 	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
 
 	asked       *Classifier
@@ -31,7 +31,7 @@ type Batch struct {
 	err         error
 }
 
-// Len returns how many answers there are, once BeginClassify is done.
+// Len returns the number of answers, once BeginClassify is done.
 func (b *Batch) Len() int {
 	if b.answers == nil {
 		return 0
@@ -44,19 +44,19 @@ func (b *Batch) Answer(i int) (classes []float64, none float64) {
 	return b.answers.Classes.RawRowView(i), b.answers.None[i]
 }
 
-// Step goes on for a while and reports whether there is more to do, after done of
-// total, which count pieces of work. It returns the error that the question ended with.
+// Step works for a while and reports whether there is more to do. done and total count pieces
+// of work. It returns the error of the question, if any.
 func (b *Batch) Step() (more bool, done, total int, err error) {
 	_, more = b.next()
 	return more, b.done, b.total, b.err
 }
 
-// Stop gives the question up. Every batch wants it, or Step until there is no more:
-// otherwise what it holds is never freed.
+// Stop gives up the question. Call it, or Step until there is no more, on every batch:
+// otherwise its memory is never freed.
 func (b *Batch) Stop() { b.stop() }
 
-// Finish goes on to the end, or until ctx, unless nil, ends, whose error it then returns.
-// progress, unless nil, is told now and then how much is done of how much.
+// Finish steps to the end. If ctx, unless nil, ends before, it returns the error of ctx.
+// progress, unless nil, is called now and then.
 func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	defer b.Stop()
 	for {
@@ -76,7 +76,7 @@ func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	}
 }
 
-// pending is a context that ends when nobody waits for an answer any more.
+// pending is a context that ends when nobody waits for the answer any more.
 type pending struct{ over bool }
 
 func (w *pending) Err() error {
@@ -88,8 +88,8 @@ func (w *pending) Err() error {
 
 var errStopped = &Error{Code: "disposed", Message: "This question was given up."}
 
-// BeginClassify judges vectors of length d, one after the other, together: [Classifier.Classify]
-// step by step. Errors are those of Classify.
+// BeginClassify is [Classifier.Classify] step by step, for concatenated vectors of length d.
+// Errors are those of Classify.
 func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 	if c.Count() == 0 {
 		return nil, qda.ErrNoExamples
@@ -100,9 +100,8 @@ func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 	})
 }
 
-// BeginSuggest finds which n of the vectors, of length d one after the other, tell most once
-// they are labelled, the best one first: [Classifier.Suggest] step by step. Nothing need
-// be taught before. Errors are those of Suggest.
+// BeginSuggest is [Classifier.Suggest] step by step, for concatenated vectors of length d. The
+// classifier may be empty. Errors are those of Suggest.
 func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error {
 		s, err := q.Suggest(ctx, x, n, progress)
@@ -111,9 +110,9 @@ func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 	})
 }
 
-// BeginAlike groups vectors that resemble each other, of those at the given places; see
-// [qda.Classifier.Alike]. Nothing need be taught before. Errors are those of Suggest, and
-// an [Error] with the code "argument" for a place that there is not.
+// BeginAlike groups the vectors at the given indices by resemblance; see
+// [qda.Classifier.Alike]. The classifier may be empty. Errors are those of Suggest, and an
+// [Error] with the code "argument" for an index out of range.
 func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch, error) {
 	for _, i := range places {
 		if i < 0 || (i+1)*d > len(vectors) {
@@ -126,14 +125,14 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch,
 	})
 }
 
-// ask makes a batch of a question to a clone of the classifier. answer takes long: it
-// calls progress now and then, and returns the error of the context once that has ended.
+// ask makes a batch that puts a question to a clone of the classifier. answer takes long: it
+// calls progress now and then, and returns the error of ctx once that has ended.
 func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
 	if err := c.reserve(c.asking(len(vectors)/max(1, d), d)); err != nil {
 		return nil, err
 	}
 	own, err := c.Clone()
-	if err == nil && own.open(d) { // as the first of them will settle it
+	if err == nil && own.open(d) { // the first vector would settle it
 		err = own.begin(nil, d)
 	}
 	if err != nil {
@@ -154,7 +153,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 	}), nil
 }
 
-// batch makes a batch of a question to a classifier that nobody else has.
+// batch makes a batch of a question to a classifier that nobody else uses.
 func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done, total int)) error) *Batch {
 	b := &Batch{asked: c, total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -176,7 +175,7 @@ func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done
 	return b
 }
 
-// BeginLeaveOneOut leaves each example out in turn: [Classifier.LeaveOneOut] step by step.
+// BeginLeaveOneOut is [Classifier.LeaveOneOut] step by step.
 func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 	err := c.reserve(c.Count() * (8*c.Len() + 400))
 	if err != nil {
@@ -200,7 +199,7 @@ func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 	}), nil
 }
 
-// rows returns vectors as package qda knows them.
+// rows returns vectors transformed for package qda.
 func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	d := c.Dim()
 	if len(vectors) == 0 {
@@ -217,7 +216,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	return x, nil
 }
 
-// rowless returns what is wrong with a row as an error of its own, which names it.
+// rowless turns a row error into an [Error] that names the row.
 func rowless(err error) error {
 	if row, ok := err.(*qda.RowError); ok {
 		return &Error{Code: Code(row.Err), Message: "Vector " + strconv.Itoa(row.Row) + " of the batch: " + row.Err.Error()}

@@ -9,46 +9,46 @@ import (
 	"metaqda/core/qda"
 )
 
-// NoneName is what people read where none of the classes fits: no class is called so.
+// NoneName is the text shown where no class fits. No class may have this name.
 const NoneName = "None of these"
 
 // Class is one class with its examples. What [Classifier.Classes] returns is a copy.
 type Class struct {
-	ID       string  // stays the same whatever the class is called
+	ID       string  // stays the same when the label changes
 	Label    string  // as [CleanLabel] leaves it
-	Order    float64 // classes stand in ascending order, those of equal order by ID
+	Order    float64 // classes are sorted by order, then by ID
 	Examples []*Example
-	Bursts   []int // numbers of examples that count as one, frames of a group or nearly the same, in the order they were begun
+	Bursts   []int // sizes of the bursts: frames of a group or near-copies, which count as one example; oldest first
 }
 
 // Example is one vector of a class. It does not change.
 type Example struct {
 	ID        string
 	Class     string    // ID of its class
-	Order     float64   // examples stand in ascending order, those of equal order by ID, frames of a group with the first of them
-	Group     string    // of one burst, empty for an example by itself
+	Order     float64   // examples are sorted by order, then by ID; frames of a group stand with the first of them
+	Group     string    // name of its burst, empty for a single example
 	Vector    []float32 // d, as the extractor gives it
 	Thumbnail []byte    // encoded picture, or nil
 	Apart     bool      // the thumbnail is kept elsewhere
 }
 
-// before is the order of classes, and of examples of a class.
+// before is the sort order of classes, and of examples of a class.
 func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
 
-// class is a class as the classifier keeps it. Package qda knows it by its id, so that a
-// new label is no change there.
+// class is a class as the classifier keeps it. Package qda knows it by its id, so a new label
+// changes nothing there.
 type class struct {
-	Class  // but for its examples, which are in units
+	Class  // without examples: those are in units
 	folded string
 	units  []*unit
-	size   int     // examples
-	known  int     // so many units, the first ones, are known to the densities
+	size   int     // number of examples
+	known  int     // number of units, from the first, that are enrolled in qda
 	late   bool    // it has changed in bulk
-	top    float64 // the largest order that an example has had
+	top    float64 // largest order of an example so far
 }
 
-// unit is what counts as one example for the densities: an example, or the mean of the
-// frames of a group.
+// unit counts as one example for the densities: an example, or the mean of the frames of a
+// group.
 type unit struct {
 	group  string
 	frames []*Example // in their order
@@ -69,9 +69,9 @@ func (k *class) list() []*Example {
 	return all
 }
 
-// CleanLabel returns a name as labels are kept, in Unicode's composed form without space
-// around it, or a *[qda.LabelError] for one that is empty, has control characters, is longer
-// than [model.MaxLabel] characters or is [NoneName].
+// CleanLabel returns a name in the form of labels: in Unicode's composed form, without space
+// around it. It returns a *[qda.LabelError] for a name that is empty, has control characters,
+// is longer than [model.MaxLabel] characters or is [NoneName].
 func CleanLabel(name string) (string, error) {
 	clean, err := model.CleanLabel(name)
 	if err != nil {
@@ -83,8 +83,8 @@ func CleanLabel(name string) (string, error) {
 	return clean, nil
 }
 
-// SameLabel reports whether people take two labels for the same: those that differ in
-// case, in how accents are composed, in the width of letters or in space.
+// SameLabel reports whether two labels look the same to people. Case, composition of accents,
+// width of letters and space do not count.
 func SameLabel(a, b string) bool { return a == b || model.FoldLabel(a) == model.FoldLabel(b) }
 
 // Classes returns the classes in their order. Cost O(N).
@@ -101,7 +101,7 @@ func (c *Classifier) copies() []Class {
 	return all
 }
 
-// Labels returns those of the classes in their order.
+// Labels returns the labels of the classes in their order.
 func (c *Classifier) Labels() []string {
 	defer c.reading()()
 	return c.labels()
@@ -130,13 +130,13 @@ func (c *Classifier) counts() []int {
 	return all
 }
 
-// At returns the i-th class without its examples, and how many those are.
+// At returns the i-th class without its examples, and the number of those.
 func (c *Classifier) At(i int) (k Class, examples int) {
 	defer c.reading()()
 	return c.classes[i].Class, c.classes[i].size
 }
 
-// Find returns the class of a label, or that people take for the same (see [SameLabel]).
+// Find returns the class with a label, or one that looks the same (see [SameLabel]).
 func (c *Classifier) Find(label string) (k Class, ok bool) {
 	defer c.reading()()
 	if k := c.find(label); k != nil {
@@ -145,7 +145,7 @@ func (c *Classifier) Find(label string) (k Class, ok bool) {
 	return Class{}, false
 }
 
-// Class returns the class of an id.
+// Class returns the class with an id.
 func (c *Classifier) Class(id string) (k Class, ok bool) {
 	defer c.reading()()
 	if k := c.ids[id]; k != nil {
@@ -154,7 +154,7 @@ func (c *Classifier) Class(id string) (k Class, ok bool) {
 	return Class{}, false
 }
 
-// Example returns the example of an id, nil if there is none.
+// Example returns the example with an id, or nil.
 func (c *Classifier) Example(id string) *Example {
 	defer c.reading()()
 	return c.examples[id]
@@ -184,7 +184,7 @@ func (c *Classifier) class(label string) (*class, error) {
 	return nil, &qda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
 }
 
-// free returns a label as it is kept, unless a class but the given one has it.
+// free returns the clean label, or an error if a class other than except has it.
 func (c *Classifier) free(label, except string) (string, error) {
 	clean, err := CleanLabel(label)
 	if err != nil {
@@ -199,8 +199,8 @@ func (c *Classifier) free(label, except string) (string, error) {
 	return clean, nil
 }
 
-// Numbered gives names to copies: it returns a name if it is free, or else the first free
-// one of "name (2)", "name (3)" and so on.
+// Numbered names copies: it returns the name if it is free, else the first free one of "name
+// (2)", "name (3)" and so on.
 func Numbered(name string, free func(name string) bool) string {
 	for n := 2; ; n++ {
 		if free(name) {
@@ -227,13 +227,13 @@ func (c *Classifier) newID() string {
 	}
 }
 
-// tooMany refuses what [Classifier.Save] could not write.
+// tooMany returns the error for more than [Classifier.Save] can write.
 func tooMany(most int, what string) error {
 	return &Error{Code: "limit", Message: "A classifier holds at most " + strconv.Itoa(most) + " " + what + ": divide them among several."}
 }
 
-// putClass puts a class at its place, with the examples that it has, and where taken is
-// what the densities knew of it before, with that.
+// putClass adds a class at its place, with its examples. taken, unless nil, is the state that
+// takeClass saved.
 func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 	switch {
 	case len(c.classes) >= model.MaxClasses:
@@ -271,7 +271,7 @@ func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 	return nil
 }
 
-// attach makes a class known to the densities, as the one at a place.
+// attach adds a class to the densities at the index at.
 func (c *Classifier) attach(k *class, at int, taken *qda.Detached) (err error) {
 	if taken == nil {
 		k.known = 0

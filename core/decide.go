@@ -7,29 +7,29 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Decision says what a vector is taken for by its probabilities.
+// Decision is the outcome of probabilities: a class or none, and a sentence.
 type Decision struct {
 	Class    int    // index into Classes, -1 for none of them
-	Doubtful bool   // somebody should look at it
+	Doubtful bool   // worth a look by a person
 	Headline string // one sentence, which names the decision first
 }
 
-// Bounds of a decision. All but the last are whole percents, as they are shown, so that two
-// numbers that look the same are decided alike.
+// Bounds of a decision. All but the last are whole percents, as they are shown: numbers that
+// look the same are decided alike.
 const (
-	NoneFrom     = 34 // a vector this probably of none of the classes is taken for none: just over a third
+	NoneFrom     = 34 // from here on the decision is none: just over a third
 	ProbablyFrom = 60 // the headline says "Probably" from here on, below it "Not sure"
 	SureFrom     = 85 // a less probable decision is doubtful; see [DecideAmong] for how often it is right
 	AlmostFrom   = 97 // the headline says "Almost certainly" from here on
 	FewExamples  = 3  // a single class of fewer examples does not tell how other things differ from it
 )
 
-// alsoNamed is the least share of the decision's probability from which on the headline
-// names the next answer, too.
+// alsoNamed is the least share of the decision's probability at which the headline also names
+// the next answer.
 const alsoNamed = 0.5
 
-// Decide says what probabilities, C of the classes and none, are taken for; see
-// [DecideAmong]. classes must be of length C.
+// Decide returns the decision by probabilities, C of the classes and none; see [DecideAmong].
+// classes must be of length C.
 func (c *Classifier) Decide(classes []float64, none float64) Decision {
 	defer c.reading()()
 	return c.decide(classes, none)
@@ -40,24 +40,24 @@ func (c *Classifier) decide(classes []float64, none float64) Decision {
 }
 
 // DecideAmong decides by the probabilities of C classes, with their labels and numbers of
-// examples (a burst is one), and of none of them. It takes none from NoneFrom on, else the
-// most probable class, the first of several.
+// examples (a burst is one), and the probability of none of them. It decides for none from
+// NoneFrom on, else for the most probable class, the first of several.
 //
-// A decision is doubtful below SureFrom, and where a single class of fewer than FewExamples
-// examples, or without none of these, leaves nothing to compare with. Where groups of
-// photographs were named one after the other (web/test/browser/sort.test.js), 82 % of the
-// doubtful decisions were right, and 99.7 % of the others.
+// A decision is doubtful below SureFrom. With a single class it is doubtful, too, if the class
+// has fewer than FewExamples examples or none is zero: nothing else can be compared. Where
+// groups of photographs were named one after the other (web/test/browser/sort.test.js), 82 % of
+// the doubtful decisions were right, and 99.7 % of the others.
 //
-// NoneFrom costs least where an unknown vector taken for a class costs twice as much as a
-// known one laid aside (Chow, On optimum recognition error and reject tradeoff, 1970): it
-// spoils a class, while what is laid aside is looked at. none is compared before the classes
-// are, so that judging together, which makes classes surer and leaves none as it is, lays
-// aside the same vectors. core/session/TRANSDUCTION.md has the figures.
+// NoneFrom costs least if an unknown vector put into a class costs twice as much as a known one
+// laid aside (Chow, On optimum recognition error and reject tradeoff, 1970): the first spoils a
+// class, the second is looked at. none is compared before the classes. So judging together,
+// which makes classes surer and leaves none as it is, lays aside the same vectors.
+// core/session/TRANSDUCTION.md has the figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	return decideAmong(0, labels, bursts, classes, none)
 }
 
-// decideAmong is [DecideAmong] with bounds of the words that lie slack percent lower.
+// decideAmong is [DecideAmong] with the bounds of the words lowered by slack percent.
 func decideAmong(slack int, labels []string, bursts []int, classes []float64, none float64) Decision {
 	p := append([]float64{none}, classes...) // none before the i-th class at i+1
 	at := 0
@@ -92,9 +92,8 @@ func decideAmong(slack int, labels []string, bursts []int, classes []float64, no
 	return d
 }
 
-// Without returns probabilities once somebody has said that a vector is of none of some
-// classes: theirs are zero, and the others keep their ratios and sum to one. It is all none
-// where nothing is left.
+// Without returns the probabilities after a person excluded some classes. Theirs are zero; the
+// others keep their ratios and sum to one. If nothing is left, all of it is none.
 func Without(classes []float64, none float64, out []int) ([]float64, float64) {
 	left := slices.Clone(classes)
 	for _, i := range out {
@@ -108,7 +107,7 @@ func Without(classes []float64, none float64, out []int) ([]float64, float64) {
 	return left, none / sum
 }
 
-// onlyTaught returns the index of the one class that has examples, else -1.
+// onlyTaught returns the index of the only class with examples, else -1.
 func onlyTaught(bursts []int) int {
 	only := -1
 	for i, n := range bursts {
@@ -123,8 +122,7 @@ func onlyTaught(bursts []int) int {
 	return only
 }
 
-// Percent rounds p in [0, 1] to whole percents, but calls nothing certain or
-// impossible that is not exactly so.
+// Percent rounds p in [0, 1] to whole percents, but shows 0 or 100 only if p is exactly that.
 func Percent(p float64) string {
 	switch {
 	case p > 0 && p < 0.005:

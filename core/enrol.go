@@ -8,16 +8,15 @@ import (
 	"metaqda/core/qda"
 )
 
-// Of many examples that come at once, with [Classifier.Lazy], the densities come to know
-// most in slices: neither a start waits for them nor is anything frozen. Changes need
-// not wait, an answer does.
+// With [Classifier.Lazy], many examples that come at once are enrolled in slices: the start
+// does not wait and nothing freezes. Changes need not wait either, but an answer does.
 
 const (
 	enrolledAtOnce = 400 // examples
 	enrolledRows   = 64  // in one piece of work
 )
 
-// enrolAnew makes all examples known to densities that know none.
+// enrolAnew enrols all examples in densities that have none.
 func (c *Classifier) enrolAnew() error {
 	for _, k := range c.classes {
 		k.known = 0
@@ -29,7 +28,7 @@ func (c *Classifier) enrolAnew() error {
 	return c.enrolAll()
 }
 
-// enrolSoon makes a class known, now or later.
+// enrolSoon enrols a class, now or later.
 func (c *Classifier) enrolSoon(k *class) error {
 	if c.bulk || c.Lazy && (c.loading || len(k.units) > enrolledAtOnce) {
 		c.behind = c.behind || k.known < len(k.units)
@@ -54,7 +53,7 @@ func (c *Classifier) enrolAll() error {
 	return nil
 }
 
-// enrol makes all units of a class known.
+// enrol enrols all units of a class.
 func (c *Classifier) enrol(k *class) error {
 	for k.known < len(k.units) {
 		if err := c.enrolSome(k); err != nil {
@@ -64,7 +63,7 @@ func (c *Classifier) enrol(k *class) error {
 	return nil
 }
 
-// enrolOne makes a unit known, as the i-th of its class.
+// enrolOne enrols a unit as the i-th of its class.
 func (c *Classifier) enrolOne(k *class, i int, u *unit) error {
 	if err := c.mean(u); err != nil {
 		return err
@@ -76,10 +75,10 @@ func (c *Classifier) enrolOne(k *class, i int, u *unit) error {
 	return nil
 }
 
-// enrolSome makes the next units of a class known.
+// enrolSome enrols the next units of a class.
 func (c *Classifier) enrolSome(k *class) error {
 	some := k.units[k.known:min(k.known+enrolledRows, len(k.units))]
-	if !c.Lazy { // then to the bit as if taught one by one
+	if !c.Lazy { // then the bits equal those of single additions
 		for _, u := range some {
 			if err := c.enrolOne(k, k.known, u); err != nil {
 				return err
@@ -101,15 +100,15 @@ func (c *Classifier) enrolSome(k *class) error {
 	return nil
 }
 
-// Ready reports whether the densities know all examples, so that an answer waits for none.
+// Ready reports whether the densities have all examples, so that an answer need not wait.
 func (c *Classifier) Ready() bool {
 	defer c.reading()()
 	return !c.behind
 }
 
-// Prepare does what the first answer after changes would do beforehand, as long as more
-// says so, which it asks after every few examples, and reports whether that is all. Examples
-// with which nothing can be computed are removed, and [Change.Err] says why.
+// Prepare does in advance the work of the first answer after changes, and reports whether it is
+// complete. It asks more every few examples and stops when more returns false. Examples that
+// break the computation are removed; [Change.Err] says why.
 func (c *Classifier) Prepare(more func() bool) bool {
 	defer c.writing()()
 	return c.prepare(more)
@@ -141,7 +140,7 @@ func (c *Classifier) prepare(more func() bool) bool {
 	return true
 }
 
-// enrolEach is enrolSome one by one, without those with which nothing can be computed.
+// enrolEach is enrolSome one by one. It removes units that break the computation.
 func (c *Classifier) enrolEach(k *class) {
 	for range min(enrolledRows, len(k.units)-k.known) {
 		u := k.units[k.known]
@@ -157,7 +156,7 @@ func (c *Classifier) enrolEach(k *class) {
 	}
 }
 
-// settle makes all examples known, for an answer that does not wait.
+// settle enrols all examples, for an answer that does not wait.
 func (c *Classifier) settle() error {
 	if c.qda == nil {
 		return qda.ErrNoExamples
@@ -168,8 +167,8 @@ func (c *Classifier) settle() error {
 	return nil
 }
 
-// bursts returns the sizes of a class's bursts. While the densities do not know it whole,
-// every unit is one.
+// bursts returns the sizes of a class's bursts. Until the whole class is enrolled, every unit
+// is a burst.
 func (c *Classifier) bursts(k *class) (sizes []int) {
 	for i, u := range k.units {
 		b := len(sizes)
@@ -184,7 +183,7 @@ func (c *Classifier) bursts(k *class) (sizes []int) {
 	return sizes
 }
 
-// tellBursts brings the sizes of a class's bursts up to date and tells where they differ.
+// tellBursts updates the sizes of a class's bursts and reports the changes.
 func (c *Classifier) tellBursts(k *class) {
 	was, is := k.Bursts, c.bursts(k)
 	if slices.Equal(was, is) {

@@ -8,22 +8,22 @@ import (
 	"metaqda/core/qda"
 )
 
-// Entry exchanges a class, what a class is called, an example or the prior for another
-// one or nothing. Applied, it holds what was there before, so that applying it again undoes it.
+// Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
+// applied it holds the former state, so that applying it again undoes it.
 type Entry struct {
 	Do      string   // "class", "head" (label and order of a class), "example" or "prior"
 	ID      string   // of the class or example
-	Class   *Class   `json:",omitempty"` // to be there with its examples; nil for nothing
-	Example *Example `json:",omitempty"` // to be there; nil for nothing
+	Class   *Class   `json:",omitempty"` // the new class with its examples; nil for none
+	Example *Example `json:",omitempty"` // the new example; nil for none
 
 	prior *Prior
-	whole *class        // that Class is of
-	taken *qda.Detached // what the densities that said so know of it
+	whole *class        // the class that Class copies
+	taken *qda.Detached // its cached state in the densities of by
 	by    *qda.Classifier
 }
 
-// exchangeAll carries out entries in their order, all or none. Of several the densities take
-// in the outcome alone.
+// exchangeAll applies entries in their order, all or none. With several, the densities take in
+// only the outcome.
 func (c *Classifier) exchangeAll(entries []Entry) error {
 	c.bulk = len(entries) > 1
 	done, err := 0, error(nil)
@@ -41,7 +41,7 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 	if err != nil {
 		c.bulk = true
 		for done--; done >= 0; done-- {
-			_ = c.exchange(&entries[done]) // back to what was there
+			_ = c.exchange(&entries[done]) // restore the former state
 		}
 		_ = c.followAll()
 	}
@@ -80,7 +80,7 @@ func (c *Classifier) exchange(e *Entry) error {
 func (c *Classifier) exchangeClass(e *Entry) error {
 	there := c.ids[e.ID]
 	if (there == nil) == (e.Class == nil && e.whole == nil) {
-		return nil // so already, by another hand
+		return nil // already done by another change
 	}
 	if there != nil {
 		taken, err := c.takeClass(there)
@@ -131,10 +131,10 @@ func (k *Class) whole() *class {
 func (c *Classifier) exchangeExample(e *Entry) error {
 	there, other := c.examples[e.ID], e.Example
 	if there == nil && other == nil {
-		return nil // gone already, by another hand
+		return nil // already gone by another change
 	}
 	if there != nil {
-		if other != nil && other.Vector == nil { // of a step that was read: what does not change is here
+		if other != nil && other.Vector == nil { // a stored step omits the unchanged fields
 			whole := *there
 			whole.Class, whole.Order, whole.Group = other.Class, other.Order, other.Group
 			other = &whole
@@ -146,7 +146,7 @@ func (c *Classifier) exchangeExample(e *Entry) error {
 	if other != nil {
 		if err := c.put(other); err != nil {
 			if there != nil {
-				_ = c.put(there) // where it was
+				_ = c.put(there) // back to its place
 			}
 			return err
 		}

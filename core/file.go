@@ -10,10 +10,11 @@ import (
 )
 
 // Save returns the bytes of a classifier file: vectors, classes, groups, thumbnails and
-// settings. The prior is named by its sha256, not held. Equal classifiers give equal bytes.
+// settings. The file has the sha256 of the prior, not the prior. Equal classifiers give equal
+// bytes.
 func (c *Classifier) Save() ([]byte, error) { return model.EncodeClassifier(c.File()) }
 
-// File returns what Save writes. Vectors and thumbnails must not be changed.
+// File returns the content that Save writes. Vectors and thumbnails must not be changed.
 func (c *Classifier) File() *model.Classifier {
 	defer c.reading()()
 	f := &model.Classifier{
@@ -45,9 +46,9 @@ func ClassesOf(f *model.Classifier) []Class {
 	return all
 }
 
-// Export returns the bytes of a file by which other programs answer as the classifier
-// does now; see [model.EncodePlain]. Classes without examples are left out; it returns
-// [qda.ErrNoExamples] if that is all of them.
+// Export returns a file for other programs, which answer with it as the classifier does now;
+// see [model.EncodePlain]. Classes without examples are left out; if all are, it returns
+// [qda.ErrNoExamples].
 func (c *Classifier) Export() ([]byte, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {
@@ -63,10 +64,10 @@ func (c *Classifier) Export() ([]byte, error) {
 	return model.EncodePlain(f, c.prior.file.Transform, c.Name, c.Extractor), nil
 }
 
-// Open returns the classifier of a file. The prior that the file names must be among the
-// given ones; one that names none is opened with [Default]. It returns a
-// *[model.FormatError] for bytes that are no such file, and an [Error] with the code
-// "prior" where the prior is missing, which names its sha256.
+// Open returns the classifier of a file. The given priors must include the one that the file
+// names; a file without one is opened with [Default]. It returns a *[model.FormatError] for
+// other bytes, and an [Error] with the code "prior", which names the sha256, if the prior is
+// missing.
 func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
@@ -83,7 +84,7 @@ func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	return opened(f, nil)
 }
 
-// OpenUnder returns the classifier of a file under another prior than it names, nil for
+// OpenUnder returns the classifier of a file under a prior of the caller's choice, nil for
 // [Default]. Its errors are those of Open and of Add.
 func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
@@ -102,11 +103,11 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	return c, c.Load(ClassesOf(f))
 }
 
-// Merge returns a new classifier with what both were taught, under the prior and the
-// settings of the first. Classes of one label become one. Groups of different
-// classifiers stay apart whatever their names. It returns an [Error] where the feature
-// extractors differ, a *[niw.DimensionError] where the lengths of vectors do, and an
-// [Error] with the code "argument" where one of the two is nil.
+// Merge returns a new classifier with the examples of both, under the prior and the settings of
+// the first. Classes of one label become one. Groups of different classifiers stay apart
+// whatever their names. It returns an [Error] if the feature extractors differ, a
+// *[niw.DimensionError] if the lengths of vectors do, and an [Error] with the code "argument"
+// if one of the two is nil.
 func Merge(a, b *Classifier) (*Classifier, error) {
 	if a == nil || b == nil {
 		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}
@@ -152,7 +153,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	return c, c.Load(all)
 }
 
-// Error is a refusal with a short code for programs; [Code] lists them.
+// Error has a short code for programs; [Code] lists them.
 type Error struct {
 	Code    string
 	Message string // a sentence with the remedy
@@ -161,23 +162,23 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Code returns a short word for an error of this package or of those below it, or for
-// the first such that it wraps:
+// Code returns a short word for an error of this package or its subpackages, or for the first
+// such error that err wraps:
 //
 //	dimension   a vector of another length
-//	value       a number that is not finite or out of its domain
-//	label       a class that there is not, or a name that cannot be one
-//	class       a class that is gone, or that an example is in already
-//	example     an example that there is not
+//	value       a number that is not finite or outside its domain
+//	label       an unknown class, or a name that cannot be a label
+//	class       a class that is gone, or that already has the example
+//	example     an unknown example
 //	undo        a step that cannot be undone
-//	argument    a place in a batch, or a classifier, that there is not
+//	argument    an index out of range, or a missing classifier
 //	limit       more classes or examples than a classifier holds
 //	memory      more memory than [Classifier.Reserve] grants
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
 //	prior       the prior that a file names is not given
 //	format      bytes that are no such file
-//	older       a file of a version that is not read any more
+//	older       a file of a version that is no longer read
 //	disposed    a [Batch] that was given up
 //	failed      anything else, and nil
 func Code(err error) string {

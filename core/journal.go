@@ -5,27 +5,27 @@ import (
 	"strconv"
 )
 
-// Do is what a [Change] does.
+// Do is the kind of a [Change].
 type Do string
 
 const (
-	PutClass    Do = "put-class"    // the class is at a place and has a label; it may be new
+	PutClass    Do = "put-class"    // a class, possibly new, has this place and label
 	DropClass   Do = "drop-class"   // the class and its examples are gone
-	PutExample  Do = "put-example"  // a new example is at a place of the class
+	PutExample  Do = "put-example"  // a new example is at this place of the class
 	DropExample Do = "drop-example" // an example of the class is gone
-	PutBurst    Do = "put-burst"    // the burst at a place of the class, or a new last one, has a size
+	PutBurst    Do = "put-burst"    // the burst at this place of the class, possibly a new last one, has this size
 	PutBursts   Do = "put-bursts"   // all bursts of the class have other sizes
 )
 
-// Change is one change of classes or examples, as [Classifier.Changed] hears of it.
+// Change is one change of classes or examples, for [Classifier.Changed].
 type Change struct {
 	Do      Do
-	Class   Class    // its Examples only with DropClass
+	Class   Class    // with Examples only for DropClass
 	At      int      // of PutClass, PutExample and PutBurst
-	New     bool     // of PutClass: it was not there
+	New     bool     // of PutClass: the class is new
 	Example *Example // of PutExample and DropExample
-	Bursts  []int    // sizes: of PutBurst, one, and PutBursts
-	Err     error    // of DropExample: why nothing can be computed with the example, nil where it was removed
+	Bursts  []int    // sizes: one of PutBurst, all of PutBursts
+	Err     error    // of DropExample: why the example cannot be used; nil if it was removed
 }
 
 func (c *Classifier) tell(what Change) {
@@ -36,7 +36,7 @@ func (c *Classifier) tell(what Change) {
 	}
 }
 
-// Step is what one call changed, or all those between [Classifier.Begin] and
+// Step is the change of one call, or of all calls between [Classifier.Begin] and
 // [Classifier.End].
 type Step struct {
 	ID      string
@@ -45,23 +45,23 @@ type Step struct {
 	Entries []Entry
 }
 
-// Persistent reports whether a step can be undone after it was stored and read again: all
-// can but those that change the prior.
+// Persistent reports whether a step can be undone after it was stored and read again. Only
+// changes of the prior cannot.
 func (s *Step) Persistent() bool {
 	return !slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Do == "prior" })
 }
 
 type journal struct {
-	done, undone []*Step // the last is the next to be undone, or redone
-	open         *Step   // what was changed between Begin and End until now, nil if nothing was
-	begun        []int   // for each Begin that is not ended, how many entries open had
-	noted        int     // steps in all
+	done, undone []*Step // the last one is undone, or redone, next
+	open         *Step   // changes since Begin, nil if there are none
+	begun        []int   // for each open Begin, the number of entries that open had
+	noted        int     // number of all steps
 }
 
-// MaxSteps is how many changes can be undone: what they removed is kept for it.
+// MaxSteps is the length of the undo history. Removed data is kept as long.
 const MaxSteps = 100
 
-// do makes changes, all or none, and notes them as one step.
+// do applies entries, all or none, and notes them as one step.
 func (c *Classifier) do(entries ...Entry) error {
 	if err := c.exchangeAll(entries); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Classifier) do(entries ...Entry) error {
 	return nil
 }
 
-// note adds a step: what was undone before it cannot be redone any more.
+// note adds a step and clears the redo list.
 func (c *Classifier) note(s *Step) {
 	j := &c.journal
 	s.ID, s.Name = c.newID(), c.nameOf(s.Entries)
@@ -87,9 +87,9 @@ func (c *Classifier) note(s *Step) {
 	j.done, j.undone = append(j.done, s), nil
 }
 
-// Begin has what is changed until End undone and redone as one step. Where it is begun
-// several times the outermost End closes the step. Undo in between takes back what was changed so far,
-// and what is changed after it is another step.
+// Begin groups all changes until End into one step. If calls are nested, the outermost End
+// closes the step. Undo in between takes back the changes so far, and later changes form
+// another step.
 func (c *Classifier) Begin() {
 	defer c.writing()()
 	n := 0
@@ -105,7 +105,7 @@ func (c *Classifier) Begun() bool {
 	return c.journal.open != nil
 }
 
-// End ends what Begin began.
+// End ends the last Begin.
 func (c *Classifier) End() {
 	defer c.writing()()
 	c.end()
@@ -118,8 +118,8 @@ func (c *Classifier) end() {
 	}
 }
 
-// Cancel is [Classifier.End] that takes back what was changed since the last Begin and is no
-// step yet, as if it had never been done: what could be redone before still can.
+// Cancel is [Classifier.End] that first takes back the changes since the last Begin that are
+// not yet a step. They leave no trace: the redo list stays.
 func (c *Classifier) Cancel() error {
 	defer c.writing()()
 	var err error
@@ -137,7 +137,7 @@ func (c *Classifier) Cancel() error {
 	return err
 }
 
-// close notes what was changed until now as a step.
+// close turns the changes so far into a step.
 func (c *Classifier) close() {
 	if s := c.journal.open; s != nil {
 		c.journal.open = nil
@@ -145,10 +145,10 @@ func (c *Classifier) close() {
 	}
 }
 
-// Undo takes back the last step, as exactly as Remove removes, and returns it, nil if
-// there was none to take back. The last [MaxSteps] can be; what a file held, or Merge
-// brought together, can not. A step that cannot be taken back any more, because of what
-// was taken over from elsewhere, is forgotten with an error.
+// Undo takes back the last step, as exactly as Remove removes, and returns it, or nil if there
+// is none. The last [MaxSteps] steps can be undone, but not the content of a file or a Merge.
+// Changes by [Classifier.Replace] may make a step impossible to undo: it is then forgotten with
+// an error.
 func (c *Classifier) Undo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -158,8 +158,8 @@ func (c *Classifier) Undo() (*Step, error) {
 	return nil, nil
 }
 
-// UndoStep takes back a step that need not be the last. It returns an [Error] with the code
-// "undo" if there is no such step.
+// UndoStep takes back any step, not only the last. It returns an [Error] with the code "undo"
+// if there is no such step.
 func (c *Classifier) UndoStep(id string) (*Step, error) {
 	defer c.writing()()
 	return c.undoStep(id)
@@ -177,7 +177,7 @@ func (c *Classifier) undoStep(id string) (*Step, error) {
 	err := c.exchangeAll(s.Entries)
 	slices.Reverse(s.Entries)
 	if err != nil && (i < len(j.done)-1 || Code(err) == "limit") {
-		return nil, undoError(err) // once what came after it is undone, or there is room, it can be
+		return nil, undoError(err) // possible again once later steps are undone, or there is room
 	}
 	j.done = slices.Delete(j.done, i, i+1)
 	if err != nil {
@@ -195,8 +195,8 @@ func undoError(err error) error {
 	return &Error{Code: "undo", Message: "This cannot be undone as things are now. " + err.Error()}
 }
 
-// Redo does again what was undone last, until something else is changed, and returns it,
-// nil if there is nothing to do again.
+// Redo repeats the step that was undone last, until something else is changed. It returns the
+// step, or nil if there is none.
 func (c *Classifier) Redo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -208,7 +208,7 @@ func (c *Classifier) Redo() (*Step, error) {
 	s := j.undone[n-1]
 	err := c.exchangeAll(s.Entries)
 	if Code(err) == "limit" {
-		return nil, err // once there is room, it can be done
+		return nil, err // possible again once there is room
 	}
 	j.undone = j.undone[:n-1]
 	if err != nil {
@@ -219,9 +219,8 @@ func (c *Classifier) Redo() (*Step, error) {
 	return s, nil
 }
 
-// Steps returns what can be undone, and then what can be redone, each in the order in
-// which it would be, without one that is begun, with which nothing can be redone any more. They
-// must not be changed.
+// Steps returns the undo and the redo list, each with the next step first. An open step is not
+// in them; while there is one, nothing can be redone. The steps must not be changed.
 func (c *Classifier) Steps() (undo, redo []*Step) {
 	defer c.reading()()
 	undo = slices.Clone(c.journal.done)
@@ -233,8 +232,7 @@ func (c *Classifier) Steps() (undo, redo []*Step) {
 	return undo, redo
 }
 
-// Next returns the names of the steps that Undo and Redo would be about, empty if there is
-// none.
+// Next returns the names of the steps that Undo and Redo would take, empty if there is none.
 func (c *Classifier) Next() (undo, redo string) {
 	defer c.reading()()
 	j := &c.journal
@@ -250,8 +248,7 @@ func (c *Classifier) Next() (undo, redo string) {
 	return undo, redo
 }
 
-// ForgetUndo has nothing undone or redone of what was changed until now. A step that is begun
-// goes on.
+// ForgetUndo clears the undo history. A begun step goes on.
 func (c *Classifier) ForgetUndo() {
 	defer c.writing()()
 	c.forgetUndo()
@@ -261,9 +258,9 @@ func (c *Classifier) forgetUndo() {
 	c.journal = journal{noted: c.journal.noted, begun: make([]int, len(c.journal.begun))}
 }
 
-// Remember takes up steps as [Classifier.Steps] gave them, of a classifier that is taught
-// the same. Examples that no step knows, of classes that these have added, become one step more: they came
-// by one that was broken off, and undoing their class would take them along unseen.
+// Remember restores the lists of [Classifier.Steps], for a classifier with the same examples. A
+// broken-off step may have left examples that no step knows in a class that a step added.
+// Undoing the class would remove them unseen, so they become one more step.
 func (c *Classifier) Remember(undo, redo []*Step) {
 	defer c.writing()()
 	c.forgetUndo()
@@ -291,7 +288,7 @@ func (c *Classifier) Remember(undo, redo []*Step) {
 	}
 }
 
-// nameOf says what entries that were carried out have done.
+// nameOf names a step by its applied entries.
 func (c *Classifier) nameOf(entries []Entry) string {
 	var added, removed, moved int
 	var classes, gone []string // labels

@@ -6,7 +6,7 @@ import (
 	"metaqda/core/qda"
 )
 
-// reading keeps changes out until what it returns is called.
+// reading takes the lock for reading and returns its release.
 //
 //go:noinline // three kilobytes less to download
 func (c *Classifier) reading() (done func()) {
@@ -14,7 +14,7 @@ func (c *Classifier) reading() (done func()) {
 	return c.mu.RUnlock
 }
 
-// writing keeps all others out until what it returns is called.
+// writing takes the lock for writing and returns its release.
 //
 //go:noinline
 func (c *Classifier) writing() (done func()) {
@@ -22,8 +22,8 @@ func (c *Classifier) writing() (done func()) {
 	return c.mu.Unlock
 }
 
-// hold is reading for answers, which change nothing then: what they need is computed before. It
-// leaves c.mu.RUnlock to the caller, unless it returns an error.
+// hold is reading for answers: it first computes all that they need, so that they change nothing.
+// Unless it returns an error, the caller must call c.mu.RUnlock.
 func (c *Classifier) hold() error {
 	for {
 		c.mu.RLock()
@@ -39,5 +39,5 @@ func (c *Classifier) hold() error {
 	}
 }
 
-// rooms holds []float64 for vectors that are asked about.
+// rooms holds []float64 for query vectors.
 var rooms = sync.Pool{New: func() any { return new([]float64) }}

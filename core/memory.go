@@ -2,9 +2,8 @@ package metaqda
 
 import "metaqda/core/model"
 
-// needs returns about how many bytes N examples of C classes of length d take, with all that
-// answers need: vectors, whitened vectors, class means, and the factor of [qda.Classifier]. Half
-// of it is room in which things grow.
+// needs estimates the bytes for N examples of C classes of length d: vectors, whitened vectors,
+// class means, and the factor of [qda.Classifier]. Half of it is room for growth.
 func needs(examples, classes, d int) int {
 	order := min(max(0, examples-classes), d)
 	bytes := examples*(12*d+400) + classes*24*d + 8*order*(order+classes)
@@ -14,13 +13,13 @@ func needs(examples, classes, d int) int {
 	return 2 * bytes
 }
 
-// asking returns about how many bytes a question about n vectors of length d takes.
+// asking estimates the bytes that a question about n vectors of length d takes.
 func (c *Classifier) asking(n, d int) int {
 	return n * (8*(2*d+min(d, c.Count())+6*c.Len()) + 400)
 }
 
-// Fits returns the [Error] by which AddAll refuses n examples of length d, with the code "limit" or
-// "memory", for a caller that would have to copy them first.
+// Fits returns the [Error] with which AddAll would refuse n examples of length d, with the code
+// "limit" or "memory". Call it before copying them.
 func (c *Classifier) Fits(n, d int) error {
 	defer c.writing()()
 	return c.fits(n, d)
@@ -34,7 +33,7 @@ func (c *Classifier) fits(n, d int) error {
 	return c.reserve(needs(all, classes, d) - needs(len(c.examples), classes, d))
 }
 
-// reserve asks for memory.
+// reserve asks Reserve for memory.
 func (c *Classifier) reserve(bytes int) error {
 	if c.Reserve == nil || bytes <= 0 {
 		return nil

@@ -11,9 +11,8 @@ import (
 	"metaqda/core/session"
 )
 
-// Prior is what is known of classes before any example: what a prior file says, or
-// [Default]. It does not change and may serve any number of classifiers, of other
-// goroutines too.
+// Prior is the knowledge of classes before any example: a prior file, or [Default]. It does not
+// change, and several classifiers may share it, in several goroutines too.
 type Prior struct {
 	file  *model.Prior
 	sum   string // sha256 of the file, empty for [Default]
@@ -21,7 +20,7 @@ type Prior struct {
 }
 
 // DecodePrior reads a prior file, which must not change afterwards. It returns a
-// *[model.FormatError] for bytes that are none.
+// *[model.FormatError] for other bytes.
 func DecodePrior(file []byte) (*Prior, error) {
 	p, err := model.DecodePrior(file)
 	if err == nil {
@@ -33,21 +32,21 @@ func DecodePrior(file []byte) (*Prior, error) {
 	return &Prior{file: p, sum: model.Sum(file), bytes: file}, nil
 }
 
-// Sum returns the sha256 of the prior's file in hexadecimal, by which files of
-// classifiers name it. That of [Default] is empty.
+// Sum returns the sha256 of the prior's file in hexadecimal. Classifier files name the prior by
+// it. It is empty for [Default].
 func (p *Prior) Sum() string { return p.sum }
 
-// Dim returns d, the length of vectors that it is for.
+// Dim returns d, the length of its vectors.
 func (p *Prior) Dim() int { return p.file.NIW.Dim() }
 
-// Extractor returns the feature extractor of what it was learned from, if that is known.
+// Extractor returns the feature extractor of the training data, if it is known.
 func (p *Prior) Extractor() Extractor { return p.file.Extractor }
 
-// Calibrated reports whether it says what sessions are like: without that probabilities,
-// and none of these above all, are not to be relied on.
+// Calibrated reports whether the prior has a session model. Without one, do not rely on
+// probabilities, least of all on none of these.
 func (p *Prior) Calibrated() bool { return p.file.Session.Population != nil }
 
-// Facts returns what the file tells people about itself. They must not be changed.
+// Facts returns the descriptive texts in the file. They must not be changed.
 func (p *Prior) Facts() map[string]string { return p.file.Facts }
 
 // File returns the bytes of its file, made anew for [Default]. They must not be changed.
@@ -64,22 +63,21 @@ func (p *Prior) options(s Settings) qda.Options {
 	return o
 }
 
-// Prior returns the prior in use, nil while nothing has settled the length of vectors.
+// Prior returns the prior in use, nil until the length of vectors is settled.
 func (c *Classifier) Prior() *Prior {
 	defer c.reading()()
 	return c.prior
 }
 
-// SetPrior makes the classifier answer under another prior, which changes nothing that is
-// taught, and can be undone. Without examples it may be nil, as for [New]. It returns a
-// *[niw.DimensionError] where the prior is for vectors of another length than the
-// examples. Cost that of teaching all examples anew.
+// SetPrior replaces the prior. It keeps all examples and can be undone. Without examples p may
+// be nil, as for [New]. It returns a *[niw.DimensionError] if the prior is for vectors of
+// another length than the examples. Cost that of teaching all examples anew.
 func (c *Classifier) SetPrior(p *Prior) error {
 	defer c.writing()()
 	return c.do(Entry{Do: "prior", prior: p})
 }
 
-// ReplacePrior is SetPrior that cannot be undone: as a whole or not at all.
+// ReplacePrior is SetPrior that cannot be undone. On error nothing changes.
 func (c *Classifier) ReplacePrior(p *Prior) error {
 	defer c.writing()()
 	return c.replacePrior(p)
@@ -112,40 +110,39 @@ func (c *Classifier) replacePrior(p *Prior) error {
 	c.prior, c.qda, c.x = p, fresh, make([]float64, p.Dim())
 	if err := c.enrolAnew(); err != nil {
 		if c.prior, c.qda, c.x = before, q, x; before != nil {
-			_ = c.replacePrior(before) // which took them
+			_ = c.replacePrior(before) // it accepted them before
 		}
 		return err
 	}
 	return nil
 }
 
-// Default is the prior for vectors that no learned one is known for. Vectors are taken at
-// length one, so that directions count: of one number alone (d = 1) nothing does but its
-// sign. Put a number beside it that is the same for all and about as large. Of vectors at
-// length one it says little:
+// Default is the prior for vectors without a learned prior. It scales vectors to length one, so
+// that only directions count. Of a single number (d = 1) only the sign is left: put a number
+// beside it that is the same for all and about as large. The prior says little about unit
+// vectors,
 //
 //	m = 0, S = 0.4 I, w = 1, kappa = 3
 //
-// and lets the session's own mean, the scatter of its examples and how far apart its classes
-// are take their places. What else is to be known of sessions was fitted on pictures (1,280
-// numbers of the built-in extractor and 128 drawn from these), on texts and on tables of
-// numbers, in sessions of one example a class and of more: `make any-prior` fits it and
-// prints the figures.
+// and leaves the rest to the session: its mean, the scatter of its examples and the distances
+// of its classes. The session model was fitted on pictures (1,280 numbers of the built-in
+// extractor and 128 drawn from these), on texts and on tables of numbers, in sessions of one
+// example a class and of more: `make any-prior` fits it and prints the figures.
 //
-// On other sets, with one, two and five examples of each of up to five classes: of
-// pictures 65, 73 and 82 % right with an ECE of 11.7, 5.6 and 2.7 %; of texts, which are
-// hard, 38, 44 and 53 % with 5.7, 5.1 and 3.7; of tables whose columns were standardised
-// 74, 80 and 86 % with 9.1, 6.3 and 4.5. At a prior probability of none of these of .2
-// and one example a class 7, 13 and 7 % of what was taught is taken for none of these.
+// On other sets, with one, two and five examples of each of up to five classes, accuracy / ECE
+// in percent are: pictures 65, 73 and 82 / 11.7, 5.6 and 2.7; texts, which are hard, 38, 44 and
+// 53 / 5.7, 5.1 and 3.7; tables with standardised columns 74, 80 and 86 / 9.1, 6.3 and 4.5. At
+// a prior probability of none of these of .2 and one example a class, 7, 13 and 7 % of known
+// queries are taken for none of these.
 //
-// A classifier given no prior takes this one, and files do not name it. It returns an
+// A classifier without a given prior uses this one, and files do not name it. It returns an
 // [Error] unless d is from 1 to [model.MaxDimension]. Cost O(d).
 func Default(d int) (*Prior, error) {
 	file, err := DefaultFile(d)
 	return &Prior{file: file}, err
 }
 
-// DefaultFile returns what a file of [Default] says, for programs that write one.
+// DefaultFile returns the content of a file of [Default], for programs that write one.
 func DefaultFile(d int) (*model.Prior, error) {
 	if d < 1 || d > model.MaxDimension {
 		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(model.MaxDimension) + " are possible."}

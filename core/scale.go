@@ -7,7 +7,7 @@ import (
 	"metaqda/core/model"
 )
 
-// checkScale returns why the scale of s cannot be, or not under the prior p.
+// checkScale returns an error for an unknown scale, or for a scale under a learned prior p.
 func checkScale(s Settings, p *Prior) error {
 	switch {
 	case s.Scale != "" && s.Scale != model.Standardise:
@@ -18,19 +18,18 @@ func checkScale(s Settings, p *Prior) error {
 	return nil
 }
 
-// unscaled reports whether columns are to be standardised anew.
+// unscaled reports whether columns must be standardised anew.
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
-// standardise brings the means and deviations of the columns to the examples that there are,
-// after a change of these. The frames of a group count as one together. Cost O(N d), and that
-// of teaching all examples anew.
+// standardise updates the means and deviations of the columns after examples changed. The
+// frames of a group count as one together. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
 	}
 	d, n, units := c.dim(), 0.0, 0
 	mean, scale := make([]float64, d), make([]float64, d)
-	for _, k := range c.classes { // in their order, for the same bits
+	for _, k := range c.classes { // in their order, to get the same bits
 		for _, u := range k.units {
 			units++
 			w := 1 / float64(len(u.frames))
@@ -53,6 +52,6 @@ func (c *Classifier) standardise() {
 	if file.Transform.Mean, file.Transform.Scale = mean, scale; units < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
 	}
-	_ = c.replacePrior(&Prior{file: &file}) // numbers that are too large for it: as they were
+	_ = c.replacePrior(&Prior{file: &file}) // on numbers too large for it the old scale stays
 	c.moved = false
 }

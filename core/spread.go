@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Unscaled reports whether vectors look like rows of a table whose columns have units of their
-// own, so that Settings.Scale would help: under [Default] and without a scale, the standard
-// deviations of columns differ by more than a hundredfold. Of more than ten columns the largest
-// and the smallest tenth do not count, nor does a column that does not vary. Cost O(N d).
+// Unscaled reports whether vectors look like rows of a table whose columns have different
+// units, so that Settings.Scale would help. It asks, under [Default] and without a scale, if
+// the standard deviations of columns differ by more than a hundredfold. Constant columns do not
+// count, nor does the smallest and largest tenth of more than ten columns. Cost O(N d).
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {

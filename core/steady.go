@@ -2,22 +2,21 @@ package metaqda
 
 import "strings"
 
-// slack is how many percent beyond its bound a word of a headline is kept in a live view:
+// slack is the tolerance in percent at which a live view keeps the words of its headline:
 // successive frames of a thing held still differ by two or three.
 const slack = 3
 
-// Steady decides about successive frames of a live view, so that noise changes neither the
-// class nor the words. The zero value has seen no frame.
+// Steady decides about successive frames of a live view, so that noise changes neither class
+// nor words. The zero value has seen no frame.
 type Steady struct {
 	class   int
 	words   string // the headline shown, without its numbers
 	waiting bool   // whether the last frame said something else
 }
 
-// DecideAmong decides about the next frame; see the function [DecideAmong]. The words shown
-// stay while they are within slack of their bounds. Others replace them, and another class the
-// one shown, once two frames in a row differ from it: the first of them is not to be
-// shown, which show tells.
+// DecideAmong decides about the next frame; see the function [DecideAmong]. The shown words
+// stay while they are within slack of their bounds. Other words or another class replace them
+// once two frames in a row differ. show is false for the first of these frames.
 func (s *Steady) DecideAmong(labels []string, bursts []int, classes []float64, none float64) (d Decision, show bool) {
 	d = DecideAmong(labels, bursts, classes, none)
 	if kept := decideAmong(slack, labels, bursts, classes, none); s.shows(kept) {

@@ -8,16 +8,15 @@ import (
 	"metaqda/core/qda"
 )
 
-// Add adds a vector to the class label, which comes into being if there is none of this
-// label or of one that people take for the same ([SameLabel]), and returns the example's
-// id. Vectors of a class that name the same group are frames of one burst; an empty group
-// is none. The vector is copied.
+// Add adds a vector to the class label and returns the example's id. If no class has this label
+// or one that looks the same ([SameLabel]), it makes one. Vectors of a class that name the same
+// group are frames of one burst; an empty group is none. The vector is copied.
 //
-// It returns a *[qda.LabelError] for a label that cannot be one (see [CleanLabel]), a
-// *[niw.DimensionError] or *[niw.ValueError] for a vector that is not of length d or not
-// finite, and an [Error] with the code "limit" beyond [model.MaxClasses] or
-// [model.MaxExamples], and changes nothing then. Cost that of [qda.Classifier.Add], for a
-// frame of a burst that of replacing the burst's mean.
+// It returns a *[qda.LabelError] for an impossible label (see [CleanLabel]), and a
+// *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or not finite. It
+// returns an [Error] with the code "limit" beyond [model.MaxClasses] or [model.MaxExamples]. On
+// error nothing changes. Cost that of [qda.Classifier.Add]; a frame of a burst costs replacing
+// the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id string, err error) {
 	ids, err := c.AddAll([]string{label}, []Example{{Group: group, Vector: vector}})
 	if err != nil {
@@ -26,12 +25,11 @@ func (c *Classifier) Add(label, group string, vector []float32) (id string, err 
 	return ids[0], nil
 }
 
-// AddAll adds many examples, each to the class of its label, all or none, as one step, and
-// returns their ids. Vectors are copied. ID, Class and Order of the examples are not looked at.
-// Labels and vectors are checked before anything changes. Errors are those of Add, of
-// several vectors as an [Error] that names the vector by its place, and an [Error] with the
-// code "argument" where there is not one label for each example. Cost linear in the number of
-// examples.
+// AddAll adds each example to the class of its label, all or none, as one step, and returns
+// their ids. Vectors are copied; ID, Class and Order of the examples are ignored. Labels and
+// vectors are checked before anything changes. Errors are those of Add; with several vectors an
+// [Error] names the index of the vector. It returns an [Error] with the code "argument" unless
+// there is one label for each example. Cost linear in the number of examples.
 func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, err error) {
 	defer c.writing()()
 	if len(labels) != len(examples) {
@@ -54,7 +52,7 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 		k := into[labels[i]]
 		k.top++
 		x.ID, x.Class, x.Order, x.Vector = c.newID(), k.id, k.top, slices.Clone(x.Vector)
-		if k.entry.ID != "" { // a class comes before its first example
+		if k.entry.ID != "" { // the class goes before its first example
 			entries, k.entry = append(entries, k.entry), Entry{}
 		}
 		ids, entries = append(ids, x.ID), append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
@@ -62,18 +60,18 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 	return ids, c.do(entries...)
 }
 
-// receiver is a class that examples come into.
+// receiver is a class that gets examples.
 type receiver struct {
 	id    string
 	top   float64 // the largest order of its examples
-	entry Entry   // makes a new one
+	entry Entry   // makes the class if it is new
 }
 
-// receivers returns the classes of labels, those that are new not yet made, and an empty list
-// with room for the entries of as many examples. It returns an error for what newClass refuses.
+// receivers returns the classes of labels, new ones not yet made, and an empty list with room
+// for all entries. Errors are those of newClass.
 func (c *Classifier) receivers(labels []string) (into map[string]*receiver, entries []Entry, err error) {
 	into = map[string]*receiver{}
-	made, n := map[string]*receiver{}, 0 // by what people take for the same
+	made, n := map[string]*receiver{}, 0 // by folded label
 	for _, label := range labels {
 		if into[label] != nil {
 			continue
@@ -95,7 +93,7 @@ func (c *Classifier) receivers(labels []string) (into map[string]*receiver, entr
 	return into, make([]Entry, 0, n+len(labels)), nil
 }
 
-// fit settles the dimension where it is open, and checks that vectors can be examples.
+// fit settles the dimension if it is open, and checks that vectors can be examples.
 func (c *Classifier) fit(examples []Example) error {
 	was := c.prior
 	for i, x := range examples {
@@ -106,7 +104,7 @@ func (c *Classifier) fit(examples []Example) error {
 		}
 		if err := c.transform(x.Vector); err != nil {
 			if was != c.prior {
-				_ = c.replacePrior(was) // without examples anything can be
+				_ = c.replacePrior(was) // always possible without examples
 			}
 			if len(examples) > 1 {
 				err = rowless(&qda.RowError{Row: i, Err: err})
@@ -117,14 +115,14 @@ func (c *Classifier) fit(examples []Example) error {
 	return nil
 }
 
-// open reports whether vectors of length d, as first ones, settle the dimension. That
-// of a learned prior is settled.
+// open reports whether first vectors of length d would settle the dimension. A learned prior
+// has settled it.
 func (c *Classifier) open(d int) bool {
 	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.dim()
 }
 
-// begin settles the dimension, unless first, where it is not nil, cannot be an example.
-// Examples of another one do not return.
+// begin settles the dimension, unless first is neither nil nor a possible example. Undo cannot
+// bring back examples of another dimension.
 func (c *Classifier) begin(first []float32, d int) error {
 	p, err := Default(d)
 	if err != nil {
@@ -141,9 +139,9 @@ func (c *Classifier) begin(first []float32, d int) error {
 	return c.replacePrior(p)
 }
 
-// AddClass adds a class without examples at the end. Its probability is zero until it has
-// one. It returns a *[qda.LabelError] for a label that cannot be one or is taken, and an
-// [Error] with the code "limit" beyond [model.MaxClasses].
+// AddClass adds a class without examples at the end. Its probability is zero until it has an
+// example. It returns a *[qda.LabelError] for an impossible or taken label, and an [Error] with
+// the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) (id string, err error) {
 	defer c.writing()()
 	e, err := c.newClass(label, 0)
@@ -153,7 +151,7 @@ func (c *Classifier) AddClass(label string) (id string, err error) {
 	return e.ID, c.do(e)
 }
 
-// newClass returns the entry that adds a class after so many others that are to be added.
+// newClass returns the entry that adds a class, after others that are still to be added.
 func (c *Classifier) newClass(label string, others int) (Entry, error) {
 	label, err := c.free(label, "")
 	if err == nil && len(c.classes)+others >= model.MaxClasses {
@@ -166,8 +164,8 @@ func (c *Classifier) newClass(label string, others int) (Entry, error) {
 	return Entry{Do: "class", ID: k.ID, Class: k}, nil
 }
 
-// RenameClass changes a label and nothing else. It returns a *[qda.LabelError] if there
-// is no such class, or for what AddClass refuses.
+// RenameClass changes only the label. It returns a *[qda.LabelError] if there is no such class,
+// or if AddClass would refuse the new label.
 func (c *Classifier) RenameClass(label, to string) error {
 	defer c.writing()()
 	k, err := c.class(label)
@@ -191,9 +189,9 @@ func (c *Classifier) RemoveClass(label string) error {
 	return c.do(Entry{Do: "class", ID: k.ID})
 }
 
-// Remove removes the example of an id: what is left answers as if it had never been
-// there, to rounding in sessions of more than 64 residuals; see package qda. It returns an
-// [Error] if there is no such example.
+// Remove removes the example with an id. The rest answers as if it had never been there, up to
+// rounding in sessions of more than 64 residuals; see package qda. It returns an [Error] if
+// there is no such example.
 func (c *Classifier) Remove(id string) error {
 	defer c.writing()()
 	if c.examples[id] == nil {
@@ -206,9 +204,9 @@ func noExample() error {
 	return &Error{Code: "example", Message: "There is no such example: it was removed, or belongs to another classifier."}
 }
 
-// Move moves an example to the end of another class, where it is in no group and has the
-// same id. It returns an [Error] if there is no such example, or with the code "class" if
-// it is in that class already, and a *[qda.LabelError] if there is no such class.
+// Move moves an example to the end of another class. It keeps its id and leaves its group. It
+// returns an [Error] if there is no such example, or with the code "class" if the class has it
+// already, and a *[qda.LabelError] if there is no such class.
 func (c *Classifier) Move(id, label string) error {
 	defer c.writing()()
 	x := c.examples[id]
@@ -227,9 +225,9 @@ func (c *Classifier) Move(id, label string) error {
 	return c.do(Entry{Do: "example", ID: id, Example: &moved})
 }
 
-// MergeClasses moves all examples of a class to the end of another one, groups as groups,
-// and removes it, as one step. It returns a *[qda.LabelError] if there is no such class, or
-// if it is only one.
+// MergeClasses moves all examples and groups of a class to the end of another one and removes
+// the class, as one step. It returns a *[qda.LabelError] if a class does not exist, or if both
+// are the same.
 func (c *Classifier) MergeClasses(label, into string) error {
 	defer c.writing()()
 	k, err := c.class(label)
@@ -253,8 +251,7 @@ func (c *Classifier) MergeClasses(label, into string) error {
 	return c.do(append(entries, Entry{Do: "class", ID: k.ID})...)
 }
 
-// groupsApart returns for each group of b a name that none of a's groups, nor another of
-// b's, has.
+// groupsApart returns new names for b's groups, unique among the groups of a and b.
 func groupsApart(a, b *class) map[string]string {
 	taken, names := map[string]bool{}, map[string]string{}
 	for _, u := range slices.Concat(a.units, b.units) {
@@ -274,9 +271,9 @@ func groupsApart(a, b *class) map[string]string {
 	return names
 }
 
-// Load teaches classes as they were stored, which cannot be undone. IDs that are missing
-// are given; labels must differ as [SameLabel] says, and are not cleaned. Errors are those
-// of Add, after which the classifier is of no use.
+// Load adds stored classes, which cannot be undone. It gives missing IDs. Labels must differ as
+// [SameLabel] says, and are not cleaned. Errors are those of Add; the classifier is of no use
+// after an error.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
@@ -322,16 +319,16 @@ func (c *Classifier) Load(classes []Class) error {
 	return err
 }
 
-// Replace brings the example of an id to what another copy of the session says: it is
-// added where it is not here, moved where it is in another class or place, and removed
-// where x is nil. It cannot be undone.
+// Replace takes over the example with an id from another copy of the session. It adds it if it
+// is missing here, moves it if its class or place differs, and removes it if x is nil. It
+// cannot be undone.
 func (c *Classifier) Replace(id string, x *Example) error {
 	defer c.writing()()
 	return c.exchangeExample(&Entry{ID: id, Example: x})
 }
 
-// ReplaceClass takes over a class without examples, or its label where it is there, or
-// removes the class of an id where k is nil. It cannot be undone.
+// ReplaceClass takes over the class with an id, without examples. It adds it, changes its
+// label, or removes it if k is nil. It cannot be undone.
 func (c *Classifier) ReplaceClass(id string, k *Class) error {
 	defer c.writing()()
 	there := c.ids[id]
