@@ -11,21 +11,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Neighbour is a taught picture beside a query.
+// Neighbour is a picture of a class near a query.
 type Neighbour struct {
 	Label    string
 	Picture  int     // of the class, in the order added
 	Distance float64 // Euclidean, of whitened embeddings
-	Linked   bool    // both would be of one burst, see [bursts]
+	Linked   bool    // close enough to be of one burst, see [bursts]
 }
 
-// Nearest returns the n taught pictures closest to x by whitened distance
+// Nearest returns the n pictures of the classes closest to x by whitened distance
 //
 //	|W (x - p)|,  W' W = S⁻¹
 //
-// the closest first; fewer where there are fewer. Of the frames of a burst, which
-// are nearly the same, only the closest counts. Ties go to what was taught first. It
-// returns a *[niw.DimensionError] or *[niw.ValueError] about x.
+// the closest first, or all if there are fewer. Of the frames of a burst, which are nearly the
+// same, only the closest counts. Ties go to the picture added first. It returns a
+// *[niw.DimensionError] or *[niw.ValueError] about x.
 //
 // Cost d² for whitening, at most d for each picture.
 func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
@@ -34,8 +34,8 @@ func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 	}
 	c.group(always)
 	n = max(n, 0)
-	var best, own []Neighbour // the closest so far with those not compared yet; one for each burst of a class
-	bound := math.Inf(1)      // the n-th of them
+	var best, own []Neighbour // the closest so far and candidates; one for each burst of a class
+	bound := math.Inf(1)      // distance of the n-th of best
 	sift := func() {
 		slices.SortStableFunc(best, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
 		if best = best[:min(n, len(best))]; n > 0 && len(best) == n {
@@ -66,7 +66,7 @@ func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 	return best, nil
 }
 
-// distance returns |x - y|, or infinity for one that is found to be above a bound.
+// distance returns |x - y|, or infinity once it exceeds bound.
 func distance(x, y []float64, bound float64) float64 {
 	const piece = 64
 	most := bound * bound
@@ -86,10 +86,10 @@ func distance(x, y []float64, bound float64) float64 {
 }
 
 const (
-	// alikeBound is the least cosine of a picture with the one that its group stands
-	// around. Four unknown classes of 20 pictures each among four others, mean of 31
-	// sets and the shipped prior, which has seen 30 of them: share of a group that is
-	// of its largest class, share of the pictures that are in a group.
+	// alikeBound is the least cosine of a picture with the centre of its group. The figures are
+	// means of 31 sets under the shipped prior, which was learned from 30 of them. Four unknown
+	// classes of 20 pictures each were among four others. "pure" is the share of a group that
+	// is of its largest class; "grouped" is the share of the pictures that are in a group.
 	//
 	//	bound   0.15 0.25 0.30 0.35 0.40 0.50
 	//	pure    69.8 80.9 85.8 89.7 92.1 95.8 %
@@ -100,21 +100,20 @@ const (
 	alikeLeast = 3
 )
 
-// Alike returns groups of pictures that resemble each other: those among the rows of
-// x, m×d, that outOfSet lists. Each group begins with the picture that it stands
-// around, the others follow by resemblance, and larger groups come first. A picture is
-// in one group at most; of fewer than three no group is made.
+// Alike groups pictures that resemble each other, among the rows of x, m×d, that outOfSet
+// lists. Each group begins with its centre, the others follow by resemblance. Larger groups
+// come first. A picture is in one group at most. Groups have at least three pictures.
 //
-// Pictures u and v resemble each other where the cosine s(u,v) of the whitened
-// pictures about the mean of x is alikeBound or more. The picture that resembles the
-// most others takes them as its group, then the next among what is left, which is
-// star clustering (Aslam, Pelekhov and Rus 2004, The star clustering algorithm for
-// static and dynamic information organization): no member is far from the centre, and
-// the order of the pictures does not matter but for ties, which go to the first.
+// Pictures u and v resemble each other if their cosine s(u,v) is alikeBound or more: that of
+// the whitened pictures about the mean of x. The picture that resembles the most others takes
+// them as its group, then the next among the rest. This is star clustering (Aslam, Pelekhov and
+// Rus 2004, The star clustering algorithm for static and dynamic information organization). No
+// member is far from the centre. The order of the pictures matters only for ties, which go to
+// the first.
 //
-// A row that is not a finite embedding of length d is reported as a *[RowError]. An
-// index out of range panics. Cost m d + k² d for k of them, and 8 k² bytes; of more
-// than 1,024 so many at equal steps are looked at.
+// A row that is not a finite embedding of length d is reported as a *[RowError]. An index out
+// of range panics. Cost m d + k² d for k of them, and 8 k² bytes. Of more than 1,024 pictures,
+// that many at equal steps are used.
 func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 	if len(outOfSet) == 0 {
 		return nil, nil
@@ -149,7 +148,7 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 	return groups, err
 }
 
-// stars returns the groups of row numbers by their similarities.
+// stars returns groups of row numbers by their similarities.
 func stars(s blas64.General) (groups [][]int) {
 	free := make([]bool, s.Rows)
 	for i := range free {
@@ -187,11 +186,11 @@ func stars(s blas64.General) (groups [][]int) {
 	}
 }
 
-// suggestible bounds the pictures that are compared with each other: of more, that
-// many are taken at equal steps.
+// suggestible bounds the pictures that are compared with each other. Of more, that many are
+// taken at equal steps.
 const suggestible = 1024
 
-// some returns which of n pictures those are.
+// some returns the indices of these among n pictures.
 func some(n int) []int {
 	rows := make([]int, min(n, suggestible))
 	for j := range rows {
@@ -203,24 +202,23 @@ func some(n int) []int {
 // Suggestions are pictures to label, the best one first.
 type Suggestions struct {
 	Rows []int // of the batch
-	Like []int // how many others of the compared pictures have a cosine of alikeBound or more with each
+	Like []int // for each, the number of other compared pictures with a cosine of alikeBound or more
 }
 
-// Suggest returns which n of the unlabelled pictures x, m×d, tell most once they are
-// taught, the best one first; fewer where there are fewer. They are those that leave
-// the least of the others unlike anything taught, one after the other:
+// Suggest returns the n unlabelled pictures of x, m×d, whose labels would tell most, the best
+// one first, or all if there are fewer. It chooses them one after the other, so that the least
+// of the others stays unlike all examples:
 //
-//	next = argmax_i Σ_u max(0, s(i,u) - max_{t taught or chosen} s(t,u))
+//	next = argmax_i Σ_u max(0, s(i,u) - max_{t example or chosen} s(t,u))
 //
-// with s the cosine of whitened pictures about the mean of x, zero where it is
-// negative. That is greedy maximisation of facility location (Nemhauser, Wolsey and
-// Fisher 1978: within 1-1/e of the best), of which every early choice is typical of
-// many and like none before. No label is needed to begin. Ties go to the first.
+// where s is the cosine of whitened pictures about the mean of x, or zero if that is negative.
+// This is greedy maximisation of facility location (Nemhauser, Wolsey and Fisher 1978: within
+// 1-1/e of the best). Each early choice is typical of many pictures and unlike those before. No
+// label is needed to begin. Ties go to the first.
 //
-// Now and then progress, unless it is nil, is told how much is done of how much. When
-// ctx ends, Suggest returns its error. A row that is not a finite embedding of length d
-// is reported as a *[RowError]. Cost m'² d + m' d for each example taught, m' the lesser
-// of m and 1,024, and 8 m'² bytes.
+// progress, unless nil, is called now and then. When ctx ends, Suggest returns its error. A row
+// that is not a finite embedding of length d is reported as a *[RowError]. Cost m'² d + m' d
+// for each example, m' the lesser of m and 1,024, and 8 m'² bytes.
 func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(done, total int)) (chosen Suggestions, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -275,7 +273,7 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	return chosen, nil
 }
 
-// gain returns how much better the pictures are covered with one more.
+// gain returns how much better one more picture covers the others.
 func gain(s, covered []float64) (sum float64) {
 	for u, v := range s {
 		sum += max(0, v-covered[u])
@@ -300,8 +298,8 @@ func (c *Classifier) whitenSome(x *mat.Dense, rows []int, step func(more int) er
 	return w, step(len(rows) % pieceRows)
 }
 
-// cosines returns those of whitened rows about their mean, zero where they are negative.
-// It overwrites w by the directions of the rows.
+// cosines returns the cosines of whitened rows about their mean, or zero where negative. It
+// overwrites w with the directions of the rows.
 func cosines(w blas64.General, mean []float64, step func(more int) error) (s blas64.General, err error) {
 	for i := range w.Rows {
 		direct(rowOf(w, i), mean)
@@ -320,8 +318,8 @@ func cosines(w blas64.General, mean []float64, step func(more int) error) (s bla
 	return s, nil
 }
 
-// similarities returns the cosines of whitened rows about their mean, and for each
-// row its largest one to an example of the classifier. It overwrites w.
+// similarities returns the cosines of whitened rows about their mean, and for each row the
+// largest cosine with an example. It overwrites w.
 func (c *Classifier) similarities(w blas64.General, step func(more int) error) (s blas64.General, covered []float64, err error) {
 	mean := make([]float64, w.Cols)
 	for i := range w.Rows {
@@ -348,12 +346,12 @@ func (c *Classifier) similarities(w blas64.General, step func(more int) error) (
 	return s, covered, nil
 }
 
-// rowsOf returns n rows of a matrix from the first on.
+// rowsOf returns n rows of a matrix, beginning at first.
 func rowsOf(m blas64.General, first, n int) blas64.General {
 	return blas64.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+n)*m.Stride]}
 }
 
-// direct makes v the direction from mean to v, zero where rounding leaves none.
+// direct replaces v by the direction from mean to v, or by zero if rounding leaves none.
 func direct(v, mean []float64) {
 	floats.Sub(v, mean)
 	if n := math.Sqrt(squaredNorm(v)); n > 1e-9*math.Sqrt(squaredNorm(mean)) {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// batchRounds is how often the pseudo-labels are chosen anew.
+	// batchRounds is how often the pseudo-labels are updated.
 	batchRounds = 3
 
-	// scoreCost is about what a picture takes under each class beside inner products.
+	// scoreCost is about the cost of a picture for each class, without inner products.
 	scoreCost = 1000
 )
 
-// Context is what is asked of a context.Context: the error that it ended with, nil
-// until then. Package context itself would make a small program a tenth larger.
+// Context is the part of a context.Context that is needed: the error it ended with, nil until
+// then. Importing package context would make a small program a tenth larger.
 type Context interface{ Err() error }
 
 // Answers are the probabilities of n pictures.
@@ -29,22 +29,22 @@ type Answers struct {
 	None    []float64  // n: of none of the classes; with Classes a row sums to one
 }
 
-// Classify returns what [Classifier.ProbabilitiesTo] answers for the rows of x, n×d,
-// but judges them together: pictures that are probably of a class are its
-// pseudo-labelled examples, and no picture is judged by itself or another frame of its burst. The
-// probability of none of the classes is that of a picture alone. Where one class is
-// taught, and for one picture, together is no different from one by one. The order of
-// the rows does not matter but for rounding. See core/session/TRANSDUCTION.md.
+// Classify answers for the rows of x, n×d, as [Classifier.ProbabilitiesTo] does, but judges
+// them together. Pictures that are probably of a class become its pseudo-labelled examples. No
+// picture is judged by itself or by another frame of its burst. The probability of none of the
+// classes stays that of a single picture. With one class or one picture, the answers equal
+// those one by one. The order of the rows matters only for rounding. See
+// core/session/TRANSDUCTION.md.
 //
-// What was taught stays as it is. Under Bayes' rule as it stands, without a Population,
-// pictures are answered one by one.
+// The classes stay as they are. Without a Population, under plain Bayes' rule, pictures are
+// answered one by one.
 //
-// Now and then progress, unless it is nil, is told how much is done of how much. When
-// ctx ends, Classify returns its error. A row that is not a finite embedding of length
-// d is reported as a *[RowError]; [ErrNoExamples] is as for ProbabilitiesTo.
+// progress, unless nil, is called now and then. When ctx ends, Classify returns its error. A
+// row that is not a finite embedding of length d is reported as a *[RowError]; [ErrNoExamples]
+// is as for ProbabilitiesTo.
 //
-// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
-// 4 C (d+n). Memory n (d + 5C) numbers.
+// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and 4 C
+// (d+n). Memory n (d + 5C) numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *Classifier) oneByOne(ctx Context, a *Answers, x *mat.Dense, progress fu
 	return nil
 }
 
-// batch is what [Classifier.Classify] works on.
+// batch is the state of [Classifier.Classify].
 type batch struct {
 	of        *Classifier
 	posterior *session.Posterior
@@ -113,13 +113,13 @@ type batch struct {
 
 	n       int
 	w       blas64.General  // n×d pictures, whitened
-	images  blas64.General  // n×order of U, theirs by [covariance.imageTo]
+	images  blas64.General  // n×order of U, their images by [covariance.imageTo]
 	r2      []float64       // |w_i|²
 	norm    []float64       // <w_i,w_i>
 	onMean  []float64       // <w_i,m_s>
-	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of the classes taught
+	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
 	pseudo  []*pseudoLabels // of the classes with examples
-	share   *mat.Dense      // n×C: p(y=j | x), without what is none
+	share   *mat.Dense      // n×C: p(y=j | x), without none
 	weights *mat.Dense      // n×C: pseudo-label weights before λ
 	none    []float64
 	agree   agreement
@@ -155,9 +155,9 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	return nil
 }
 
-// each calls do for all pictures, a block of those that cost so much each at a time, and
-// notes that each is so much of the work. It returns the first error, that of a context that
-// ended too.
+// each calls do for all pictures, block by block. cost is the cost of a picture, which sets the
+// size of the blocks, and part its share of the progress. It returns the first error, or that
+// of a context that has ended.
 func (b *batch) each(cost, part int, do func(first, end int) error) error {
 	for first, size := 0, piece(cost); first < b.n; first += size {
 		end := min(first+size, b.n)
@@ -173,7 +173,7 @@ func (b *batch) each(cost, part int, do func(first, end int) error) error {
 	return nil
 }
 
-// whiten takes in the pictures.
+// whiten computes the inner products of the pictures.
 func (b *batch) whiten(x *mat.Dense) error {
 	c, d, s := b.of, b.of.Dim(), b.of.shared
 	n := max(1, s.cov.n)
@@ -211,8 +211,8 @@ func (b *batch) inner(i, k int) float64 {
 	return b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), rowOf(b.w, k), rowOf(b.images, k))
 }
 
-// judge turns scores into probabilities. Whether a picture is of no class is settled
-// when it is alone: pseudo-labels would make out-of-set pictures look known.
+// judge turns scores into probabilities. Whether a picture is of no class is decided from the
+// picture alone: pseudo-labels would make out-of-set pictures look known.
 func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
 	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
@@ -235,9 +235,9 @@ func (b *batch) judge(alone bool) error {
 	})
 }
 
-// scoresTo stores e_j of picture i in dst: that of [shared], with the mean of class j
-// that of its examples and its pseudo-labelled pictures, but for i and such
-// frames of its burst. The session's mean stays that of the examples.
+// scoresTo stores e_j of picture i in dst, as in [shared]. The mean of class j is that of its
+// examples and its pseudo-labelled pictures, without i and frames of its burst. The session's
+// mean stays that of the examples.
 func (b *batch) scoresTo(dst []float64, i int) {
 	s := b.of.shared
 	b.agree.apart[i] = b.agree.apart[i][:0]
@@ -260,13 +260,13 @@ func (b *batch) scoresTo(dst []float64, i int) {
 	}
 }
 
-// left is what of a sum of pseudo-labelled pictures is not to judge a picture.
+// left is the part of a pseudo-labelled sum that must not judge a picture.
 type left struct {
 	pictures                                 []int
 	weight, at, norm, onSum, onClass, onMean float64
 }
 
-// own returns what the sum of class j has of picture i itself and of frames of its burst.
+// own returns the part of class j's sum that is picture i itself or frames of its burst.
 func (b *batch) own(i, j int) (l left) {
 	const rounding = 1e-13
 	q := b.pseudo[j]
@@ -290,9 +290,9 @@ func (b *batch) own(i, j int) (l left) {
 	return l
 }
 
-// within tells whether the squared distance of two points is below near, the same
-// for (x, y) and (y, x). A sum of squares over coordinates, unlike one of inner
-// products, keeps its digits where it is small, and is soon known to be large.
+// within reports whether the squared distance of two points is below near, the same for (x, y)
+// and (y, x). It sums squares over coordinates: unlike inner products, this keeps the digits of
+// small distances, and shows early that a distance is large.
 func within(x, y []float64, near float64) bool {
 	var s float64
 	for i, v := range x {

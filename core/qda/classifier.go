@@ -1,19 +1,19 @@
-// Package qda is the few-shot classifier: named classes of examples, and probabilities
-// that always include the possibility that a query belongs to none of them. It is not for
-// learning the prior (core/metatrain is) and keeps nothing on disk (core/model does).
+// Package qda is the few-shot classifier: named classes of examples. Its probabilities always
+// include the case that a query belongs to none of them. It does not learn the prior
+// (core/metatrain does) and keeps nothing on disk (core/model does).
 //
-// A class is a Gaussian about a mean that its examples draw away from the mean of the
-// session, and all classes share one scale matrix: that of the prior with the scatter of
-// every class about its own mean. The log density of a class, less that of one never seen,
-// is linear in the query; core/session makes probabilities of it.
+// A class is a Gaussian. Its examples draw its mean away from the mean of the session. All
+// classes share one scale matrix: that of the prior plus the scatter of every class about its
+// own mean. The log density of a class, less that of a class without examples, is linear in the
+// query; core/session turns it into probabilities.
 //
-// The density and how it is kept stand in shared.go and covariance.go, bursts in burst.go.
-// The paper's own densities are package discriminant's.
+// The density is in shared.go and covariance.go, bursts are in burst.go. The paper's own
+// densities are in package discriminant.
 //
-// Vectors handed in are transformed embeddings (package embed). Adding and removing a
-// picture are exact: what is left answers as if taught in that order alone, to rounding
-// where the N examples of C classes leave more than 64 residuals, N-C, else to the bit. The order does not matter but for rounding, and where
-// Options.Near makes bursts of pictures that are nearly the same.
+// Vectors are transformed embeddings (package embed). Adding and removing a picture are exact:
+// the remaining pictures answer as if they alone had been added, in that order. This holds to
+// the bit up to 64 residuals, N-C for N examples of C classes, and beyond that to rounding. The
+// order matters only for rounding, and where Options.Near groups near-copies into bursts.
 package qda
 
 import (
@@ -31,17 +31,17 @@ import (
 
 // Options choose how densities become probabilities.
 type Options struct {
-	Shared     float64             // w of [covariance]: weight of the examples' scatter in the one scale matrix of the session
+	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix
 	Kappa      float64             // of the class means
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
-	Near       float64             // squared whitened distance at which the correlation of two pictures of a class is 1/e, in units of the spread with Spread; 0 for none; see [bursts]
-	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
-	Spread     float64             // n_2 of the session's spread, in whose units densities are then; 0 for those of the prior
+	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/e, with Spread in its units; 0 for no correlation; see [bursts]
+	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
+	Spread     float64             // n_2 of the session's spread, the unit of densities; 0 for the prior's unit
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
-	Parts      *Parts              // of embeddings; nil for one
+	Parts      *Parts              // of embeddings; nil for a single part
 }
 
-// Validate returns a *[niw.ValueError] that names what is out of range.
+// Validate returns a *[niw.ValueError] for an option out of range.
 func (o *Options) Validate() error {
 	return cmp.Or(
 		niw.CheckValue(o.NonePrior >= 0 && o.NonePrior < 1, "prior probability of none of these", o.NonePrior, "a number from 0 to below 1"),
@@ -55,35 +55,35 @@ func (o *Options) Validate() error {
 	)
 }
 
-// Classifier holds C classes over embeddings of length d. Several goroutines may ask
-// [Classifier.ProbabilitiesTo] at once while [Classifier.Settled] reports true; nothing else is
-// safe for several at once.
+// Classifier holds C classes over embeddings of length d. While [Classifier.Settled] reports
+// true, several goroutines may call [Classifier.ProbabilitiesTo] at once. Other methods are not
+// safe for concurrent use.
 type Classifier struct {
 	prior     *niw.Prior
 	options   Options
-	near      float64 // what the classes have
+	near      float64 // near of the classes
 	grouped   bool    // near is up to date
 	classes   []*class
 	index     map[string]int
 	shared    *shared
 	taught    []*class // classes with examples
-	settled   bool     // what follows is up to date
+	settled   bool     // the fields below are up to date
 	support   support
 	posterior *session.Posterior // nil when not computed
 	left      *leftOuts          // nil when not computed
 	work      work
-	spare     *sync.Pool // of *work, for predictions at once
+	spare     *sync.Pool // of *work, for concurrent predictions
 	z         []float64
 
 	others     []*Classifier // one for each share of [Parts]
 	chosen     *Classifier   // nil when not known
-	followed   bool          // the others have the examples that there are
-	reweighted *reweighted   // of what follows another classifier
+	followed   bool          // the others have all examples
+	reweighted *reweighted   // the embeddings, if this follows another classifier
 }
 
-// New returns a classifier without classes. It takes over the prior, which must
-// not change afterwards. It returns the error of [niw.Prior.Validate] or a
-// *[niw.ValueError] about the options.
+// New returns a classifier without classes. It keeps the prior, which must not change
+// afterwards. It returns the error of [niw.Prior.Validate] or a *[niw.ValueError] about the
+// options.
 func New(p *niw.Prior, o Options) (*Classifier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 	return c, nil
 }
 
-// use takes options that are valid.
+// use sets valid options.
 func (c *Classifier) use(o Options) {
 	before := c.options
 	c.options, c.grouped, c.settled, c.followed, c.chosen = o, false, false, false, nil
@@ -110,8 +110,8 @@ func (c *Classifier) use(o Options) {
 // Dim returns d.
 func (c *Classifier) Dim() int { return c.prior.Dim() }
 
-// SetOptions replaces the options; the pictures stay. Cost O(1), with another Near
-// that of adding all pictures anew.
+// SetOptions replaces the options and keeps the pictures. Cost O(1); with another Near that of
+// adding all pictures anew.
 func (c *Classifier) SetOptions(o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -137,9 +137,8 @@ func (c *Classifier) Count(label string) int {
 	return 0
 }
 
-// BurstOf returns which burst of its class the i-th picture is in, counted from 0
-// in the order they were begun, and how many pictures it has. It returns -1 and 0
-// if there is no such picture.
+// BurstOf returns the index of the burst of the i-th picture of a class, oldest first, and its
+// number of pictures. It returns -1 and 0 if there is no such picture.
 func (c *Classifier) BurstOf(label string, i int) (burst, size int) {
 	j, ok := c.index[label]
 	if !ok || i < 0 || i >= c.classes[j].pictures() {
@@ -161,25 +160,24 @@ func (c *Classifier) AddClass(label string) error {
 	return nil
 }
 
-// RemoveClass deletes a class with its examples. The others are not touched.
+// RemoveClass deletes a class with its examples. The others stay.
 func (c *Classifier) RemoveClass(label string) error {
 	_, err := c.Detach(label)
 	return err
 }
 
-// reindex writes down the places of the classes from the i-th on.
+// reindex updates the index of the classes from the i-th on.
 func (c *Classifier) reindex(i int) {
 	for ; i < len(c.classes); i++ {
 		c.index[c.classes[i].label] = i
 	}
 }
 
-// Add appends the picture x, of length d, to a class: an example of its own, or a
-// frame of a burst if Options.Near says so. It returns a *[LabelError]
-// for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
-// that has the wrong length, is not finite or is too large for its square.
-// Cost d²/2 to whiten x, 2 r d with a spiked prior of rank r, and K d with bursts. The
-// next answer costs O((n+C) (n+d)) more, n the lesser of N-C and d.
+// Add appends the picture x, of length d, to a class. It is an example of its own, or a frame
+// of a burst if Options.Near says so. It returns a *[LabelError] for an unknown class. It
+// returns a *[niw.DimensionError] or a *[niw.ValueError] for an x of the wrong length, not
+// finite or too large to square. Cost d²/2 to whiten x, 2 r d with a spiked prior of rank r,
+// and K d with bursts. The next answer costs O((n+C) (n+d)) more, n the lesser of N-C and d.
 func (c *Classifier) Add(label string, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -188,10 +186,9 @@ func (c *Classifier) Add(label string, x []float64) error {
 	return c.Insert(label, k.pictures(), x)
 }
 
-// Insert is [Classifier.Add] for a picture at place i of its class, from 0 to the
-// number of pictures: what answers is as if the pictures had been added in the
-// order that they then have. It returns an *[ExampleError] for another place. Cost
-// as of [Classifier.Remove].
+// Insert is [Classifier.Add] at index i of the class, from 0 to the number of pictures. The
+// classifier answers as if the pictures had been added in the resulting order. It returns an
+// *[ExampleError] for an index out of range. Cost that of [Classifier.Remove].
 func (c *Classifier) Insert(label string, i int, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -208,12 +205,11 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 	return nil
 }
 
-// fewRows are rows that there is room made for at once.
+// fewRows is the most rows for which memory is allocated at once with bursts.
 const fewRows = 64
 
-// AddRows appends the rows of x, n×d, to a class: the same result as [Classifier.Add]
-// row by row, with the whitening done as one matrix product. Either all rows
-// are added or, on error, none.
+// AddRows appends the rows of x, n×d, to a class, all or none. The result is that of
+// [Classifier.Add] row by row, but whitening is one matrix product.
 func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -232,7 +228,7 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 			return err
 		}
 	}
-	if k.near == 0 || n <= fewRows { // else most may be frames of a few bursts
+	if k.near == 0 || n <= fewRows { // otherwise most may be frames of a few bursts
 		k.w.Data = slices.Grow(k.w.Data, n*d)
 	}
 	for i := range n {
@@ -242,10 +238,9 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	return nil
 }
 
-// Remove deletes the i-th picture of a class, counted from 0 in the order they
-// were added. What is left answers as if the picture had never been there. Cost that of
-// [Classifier.Add]; if others follow it into its burst, that for each of them that now
-// begins one.
+// Remove deletes the i-th picture of a class, from 0 in the order added. The rest answers as if
+// the picture had never been there. Cost that of [Classifier.Add]. Each later picture of its
+// burst that now begins a burst costs the same again.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -277,7 +272,7 @@ func (c *Classifier) checkNew(label string) error {
 	return nil
 }
 
-// changed notes that examples came or went.
+// changed updates the state after examples were added or removed.
 func (c *Classifier) changed() {
 	c.grouped, c.settled, c.followed, c.chosen = false, false, false, nil
 	c.taught = c.taught[:0]
@@ -303,8 +298,8 @@ const maxNorm2 = 1e140
 
 func squaredNorm(z []float64) float64 { return inner(z, z) }
 
-// checkedNorm2 returns the squared length s of a whitened point, or an error if
-// it is too large to calculate with.
+// checkedNorm2 returns the squared length s of a whitened point, or an error if it is too large
+// to compute with.
 func checkedNorm2(s float64) (float64, error) {
 	return s, niw.CheckValue(s <= maxNorm2, "squared distance of the embedding from the prior mean", s, "at most 1e140: check the embedding's scale")
 }
