@@ -9,11 +9,11 @@ import (
 
 // DimensionError reports a vector or matrix of the wrong size.
 type DimensionError struct {
-	Name      string // what was handed over, for example "embedding"
+	Name      string // the argument, for example "embedding"
 	Got, Want int
 }
 
-// Error returns one sentence.
+// Error returns the size, the expected size and the remedy.
 func (e *DimensionError) Error() string {
 	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the same feature extractor for all of them"
 }
@@ -26,7 +26,7 @@ type ValueError struct {
 	Want  string  // the domain and the remedy
 }
 
-// Error returns one sentence.
+// Error returns the value, its domain and the remedy.
 func (e *ValueError) Error() string {
 	name := e.Name
 	if e.Index >= 0 {
@@ -43,13 +43,13 @@ func CheckValue(ok bool, name string, v float64, want string) error {
 	return &ValueError{Name: name, Index: -1, Value: v, Want: want}
 }
 
-// CheckVector returns a *[DimensionError] if x does not have length d and a
-// *[ValueError] naming the first entry that is NaN or infinite.
+// CheckVector returns a *[DimensionError] if x does not have length d, and a *[ValueError] with
+// the first entry that is NaN or infinite.
 func CheckVector(name string, x []float64, d int) error {
 	if len(x) != d {
 		return &DimensionError{Name: name, Got: len(x), Want: d}
 	}
-	// A finite sum of squares proves every number finite, and is quick to have.
+	// A finite sum of squares proves every number finite, and is quick to compute.
 	v := blas64.Vector{N: d, Data: x, Inc: 1}
 	if s := blas64.Dot(v, v); s <= math.MaxFloat64 {
 		return nil

@@ -35,30 +35,30 @@ func ParseInference(s string) (Inference, error) {
 	return FB, errors.New("inference " + strconv.Quote(s) + ": want fb (fully Bayesian) or map (maximum a posteriori)")
 }
 
-// Posterior is what the densities of a class need besides quadratic forms: the
-// updated kappa and nu and the log-determinant of the updated scale matrix,
+// Posterior holds the parameters of a class density besides the quadratic form: the updated
+// kappa and nu and the log-determinant of the updated scale matrix,
 //
 //	kappa_j = kappa + K,   nu_j = nu + n,   log det S_j
 //
-// where K counts the class's own examples and n those that went into S_j: the
-// same number, except when one scale matrix is shared by all classes.
+// where K counts the class's own examples and n those in S_j. They differ only when all classes
+// share one scale matrix.
 type Posterior struct {
 	Dim       int
 	Kappa, Nu float64
 	LogDetS   float64
 }
 
-// LogProb returns the log density of a query whose quadratic form
-// q = (x-m_j)ᵀ S_j⁻¹ (x-m_j) is given.
+// LogProb returns the log density of a query from its quadratic form q = (x-m_j)ᵀ S_j⁻¹
+// (x-m_j).
 //
-// FB is the Student-t with df_j = nu_j-d+1, location m_j and scale matrix
-// (kappa_j+1)/(kappa_j df_j) S_j (eq:studentt-test of the paper):
+// FB is the Student-t with df_j = nu_j-d+1, location m_j and scale matrix (kappa_j+1)/(kappa_j
+// df_j) S_j (eq:studentt-test of the paper):
 //
 //	log t = lnΓ((nu_j+1)/2) - lnΓ(df_j/2) - d/2 ln(π(kappa_j+1)/kappa_j)
 //	        - ½ log det S_j - (nu_j+1)/2 ln(1 + q kappa_j/(kappa_j+1))
 //
-// MAP is the Gaussian with mean m_j and covariance S_j/(nu_j+d+2), the mode of
-// the joint density (eq:map-parameters prints d+1, the mode of the marginal):
+// MAP is the Gaussian with mean m_j and covariance S_j/(nu_j+d+2), the mode of the joint
+// density (eq:map-parameters prints d+1, the mode of the marginal):
 //
 //	log N = -d/2 ln(2π/(nu_j+d+2)) - ½ log det S_j - (nu_j+d+2)/2 q
 func (p *Posterior) LogProb(inf Inference, q float64) float64 {

@@ -11,23 +11,21 @@ import (
 //
 //	Sigma ~ IW(L Lᵀ, Nu),   mu | Sigma ~ N(M, Sigma/Kappa)
 //
-// where M has length d, Kappa > 0, L is d×d lower triangular with a positive
-// diagonal and Nu > d-1. In place of L a prior may have Spiked, a scale matrix
-// of few numbers; whitened points then differ from those of L by a rotation,
-// which no density notices. [Prior.Validate] checks all of it; the other methods
-// assume it.
+// where M has length d, Kappa > 0, L is d×d lower triangular with a positive diagonal and Nu >
+// d-1. In place of L a prior may have Spiked, a scale matrix of few numbers. Points whitened by
+// it differ from those of L by a rotation, which changes no density. [Prior.Validate] checks
+// all of it; the other methods assume it.
 type Prior struct {
 	M      []float64
 	Kappa  float64
-	L      *mat.TriDense // nil if Spiked is not
-	Spiked *Spiked       // nil if L is not
+	L      *mat.TriDense // nil if Spiked is set
+	Spiked *Spiked       // nil if L is set
 	Nu     float64
 }
 
-// HandCrafted returns the prior of dimension d that nothing was learned for:
-// m = 0, S = s²I, kappa = 1, nu = d. With s = 1 it is the start of Algorithm 1
-// and the hand-crafted prior of the paper's ablation. It panics if d < 1 or s
-// is not a positive finite number.
+// HandCrafted returns a prior of dimension d without learning: m = 0, S = s²I, kappa = 1, nu =
+// d. With s = 1 it is the start of Algorithm 1 and the hand-crafted prior of the paper's
+// ablation. It panics if d < 1 or s is not a positive finite number.
 func HandCrafted(d int, s float64) *Prior {
 	if d < 1 {
 		panic("niw: dimension below one")
@@ -45,8 +43,8 @@ func HandCrafted(d int, s float64) *Prior {
 // Dim returns d.
 func (p *Prior) Dim() int { return len(p.M) }
 
-// Dense returns a prior with the factor L: p itself if it has one, else a copy
-// that shares m. Cost O(d³) for a spiked prior.
+// Dense returns a prior with the factor L: p itself if it has one, else a copy that shares M.
+// Cost O(d³) for a spiked prior.
 func (p *Prior) Dense() *Prior {
 	if p.Spiked == nil {
 		return p
@@ -54,8 +52,8 @@ func (p *Prior) Dense() *Prior {
 	return &Prior{M: p.M, Kappa: p.Kappa, L: p.Spiked.factor(), Nu: p.Nu}
 }
 
-// Validate returns nil if p is a proper prior, else a *[DimensionError] or a
-// *[ValueError] that names the quantity and the value. Cost O(d²).
+// Validate returns nil if p is a proper prior, else a *[DimensionError] or a *[ValueError] with
+// the quantity and the value. Cost O(d²).
 func (p *Prior) Validate() error {
 	d := p.Dim()
 	if d == 0 {

@@ -11,23 +11,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Spiked is a scale matrix that differs from a diagonal one in few directions,
-// the spiked model of a covariance:
+// Spiked is a scale matrix that differs from a diagonal one in few directions, the spiked model
+// of a covariance:
 //
 //	S = D½ (I + Qᵀ (Λ-I) Q) D½,   Q Qᵀ = I_r,   D½ = diag(Scale)
 //
-// with Q r×d and Λ diagonal, so that whitening needs two products with Q in
-// place of a solve with a d×d factor:
+// with Q r×d and Λ diagonal. Whitening needs two products with Q in place of a solve with a d×d
+// factor:
 //
 //	w = (I + Qᵀ (Λ^-½ - I) Q) D^-½ (x-m),   log det S = 2 Σ ln Scale_i + Σ ln Lambda_k
 //
-// Entries of Lambda below one are directions in which the examples of a class
-// lie closer together than elsewhere, those above one directions in which they
-// scatter; a learned prior has both. Make one with [NewSpiked], or from a full
-// factor with [Spike]; the fields must not be changed then.
+// In directions with Lambda below one, the examples of a class lie closer together than
+// elsewhere; above one they scatter. A learned prior has both. Make one with [NewSpiked], or
+// from a full factor with [Spike]; then do not change the fields.
 type Spiked struct {
 	Scale      []float64  // d, positive
-	Directions *mat.Dense // r×d, as given: Q before its rows were made orthonormal; nil if r = 0
+	Directions *mat.Dense // r×d as given, from which Q is made by orthonormalising the rows; nil if r = 0
 	Lambda     []float64  // r, between 1e-6 and 1e6
 
 	q                blas64.General
@@ -49,10 +48,10 @@ const (
 // spikeScratch holds the coefficients of a block of directions.
 var spikeScratch = sync.Pool{New: func() any { return new([spikeBlock]float64) }}
 
-// NewSpiked returns the scale matrix of the given square roots of a diagonal,
-// directions and eigenvalues, which it keeps. Directions come out of rounded
-// files nearly orthonormal; Q is what Gram and Schmidt make of them. It returns
-// a *[DimensionError] or a *[ValueError] that names what is wrong. Cost r² d.
+// NewSpiked returns the scale matrix with these square roots of a diagonal, directions and
+// eigenvalues, and keeps them. Directions from rounded files are nearly orthonormal;
+// Gram-Schmidt makes Q of them. It returns a *[DimensionError] or a *[ValueError] that names
+// the fault. Cost r² d.
 func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spiked, error) {
 	d, r := len(scale), len(lambda)
 	if d == 0 {
@@ -93,8 +92,8 @@ func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spike
 	return s, nil
 }
 
-// orthonormalise makes the rows of q orthonormal by the Cholesky factor of their
-// inner products.
+// orthonormalise makes the rows of q orthonormal, with the Cholesky factor of their inner
+// products.
 func orthonormalise(q blas64.General) error {
 	for i := range q.Rows {
 		if err := CheckVector("direction of S", q.Data[i*q.Stride:i*q.Stride+q.Cols], q.Cols); err != nil {
@@ -129,9 +128,8 @@ func (s *Spiked) row(i int) []float64 { return s.q.Data[i*s.q.Stride : i*s.q.Str
 // Rank returns r.
 func (s *Spiked) Rank() int { return len(s.Lambda) }
 
-// apply overwrites z with (I + Qᵀ diag(c) Q) z. As the directions are orthogonal,
-// each block may work on what the one before it left. Cost 2 r d, one pass over
-// Q.
+// apply overwrites z with (I + Qᵀ diag(c) Q) z. The directions are orthogonal, so each block
+// can work on the result of the one before. Cost 2 r d, one pass over Q.
 func (s *Spiked) apply(z, c []float64) {
 	if len(c) == 0 {
 		return
@@ -200,13 +198,11 @@ func (s *Spiked) factor() *mat.TriDense {
 	return l
 }
 
-// Spike returns p with its scale matrix replaced by the nearest spiked one of
-// rank r, at most d: D is the diagonal of S; of the eigenvalues of D^-½ S D^-½
-// the r that lie farthest from the others on a logarithmic scale are kept, and
-// the others share their geometric mean, so that log det S stays what it was.
-// rest is the standard deviation of the logarithms of those. ok is false if the
-// eigenvalues cannot be found. It panics if r is out of range. Cost O(d³):
-// seconds at d = 1000.
+// Spike returns p with its scale matrix replaced by the nearest spiked one of rank r, at most
+// d. D is the diagonal of S. The r eigenvalues of D^-½ S D^-½ that lie farthest from the others
+// on a logarithmic scale are kept. The others take their geometric mean, so log det S stays the
+// same. rest is the standard deviation of the logarithms of these others. ok is false if the
+// eigenvalues cannot be found. It panics if r is out of range. Cost O(d³): seconds at d = 1000.
 func Spike(p *Prior, r int) (q *Prior, rest float64, ok bool) {
 	d := p.Dim()
 	if r < 0 || r > d {
@@ -256,8 +252,8 @@ func correlations(l *mat.TriDense) (*mat.SymDense, []float64) {
 	return &s, scale
 }
 
-// mostAlike returns where in the ascending values the n begin that scatter
-// least, their mean and standard deviation.
+// mostAlike finds the n successive of the ascending values that scatter least, and returns the
+// index of the first, their mean and standard deviation.
 func mostAlike(values []float64, n int) (at int, mean, deviation float64) {
 	if n == 0 {
 		return 0, 0, 0

@@ -7,15 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// solveBlock is the edge of the diagonal blocks in [SolveRowsTo]: small enough
-// that a block of L stays in the first-level cache, large enough that nearly
-// all work is matrix products.
+// solveBlock is the edge of the diagonal blocks in [SolveRowsTo]. A block of L stays in the
+// first-level cache, and nearly all work is still matrix products.
 const solveBlock = 64
 
-// WhitenTo stores w = L⁻¹(x-m), or what a spiked prior has in its place, in
-// dst. Both have length d and may be the same slice. Cost d²/2 multiply-adds and
-// one pass over L, for a spiked prior of rank r 2 r d and one pass over Q. It
-// panics on other lengths.
+// WhitenTo stores w = L⁻¹(x-m), or its equivalent for a spiked prior, in dst. Both have length
+// d and may be the same slice. Cost d²/2 multiply-adds and one pass over L, for a spiked prior
+// of rank r 2 r d and one pass over Q. It panics on other lengths.
 func (p *Prior) WhitenTo(dst, x []float64) {
 	d := p.Dim()
 	if len(dst) != d || len(x) != d {
@@ -31,8 +29,8 @@ func (p *Prior) WhitenTo(dst, x []float64) {
 	SolveTo(dst, p.L.RawTriangular())
 }
 
-// UnwhitenTo overwrites w, of length d, with x-m where w is x whitened. Same
-// cost as [Prior.WhitenTo].
+// UnwhitenTo overwrites w, of length d, which is x whitened, with x-m. Same cost as
+// [Prior.WhitenTo].
 func (p *Prior) UnwhitenTo(w []float64) {
 	if s := p.Spiked; s != nil {
 		s.apply(w, s.unwhiten)
@@ -56,10 +54,9 @@ func (p *Prior) AdjointTo(f []float64) {
 // vectorBlock is the edge of the diagonal blocks in [SolveTo].
 const vectorBlock = 32
 
-// SolveTo overwrites y, of length d, with L⁻¹y. Like [SolveRowsTo] it leaves
-// nearly all work to products, here of matrix and vector: they keep several
-// rows in flight where a plain triangular solve waits for one sum after the
-// other, and run six times as fast at d=1280.
+// SolveTo overwrites y, of length d, with L⁻¹y. Like [SolveRowsTo] it leaves nearly all work to
+// products, here of matrix and vector. They keep several rows in flight, where a plain
+// triangular solve waits for one sum after the other, and run six times as fast at d=1280.
 func SolveTo(y []float64, l blas64.Triangular) {
 	for j := 0; j < l.N; j += vectorBlock {
 		nb := min(vectorBlock, l.N-j)

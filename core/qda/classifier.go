@@ -78,7 +78,7 @@ type Classifier struct {
 	others     []*Classifier // one for each share of [Parts]
 	chosen     *Classifier   // nil when not known
 	followed   bool          // the others have all examples
-	reweighted *reweighted   // the embeddings, if this follows another classifier
+	reweighted *reweighted   // how embeddings change here, if this follows another classifier
 }
 
 // New returns a classifier without classes. It keeps the prior, which must not change
