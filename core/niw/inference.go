@@ -48,11 +48,11 @@ type Posterior struct {
 	LogDetS   float64
 }
 
-// LogProb returns the log density of a query from its quadratic form q = (x-m_j)ᵀ S_j⁻¹
-// (x-m_j).
+// LogProb returns the log density of a query from its quadratic form
+// q = (x-m_j)ᵀ S_j⁻¹ (x-m_j).
 //
-// FB is the Student-t with df_j = nu_j-d+1, location m_j and scale matrix (kappa_j+1)/(kappa_j
-// df_j) S_j (eq:studentt-test of the paper):
+// FB is the Student-t with df_j = nu_j-d+1, location m_j and scale matrix
+// (kappa_j+1)/(kappa_j df_j) S_j (eq:studentt-test of the paper):
 //
 //	log t = lnΓ((nu_j+1)/2) - lnΓ(df_j/2) - d/2 ln(π(kappa_j+1)/kappa_j)
 //	        - ½ log det S_j - (nu_j+1)/2 ln(1 + q kappa_j/(kappa_j+1))

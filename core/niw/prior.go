@@ -11,8 +11,8 @@ import (
 //
 //	Sigma ~ IW(L Lᵀ, Nu),   mu | Sigma ~ N(M, Sigma/Kappa)
 //
-// where M has length d, Kappa > 0, L is d×d lower triangular with a positive diagonal and Nu >
-// d-1. In place of L a prior may have Spiked, a scale matrix of few numbers. Points whitened by
+// where M has length d, Kappa > 0, L is d×d lower triangular with a positive diagonal and
+// Nu > d-1. In place of L a prior may have Spiked, a scale matrix of few numbers. Points whitened by
 // it differ from those of L by a rotation, which changes no density. [Prior.Validate] checks
 // all of it; the other methods assume it.
 type Prior struct {
@@ -23,8 +23,8 @@ type Prior struct {
 	Nu     float64
 }
 
-// HandCrafted returns a prior of dimension d without learning: m = 0, S = s²I, kappa = 1, nu =
-// d. With s = 1 it is the start of Algorithm 1 and the hand-crafted prior of the paper's
+// HandCrafted returns a prior of dimension d without learning: m = 0, S = s²I, kappa = 1,
+// nu = d. With s = 1 it is the start of Algorithm 1 and the hand-crafted prior of the paper's
 // ablation. It panics if d < 1 or s is not a positive finite number.
 func HandCrafted(d int, s float64) *Prior {
 	if d < 1 {
