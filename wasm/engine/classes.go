@@ -8,7 +8,7 @@ import (
 	"metaqda/wasm/store"
 )
 
-// AddClass adds a class at the end and returns its id and its name as kept.
+// AddClass adds a class at the end and returns its id and its clean name.
 func (e *Engine) AddClass(name string) (id, kept string, err error) {
 	_, err = e.change(func() error {
 		if id, err = e.taught.AddClass(name); err == nil {
@@ -20,8 +20,8 @@ func (e *Engine) AddClass(name string) (id, kept string, err error) {
 	return id, kept, err
 }
 
-// Label returns a name as it would be kept, and the id of the class that has it, or one that
-// people take for the same, empty for none.
+// Label returns the clean name, and the id of the class that has it or one that looks the same,
+// empty for none.
 func (e *Engine) Label(name string) (label, class string, err error) {
 	if label, err = metaqda.CleanLabel(name); err != nil {
 		return "", "", err
@@ -55,9 +55,9 @@ func (e *Engine) MergeClasses(id, into string) (token string, err error) {
 	})
 }
 
-// AddExample adds the picture with this embedding to a class, whose examples keep the order
-// they were added in. It keeps the thumbnail. Those of a class that name the same group are
-// frames of one burst and count as one.
+// AddExample adds the picture with this embedding to the end of a class, and keeps its
+// thumbnail. Pictures of a class that name the same group are frames of one burst and count as
+// one.
 func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byte, group string) (id string, err error) {
 	_, err = e.ofClass(classID, func(k metaqda.Class) error {
 		if err := e.addable(); err != nil {
@@ -72,12 +72,11 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 	return id, err
 }
 
-// addable returns why the session takes no pictures of the extractor here.
+// addable returns an error if the session cannot take pictures of the page's extractor.
 func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record()) }
 
-// AddExamples adds pictures to the classes of their names, each of which comes into being with
-// its first one: all or none, as one step, whatever else is asked meanwhile. They have one
-// thumbnail and one group.
+// AddExamples adds pictures to the classes of their names, all or none, as one step. It makes
+// missing classes. All pictures have the same thumbnail and group.
 func (e *Engine) AddExamples(names []string, embeddings [][]float32, thumbnail []byte, group string) (ids []string, err error) {
 	examples := make([]metaqda.Example, len(embeddings))
 	for i, x := range embeddings {
@@ -110,25 +109,25 @@ func (e *Engine) MoveExample(classID, exampleID, toID string) (token string, err
 	})
 }
 
-// Begin has what changes until [Engine.End] undone as one step.
+// Begin groups all changes until [Engine.End] into one undo step.
 func (e *Engine) Begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.taught.Begin()
 }
 
-// End ends what Begin began and returns a token for [Engine.Undo], empty where nothing was changed.
+// End ends the step and returns a token for [Engine.Undo], empty if nothing was changed.
 func (e *Engine) End() (token string, err error) {
 	return e.change(func() error { e.taught.End(); return nil })
 }
 
-// Do does something to what is taught, as a program does that has the classifier itself.
+// Do changes the classifier by a function.
 func (e *Engine) Do(f func(*metaqda.Classifier) error) error {
 	_, err := e.change(func() error { return f(e.taught) })
 	return err
 }
 
-// ofClass is change for what concerns a class.
+// ofClass is change for a function that needs the class.
 func (e *Engine) ofClass(id string, f func(metaqda.Class) error) (token string, err error) {
 	return e.change(func() error {
 		k, err := e.class(id)
@@ -155,9 +154,9 @@ func (e *Engine) class(id string) (metaqda.Class, error) {
 	return metaqda.Class{}, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
 }
 
-// change does something to what is taught and notes what became of it, to be stored and
-// to be shown. It returns a token for [Engine.Undo], empty where no step was made: between
-// [Engine.Begin] and [Engine.End] what is changed belongs to a step that is not there yet.
+// change runs a function that changes the classifier, and notes the changes to be stored and
+// shown. It returns a token for [Engine.Undo]. The token is empty without a step, so also
+// between [Engine.Begin] and [Engine.End].
 func (e *Engine) change(f func() error) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +164,7 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	undo, redo := e.nextSteps()
 	err = f()
 	last, first := e.nextSteps()
-	if err != nil && len(e.heard) == 0 && last == undo && first == redo { // else a step was forgotten that cannot be undone any more
+	if err != nil && len(e.heard) == 0 && last == undo && first == redo { // otherwise a step that can no longer be undone was forgotten
 		return "", err
 	}
 	if err == nil && last != undo {
@@ -176,7 +175,7 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	return token, err
 }
 
-// nextSteps returns the ids of the steps that can be undone and redone next, empty for none.
+// nextSteps returns the ids of the next undo and redo step, empty for none.
 func (e *Engine) nextSteps() (undo, redo string) {
 	done, undone := e.taught.Steps()
 	if len(done) > 0 {
@@ -188,21 +187,21 @@ func (e *Engine) nextSteps() (undo, redo string) {
 	return undo, redo
 }
 
-// part is what is to be stored of one class.
+// part is the change of one class to be stored.
 type part struct {
 	needs store.Needs
 	fresh bool // the class was not there before the change
 	ops   []store.Op
 }
 
-// noteHeard notes what became of what is taught since [Engine.change] began. Records of
-// several classes are changes of their own, each with what it takes for granted.
+// noteHeard notes the changes since [Engine.change] began. Each class forms a change of its
+// own, with its own preconditions.
 func (e *Engine) noteHeard() {
 	var parts []*part // in the order in which they are stored
 	of, last := map[string]*part{}, map[store.Ref]*part{}
 	edit, added := store.Edit{}, 0
 	for _, h := range e.heard {
-		if h.Do == metaqda.PutBurst || h.Do == metaqda.PutBursts { // which follows from the rest
+		if h.Do == metaqda.PutBurst || h.Do == metaqda.PutBursts { // follows from the rest
 			continue
 		}
 		id := h.Class.ID
@@ -212,7 +211,7 @@ func (e *Engine) noteHeard() {
 			parts, of[id] = append(parts, p), p
 		}
 		put := func(op store.Op) {
-			if before := last[op.Ref()]; before != nil { // what is written twice is written as it was the last time
+			if before := last[op.Ref()]; before != nil { // of two writes the last one counts
 				before.ops = slices.DeleteFunc(before.ops, func(o store.Op) bool { return o.Ref() == op.Ref() })
 			}
 			p.ops, last[op.Ref()] = append(p.ops, op), p
@@ -240,7 +239,7 @@ func (e *Engine) noteHeard() {
 			made := e.session.Extractor
 			edit.Extractor = &made
 		case metaqda.DropExample:
-			if e.taught.Example(h.Example.ID) == nil { // or else it has moved
+			if e.taught.Example(h.Example.ID) == nil { // otherwise it has moved
 				e.fetchBefore(h.Example)
 			}
 			put(store.Op{Table: store.Examples, Key: h.Example.ID})
@@ -249,25 +248,25 @@ func (e *Engine) noteHeard() {
 	edit.Updated = e.hooks.Now().UnixMilli()
 	e.session.Updated = max(e.session.Updated, edit.Updated)
 	gone := slices.DeleteFunc(slices.Clone(parts), func(p *part) bool { return !p.needs.Whole })
-	parts = append(slices.DeleteFunc(parts, func(p *part) bool { return p.needs.Whole }), gone...) // which may have gone elsewhere in part
+	parts = append(slices.DeleteFunc(parts, func(p *part) bool { return p.needs.Whole }), gone...) // last, as their examples may have moved to other classes
 	for i, p := range parts {
 		if i == len(parts)-1 {
 			p.ops = append(p.ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
 		}
 		e.note(p.needs, p.ops...)
 	}
-	if steps := e.storeSteps(); len(steps) > 0 { // by itself: what is removed waits for no room
+	if steps := e.storeSteps(); len(steps) > 0 { // on its own, so that removals need no free space
 		e.note(store.Needs{Session: e.session.ID}, steps...)
 	}
 	if added == 1 && len(parts) == 1 {
-		e.follow() // pictures are added by the hundred, all else is done one at a time
+		e.follow() // hundreds of pictures are added at once, other changes come one at a time
 	} else {
 		e.refresh()
 	}
 	e.announce()
 }
 
-// dropDamaged deletes the examples of a class that cannot be used.
+// dropDamaged deletes the unusable examples of a class.
 func (e *Engine) dropDamaged(class string) (ops []store.Op) {
 	var others []store.Damage
 	for _, d := range e.damaged {
@@ -281,7 +280,7 @@ func (e *Engine) dropDamaged(class string) (ops []store.Op) {
 	return ops
 }
 
-// touch notes that the session changed, and shows the consequences.
+// touch notes a change of the session's record, and updates the view.
 func (e *Engine) touch(edit store.Edit, ops ...store.Op) {
 	e.session.Updated = e.hooks.Now().UnixMilli()
 	edit.Updated = e.session.Updated

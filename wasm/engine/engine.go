@@ -1,16 +1,15 @@
-// Package engine is what a page talks to: sessions by name, of which one is open, the last
-// query, what other tabs are told, what has to be stored, and refusals in words. What a
-// session is taught, and what that answers, is a [metaqda.Classifier]. It is plain Go:
-// storage, view, clock and network are handed in, so that it runs natively in tests. It is
-// not for learning priors, which is the business of package metaqda/core/adapt.
+// Package engine serves the page. It holds sessions by name, one of them open, and the last
+// query. It stores changes, tells other tabs of them and words refusals. A [metaqda.Classifier]
+// holds the classes of the open session and answers. The package is plain Go: storage, view,
+// clock and network are passed in, so that it runs natively in tests. It does not learn priors;
+// package metaqda/core/adapt does.
 //
-// A session here is what a person taught under one name, with its settings and the
-// prior it uses: [store.Session] is its record, and the [session.Population] of
-// package metaqda/core/session says how such sessions differ in difficulty.
+// A session is the classes that a person taught under one name, with its settings and its
+// prior. [store.Session] is its record. The [session.Population] of package
+// metaqda/core/session says how such sessions differ in difficulty.
 //
-// Methods that only compute return at once and note what is to be stored;
-// [Engine.Flush] stores it. Methods that wait are marked so; they must not be
-// called from a JavaScript callback.
+// Methods that only compute return at once and note the changes; [Engine.Flush] stores them.
+// Methods that wait are marked: do not call them from a JavaScript callback.
 package engine
 
 import (
@@ -30,63 +29,62 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Hooks connect an engine with the world around it.
+// Hooks connect an engine with its environment.
 type Hooks struct {
 	Show    func(view.Frame)                 // draws a prediction
-	Changed func()                           // the state is not what it was
-	Stored  func(Note)                       // what has been stored, for the other tabs
-	Stale   func(Note)                       // what is open must be brought up to date by Follow
+	Changed func()                           // the state has changed
+	Stored  func(Note)                       // records were stored, for the other tabs
+	Stale   func(Note)                       // the open session must be updated by Follow
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
-	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
-	Yield   func(urgent bool)           // yields to the event loop: one turn if urgent, else until idle; nil: what takes long is done at once
-	Marks   func() string               // what Mark noted of all sessions, a JSON array; waits
-	Mark    func(id, mark string)       // notes JSON outside of the store, nothing for a session that is deleted
+	Later   func(time.Duration, func()) // calls after a time; nil: every change is shown at once
+	Yield   func(urgent bool)           // yields to the event loop: one turn if urgent, else until idle; nil: long work is done at once
+	Marks   func() string               // the marks of all sessions, a JSON array; waits
+	Mark    func(id, mark string)       // notes JSON outside the store; empty for a deleted session
 }
 
-// Engine holds one open session. Its methods may be called by several
-// goroutines.
+// Engine holds one open session. Several goroutines may call its methods.
 type Engine struct {
 	hooks Hooks
 
-	waiting  sync.Mutex // one operation that waits at a time, held while waiting
+	waiting  sync.Mutex // one waiting operation at a time, held while waiting
 	flushing sync.Mutex // one write at a time, held while waiting
 
 	mu         sync.Mutex // everything below; never held while waiting
 	store      store.Store
-	trouble    string   // why changes are not kept, empty when they are
-	gone       error    // why nothing more of the session can be kept: it is here alone
-	vanished   string   // what was noted elsewhere and is not stored any more, empty if all is
-	unmark     []string // sessions that have vanished, whose marks can go
-	pending    []noted  // changes not stored yet, in order
+	trouble    string   // why changes are not stored, empty if they are
+	gone       error    // why the session can no longer be stored: it is in this tab only
+	vanished   string   // sessions that have marks but are no longer stored, empty if there are none
+	unmark     []string // vanished sessions, whose marks can be deleted
+	pending    []noted  // changes not yet stored, in order
 	number     uint64   // of the last change noted
 	refused    map[uint64]error
-	sweep      bool                     // priors have gone out of use, or what was deleted is to leave the files
-	fetch      []*metaqda.Example       // whose thumbnails are fetched before pending is stored
-	encode     map[string]*metaqda.Step // steps in pending, by their keys, that such thumbnails are of
+	sweep      bool                     // priors are out of use, or deleted data must leave the files
+	fetch      []*metaqda.Example       // examples whose thumbnails must be fetched before pending is stored
+	encode     map[string]*metaqda.Step // steps in pending that contain such thumbnails, by their keys
 	damaged    []store.Damage           // records of the session that cannot be used
-	here       model.Extractor          // reads the pictures, empty while unknown
-	session    store.Session            // the open one
-	taught     *metaqda.Classifier      // what it is taught
-	memory     memory.Budget            // for what is taught
-	heard      []metaqda.Change         // what became of it in the operation under way
+	here       model.Extractor          // the page's extractor, empty while unknown
+	session    store.Session            // the open session
+	taught     *metaqda.Classifier      // its classifier
+	memory     memory.Budget            // of the classifier
+	heard      []metaqda.Change         // changes by the current operation
 	site       *metaqda.Prior           // the site's prior, nil until known
-	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
-	awaited    atomic.Int32             // so many wait for the classifier to know all pictures
+	preparing  *metaqda.Classifier      // the classifier that enrols its pictures in slices
+	awaited    atomic.Int32             // number of callers that wait until all pictures are enrolled
 	query      []float32                // nil without one
-	live       metaqda.Steady           // what is shown of a live view
-	due        bool                     // what is shown will follow the changes in a moment
-	rested     time.Time                // until then what is shown need not follow again
+	live       metaqda.Steady           // state of the live view
+	due        bool                     // a redraw is scheduled
+	rested     time.Time                // no redraw before this time
 	changes    changes                  // for the page
-	unreadable string                   // why the prior that the session chose cannot be read, empty when it can or is not here
-	choices    map[string][2]string     // priors that the session had chosen before and after a step, by its id
-	slots      map[string]int           // where steps that can be undone or redone are stored, by their ids
-	steps      []byte                   // their list as it is stored
-	answer     []float64                // the last one, and scratch
+	unreadable string                   // why the session's chosen prior cannot be read, empty if it can or is not here
+	choices    map[string][2]string     // chosen priors before and after a step, by its id
+	slots      map[string]int           // slots in which the steps of the undo history are stored, by their ids
+	steps      []byte                   // the stored list of these steps
+	answer     []float64                // the last answer, and scratch
 }
 
-// New returns an engine without a session: [Engine.Start] opens one. trouble
-// says why s does not last, or is empty.
+// New returns an engine without a session: [Engine.Start] opens one. trouble says why s is not
+// permanent, or is empty.
 func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
@@ -94,45 +92,45 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}, memory: memory.Budget{Most: memory.Most}}
 }
 
-// State is what the page shows beside the prediction, as web/engine/contract.js describes
+// State is everything the page shows beside the prediction. web/engine/contract.js describes
 // its JSON, to which the page adds the classes.
 type State struct {
 	SessionID   string          `json:"sessionId"`
 	SessionName string          `json:"sessionName"`
-	Classes     []metaqda.Class `json:"-"` // they must not be changed
+	Classes     []metaqda.Class `json:"-"` // must not be changed
 	Dimension   int             `json:"dimension"`
-	Undo        string          `json:"undo"` // what would be undone, empty for nothing
+	Undo        string          `json:"undo"` // name of the step that Undo takes back, empty for none
 	Redo        string          `json:"redo"`
 	Saved       int64           `json:"saved"`   // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
-	Damaged     int             `json:"damaged"` // so many records of the session cannot be used, see [Engine.Damaged]
+	Damaged     int             `json:"damaged"` // number of unusable records of the session, see [Engine.Damaged]
 	Prior       PriorInfo       `json:"prior"`
 	Extractor   Reader          `json:"extractor"`
 	Keeping     `json:"storage"`
 	store.Settings
 }
 
-// PriorInfo tells which prior is in use.
+// PriorInfo describes the prior in use.
 type PriorInfo struct {
 	Sum     string            `json:"sha256"`
 	Name    string            `json:"name"`
-	Site    bool              `json:"site"` // it is what a session has that chose none
+	Site    bool              `json:"site"` // sessions without a choice of their own use it
 	Facts   map[string]string `json:"facts"`
-	Trouble string            `json:"message"` // why it is not the one that the session chose, empty when it is
+	Trouble string            `json:"message"` // why it is not the chosen prior, empty if it is
 }
 
-// Reader tells which extractor read the pictures of the session, or will.
+// Reader describes the extractor of the session's pictures.
 type Reader struct {
 	ID      string `json:"id"`
 	SHA256  string `json:"sha256"`
-	Foreign string `json:"message"` // why its pictures cannot be compared with new ones, empty when they can
+	Foreign string `json:"message"` // why its pictures cannot be compared with new ones, empty if they can
 }
 
-// Keeping tells what becomes of changes.
+// Keeping says whether changes are stored.
 type Keeping struct {
 	Kept       bool   `json:"kept"`
-	Trouble    string `json:"message"`    // why changes are not kept, empty when they are
-	Vanished   string `json:"vanished"`   // what was kept here before and is not any more, a sentence
-	Persistent string `json:"persistent"` // whether the browser promises to keep them, "yes" or "no", empty while nobody has asked it
+	Trouble    string `json:"message"`    // why changes are not stored, empty if they are
+	Vanished   string `json:"vanished"`   // a sentence about sessions that are no longer stored
+	Persistent string `json:"persistent"` // whether the browser promises to keep them, "yes" or "no", empty before it was asked
 }
 
 // State returns the state.
@@ -144,7 +142,7 @@ func (e *Engine) State() State {
 	return s
 }
 
-// overview returns the state without classes.
+// overview returns the state without its classes.
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
 		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
@@ -156,12 +154,12 @@ func (e *Engine) overview() State {
 	return s
 }
 
-// defaultSettings are those of a new session.
+// defaultSettings are the settings of a new session.
 func defaultSettings() store.Settings {
 	return store.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
 }
 
-// Change names the settings to change; nil leaves one as it is.
+// Change lists settings to change; nil keeps a setting.
 type Change struct {
 	Sort      *string
 	NonePrior *float64
@@ -201,13 +199,13 @@ func (e *Engine) announce() {
 	}
 }
 
-// newID returns 64 random bits in hexadecimal. Ids need not be secret, only
-// different, and crypto/rand would make the program larger.
+// newID returns 64 random bits in hexadecimal. Ids must differ but need not be secret, and
+// crypto/rand would make the program larger.
 func newID() string {
 	return strconv.FormatUint(rand.Uint64(), 16)
 }
 
-// cleanName returns a name as it is kept, or why it cannot serve.
+// cleanName returns the clean name, or an error if it is impossible.
 func cleanName(what, name string) (string, error) {
 	clean, err := model.CleanLabel(name)
 	if err != nil {
@@ -216,17 +214,16 @@ func cleanName(what, name string) (string, error) {
 	return clean, nil
 }
 
-// Error is what a caller of the engine gets: a short code for programs and a
-// sentence for people that names the remedy.
+// Error has a short code for programs and a sentence for people that names the remedy.
 type Error = metaqda.Error
 
 // fail returns an Error.
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
-// anew is what to do in place of using a prior of a former version.
+// anew is the remedy for a prior of a former version.
 const anew = "Use the built-in one, or learn again from your sessions."
 
-// Explain turns any error into an *Error, which keeps its own sentence if it is one.
+// Explain turns any error into an *Error. An *Error stays as it is.
 func Explain(err error) *Error {
 	var (
 		own       *Error

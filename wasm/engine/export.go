@@ -11,14 +11,14 @@ import (
 	"metaqda/wasm/view"
 )
 
-// SaveSession takes the open session as it is at this moment and returns what writes its
-// file, and then notes that it was saved. That waits: thousands of pictures are written in
-// slices of a few milliseconds, between which the session may change.
+// SaveSession takes a snapshot of the open session. The function that it returns writes the
+// file, and then notes that the session was saved. That function waits: it writes thousands of
+// pictures in slices of a few milliseconds, between which the session may change.
 func (e *Engine) SaveSession() (write func() ([]byte, error)) {
 	id, whole := e.export(true)
 	return func() ([]byte, error) {
 		b, err := whole()
-		if err == nil { // the file is whole, whether or not that it was saved can be noted
+		if err == nil { // the file is complete, even if noting the save fails
 			e.noteSaved(id)
 			e.Flush()
 		}
@@ -26,16 +26,16 @@ func (e *Engine) SaveSession() (write func() ([]byte, error)) {
 	}
 }
 
-// SharedFile returns the file of the open session to be handed on, with pictures only
-// if they are wanted; that it was saved is not noted. It waits.
+// SharedFile returns the file of the open session for others, with or without pictures. It does
+// not note a save. It waits.
 func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
 	_, write := e.export(pictures)
 	return write()
 }
 
-// export takes the open session as it goes into a file. Neither embeddings nor thumbnails ever
-// change, so that it stays as it is; of thumbnails that only the store has, apart knows by
-// their ids where they go.
+// export takes a snapshot of the open session for a file. Embeddings and thumbnails never
+// change, so they are not copied. apart maps the ids of thumbnails that only the store has to
+// their places in the file.
 func (e *Engine) export(pictures bool) (id string, write func() ([]byte, error)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,7 +66,7 @@ func (e *Engine) complete(apart map[string]*[]byte) error {
 		return nil
 	}
 	found, err := e.store.Thumbnails(slices.Collect(maps.Keys(apart)))
-	if err != nil && e.State().Trouble == "" { // or else what is here is better than nothing
+	if err != nil && e.State().Trouble == "" { // with trouble, a file without them is better than none
 		return err
 	}
 	for id, b := range found {
@@ -94,8 +94,7 @@ func (e *Engine) write(c *model.Classifier) ([]byte, error) {
 	}
 }
 
-// noteSaved notes that the session of this id was saved to a file, if it is still the
-// open one.
+// noteSaved notes that the session with this id was saved to a file, if it is still open.
 func (e *Engine) noteSaved(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,8 +105,8 @@ func (e *Engine) noteSaved(id string) {
 	}
 }
 
-// ExportClassifier returns the open session as a file by which other programs answer as it does
-// now; see [model.EncodePlain].
+// ExportClassifier returns a file of the open session for other programs, which answer with it
+// as the session does now; see [model.EncodePlain].
 func (e *Engine) ExportClassifier() ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,10 +118,9 @@ func (e *Engine) ExportClassifier() ([]byte, error) {
 	return b, err
 }
 
-// ImportSession opens a new session with the content of a file. It waits. The
-// file names the prior it was made with; if that is not here the site's serves.
-// A file with embeddings of another extractor than the one here is refused;
-// notice is empty or a sentence to tell.
+// ImportSession opens a new session with the content of a file. It waits. The site's prior
+// serves if the prior that the file names is not here. A file with embeddings of another
+// extractor is refused. notice is empty or a sentence to show.
 func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice string, err error) {
 	file, err := model.DecodeClassifier(bytes)
 	if err != nil {
@@ -153,8 +151,8 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	})
 	e.mu.Lock()
 	if len(c.Examples) > 0 {
-		c.Session.Extractor = e.here        // the file passed for its pictures
-		c.Session.Saved = c.Session.Created // it is all in the file that it came from
+		c.Session.Extractor = e.here        // the file passed as made by it
+		c.Session.Saved = c.Session.Created // the file it came from has all of it
 	}
 	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()
@@ -178,7 +176,7 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	return c.Session.ID, notice, nil
 }
 
-// contentsOf gives the content of a file ids and places.
+// contentsOf gives ids and places to the content of a file.
 func contentsOf(file *model.Classifier, now int64) *store.Contents {
 	name, err := cleanName("session", file.Name)
 	if err != nil {

@@ -5,13 +5,12 @@ import (
 	"metaqda/core/model"
 )
 
-// earlier is what pages used before sessions recorded their extractor.
+// earlier is the extractor of pages before sessions recorded theirs.
 var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
 
-// UseExtractor tells which extractor reads the pictures from now on. A session
-// that another one read stays as it is, to be looked at, exported or deleted:
-// nothing is added to it and nothing compared with it. Before the first call
-// anything is taken.
+// UseExtractor tells which extractor reads the pictures from now on. A session of another
+// extractor can still be viewed, exported and deleted, but takes no pictures and no queries.
+// Before the first call every session takes them.
 func (e *Engine) UseExtractor(here model.Extractor) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -24,16 +23,14 @@ func (e *Engine) UseExtractor(here model.Extractor) error {
 	return nil
 }
 
-// CheckExtractor returns an error if the open session's pictures were read by
-// another extractor than the one here.
+// CheckExtractor returns an error if another extractor read the pictures of the open session.
 func (e *Engine) CheckExtractor() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.foreign()
 }
 
-// foreign returns why the session's pictures cannot be compared with those read
-// here, nil if they can.
+// foreign returns an error if the session's pictures cannot be compared with those read here.
 func (e *Engine) foreign() error {
 	if e.here.ID == "" || e.session.Extractor == e.here || e.taught.Count() == 0 {
 		return nil
@@ -42,10 +39,10 @@ func (e *Engine) foreign() error {
 		"read them again, or show others in a new session. Until then the session can still be exported or deleted.")
 }
 
-// record notes in a session without pictures which extractor will read them.
-// Where another one read those that were removed, they do not return, and a
-// prior that was learned from its numbers does not serve: the site's does if it is
-// for this one, or else the default once a picture tells the dimension.
+// record notes the page's extractor in a session without pictures. If pictures of another
+// extractor were removed before, undo cannot bring them back, and a prior learned with it does
+// not serve. Then the site's prior serves if it is for this extractor, or else the default once
+// a picture tells the dimension.
 func (e *Engine) record() error {
 	if e.session.Extractor == e.here || e.taught.Count() > 0 {
 		return nil
@@ -60,14 +57,14 @@ func (e *Engine) record() error {
 	return nil
 }
 
-// ofAnother reports whether the prior says that it was learned with another
-// extractor that it does not serve.
+// ofAnother reports whether the prior was learned with another extractor, of which the one here
+// is no variant.
 func ofAnother(p *metaqda.Prior, here model.Extractor) bool {
 	made := p.Extractor()
 	return made.ID != "" && here.ID != "" && !made.Serves(here)
 }
 
-// madeWith returns the extractor that an export of the session names.
+// madeWith returns the extractor to be named in an export of the session.
 func (e *Engine) madeWith() model.Extractor {
 	switch {
 	case e.session.Extractor.ID != "" && e.taught.Count() > 0:
@@ -82,11 +79,10 @@ func (e *Engine) madeWith() model.Extractor {
 	return model.Extractor{}
 }
 
-// compare tells whether what a file holds was made with the extractor here.
-// Another network is an error; other files of the same one give a notice, since
-// their numbers may differ a little. Where either side does not say what it is,
-// the file is taken. made says what the file is and how it came to be, remedy
-// what to do with one of another network.
+// compare checks the extractor of a file against the one here. Another network is an error.
+// Other files of the same network give a notice, since their numbers may differ a little. If
+// either side is unknown, the file is accepted. made and remedy are the beginning and the end
+// of the messages.
 func compare(file, here model.Extractor, made, remedy string) (notice string, err error) {
 	switch {
 	case file.ID != "" && here.ID != "" && file.ID != here.ID:

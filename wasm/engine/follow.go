@@ -7,15 +7,14 @@ import (
 	"metaqda/wasm/store"
 )
 
-// Note says which records of a session are stored otherwise than before. Tabs tell
-// each other notes; each then reads what is stored, so that a note that comes late or
-// twice does no harm.
+// Note lists the changed records of a session. Tabs send notes to each other, and each reads
+// the listed records from the store. So a note may come late or twice.
 type Note struct {
 	Session  string   `json:"session"`
-	Head     bool     `json:"head"` // the session itself
+	Head     bool     `json:"head"` // the session's own record
 	Classes  []string `json:"classes"`
 	Examples []string `json:"examples"`
-	Anew     bool     `json:"-"` // all is to be read: what came for a class that was thought gone has not been taken over
+	Anew     bool     `json:"-"` // read everything: examples added to a class that was thought removed were not taken over
 }
 
 func (n *Note) empty() bool { return !n.Head && len(n.Classes) == 0 && len(n.Examples) == 0 }
@@ -36,7 +35,7 @@ func noteOf(c store.Change) Note {
 	return n
 }
 
-// Joined makes one of successive notes on a session.
+// Joined merges successive notes on the same session.
 func Joined(notes []Note) (all []Note) {
 	for _, n := range notes {
 		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
@@ -50,21 +49,21 @@ func Joined(notes []Note) (all []Note) {
 	return all
 }
 
-// What is to be done once what a note named has been read.
+// next is the work left after reading the records of a note.
 type next int
 
 const (
 	nothingMore next = iota
-	readWhole        // what classes are known under changed: everything has to be read
+	readWhole        // the prior or the extractor changed: read everything
 	openAnother      // the session was deleted
 )
 
-// Follow takes over what another tab has stored. It waits.
+// Follow takes over records that another tab has stored. It waits.
 func (e *Engine) Follow(n Note) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	e.flushing.Lock() // so that nothing is stored from here between reading and taking over
+	e.flushing.Lock() // this tab must store nothing between reading and taking over
 	do, err := e.catchUp(n)
 	if do == readWhole && err == nil {
 		do, err = e.readAll()
@@ -76,15 +75,15 @@ func (e *Engine) Follow(n Note) error {
 	return err
 }
 
-// catchUp brings what a note names to what is stored, but for what is noted here to be
-// stored still: that is newer. It needs the lock flushing.
+// catchUp takes over the stored records of a note, except those with pending changes: these are
+// newer. It needs the lock flushing.
 func (e *Engine) catchUp(n Note) (next, error) {
 	e.mu.Lock()
 	concerned := e.session.ID == n.Session && e.gone == nil
 	e.mu.Unlock()
 	if !concerned {
 		if n.Head {
-			e.announce() // of another session, whose name may be on show
+			e.announce() // the list may show the name of that session
 		}
 		return nothingMore, nil
 	}
@@ -115,8 +114,8 @@ func (e *Engine) catchUp(n Note) (next, error) {
 	return nothingMore, nil
 }
 
-// adoptHead takes over the session's record, with what is noted to be edited, and
-// reports whether its classes have to be enrolled anew for that.
+// adoptHead takes over the session's record with its pending edits, and reports whether all
+// classes must be read anew.
 func (e *Engine) adoptHead(s store.Session) (anew bool) {
 	for _, c := range e.pending {
 		for _, op := range c.Ops {
@@ -125,7 +124,7 @@ func (e *Engine) adoptHead(s store.Session) (anew bool) {
 			}
 		}
 	}
-	if e.taught.Count() == 0 { // the extractor is recorded with the first one
+	if e.taught.Count() == 0 { // the first picture records the extractor
 		s.Extractor = e.session.Extractor
 	}
 	s = repaired(s)
@@ -139,8 +138,7 @@ func (e *Engine) adoptHead(s store.Session) (anew bool) {
 	return false
 }
 
-// adoptParts takes over classes and examples. With an error everything has to be
-// read.
+// adoptParts takes over classes and examples. After an error read everything.
 func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 	own := map[store.Ref]bool{}
 	for _, c := range e.pending {
@@ -182,8 +180,8 @@ func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 	return nil
 }
 
-// readAll reads the open session anew, with what is noted here to be stored still. It needs
-// the locks waiting and flushing.
+// readAll reads the open session anew and applies the pending changes. It needs the locks
+// waiting and flushing.
 func (e *Engine) readAll() (next, error) {
 	id := e.State().SessionID
 	c, err := e.store.Contents(id)
@@ -211,7 +209,7 @@ func (e *Engine) readAll() (next, error) {
 	return nothingMore, nil
 }
 
-// carryOut does to contents what operations will do to what is stored.
+// carryOut applies operations to contents, as the store will apply them to its records.
 func carryOut(c *store.Contents, ops []store.Op) {
 	for _, op := range ops {
 		switch op.Table {
@@ -239,24 +237,23 @@ func carryOut(c *store.Contents, ops []store.Op) {
 	c.Examples = slices.DeleteFunc(c.Examples, func(x *store.Example) bool { return !known[x.Class] })
 }
 
-// Changes is what a page that has the state of an earlier revision needs to have it
-// as it is: what there is of one kind alone, and of classes and examples the steps
-// since then. Its size depends on the number of steps, not on that of examples.
+// Changes brings a page from an earlier revision to the current state. It has the whole
+// overview, and the steps since then for classes and examples. Its size depends on the number
+// of steps, not of examples.
 type Changes struct {
-	State    State // its classes only with Whole
+	State    State // with its classes only if Whole
 	Revision uint64
-	Whole    bool // the page's revision is not one that steps lead from: State has all classes
+	Whole    bool // no steps lead from the page's revision: State has all classes
 	Steps    []metaqda.Change
 }
 
-// mostSteps is how many steps are kept: a page further behind gets the whole state.
+// mostSteps is how many steps are kept. A page further behind gets the whole state.
 const mostSteps = 256
 
-// changes keeps the last steps. Revision n is the state after n of all the steps
-// that there ever were, those before the first state included, which was one.
+// changes keeps the last steps. The revision counts all steps ever, and each renewal as one.
 type changes struct {
 	revision uint64
-	steps    []metaqda.Change // that led to it
+	steps    []metaqda.Change // the last steps before revision
 }
 
 // note adds a step.
@@ -268,14 +265,13 @@ func (j *changes) note(s metaqda.Change) {
 	j.revision++
 }
 
-// renew begins with a state that no steps lead to.
+// renew begins with a state to which no steps lead.
 func (j *changes) renew() {
 	j.steps = nil
 	j.revision++
 }
 
-// since returns the steps that lead from a revision to the last one; ok is false if
-// none do.
+// since returns the steps from a revision to the last one; ok is false if they are not kept.
 func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
 	behind := j.revision - revision
 	if revision > j.revision || behind > uint64(len(j.steps)) {
@@ -284,7 +280,7 @@ func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
 	return slices.Clone(j.steps[len(j.steps)-int(behind):]), true
 }
 
-// hear takes what became of classes and examples.
+// hear receives the changes of classes and examples.
 func (e *Engine) hear(what metaqda.Change) {
 	if what.Err != nil {
 		x := what.Example
@@ -296,7 +292,7 @@ func (e *Engine) hear(what metaqda.Change) {
 	e.changes.note(what)
 }
 
-// Changes returns what changed since a revision, from 0 the whole state.
+// Changes returns the changes since a revision; 0 gives the whole state.
 func (e *Engine) Changes(since uint64) Changes {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -308,16 +304,15 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
-// Revision returns the number of the state, which is another one whenever classes
-// or examples are.
+// Revision returns the number of the state. It changes with every change of classes or
+// examples.
 func (e *Engine) Revision() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.changes.revision
 }
 
-// Thumbnails returns those of some examples of a class, nil where there is none. It
-// waits.
+// Thumbnails returns the thumbnails of examples of a class, nil where there is none. It waits.
 func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error) {
 	all := make([][]byte, len(examples))
 	var apart []string

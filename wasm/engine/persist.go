@@ -11,7 +11,7 @@ import (
 	"metaqda/wasm/store"
 )
 
-// noted is a change that is to be stored, with the number it was noted under.
+// noted is a change to be stored, with its number.
 type noted struct {
 	number uint64
 	store.Change
@@ -30,11 +30,10 @@ func (e *Engine) Noted() uint64 {
 	return e.number
 }
 
-// Kept stores what has changed as Flush does and returns why one of the changes noted after
-// the number before, up to this number, was refused, nil if none was: what it took for
-// granted was not so any more, because another tab was quicker. It has then been taken back
-// here. Where storage was cleared, closed or broken off, what is changed is here alone, and
-// that is the error. It waits.
+// Kept stores the pending changes as Flush does. It returns the reason if a change after the
+// number before, up to number, was refused: another tab changed its preconditions first. This
+// tab has then taken the change back. If storage was cleared, closed or aborted, it returns
+// that error: the changes are in this tab only. It waits.
 func (e *Engine) Kept(before, number uint64) error {
 	failed := e.flush()
 	e.mu.Lock()
@@ -57,15 +56,15 @@ func (e *Engine) Kept(before, number uint64) error {
 	return nil
 }
 
-// Gone returns why what is changed from now on cannot be kept, nil while it can.
+// Gone returns why changes from now on cannot be stored, nil while they can.
 func (e *Engine) Gone() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.gone
 }
 
-// Flush stores what has changed and waits for it. What could not be stored stays
-// noted and goes with the next change; [State].Trouble then says why.
+// Flush stores the pending changes and waits for it. Changes that could not be stored stay
+// pending and go with the next one; [State].Trouble then says why.
 func (e *Engine) Flush() { _ = e.flush() }
 
 func (e *Engine) flush() error {
@@ -89,7 +88,7 @@ func (e *Engine) flush() error {
 	e.mu.Lock()
 	trouble := e.trouble
 	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
-	var done, undone []Note // of several sessions, where what is noted of the one before waits for room
+	var done, undone []Note // of several sessions, if changes of an earlier one wait for free space
 	for _, c := range changes {
 		n := noteOf(c.Change)
 		switch why, ok := settled[c.number]; {
@@ -97,7 +96,7 @@ func (e *Engine) flush() error {
 		case why == nil:
 			done = append(done, n)
 		default:
-			if n.Anew = c.Needs.Whole; c.Needs.Class != "" { // which is not what it was taken for
+			if n.Anew = c.Needs.Whole; c.Needs.Class != "" { // the class is not as expected
 				n.Classes = append(n.Classes, c.Needs.Class)
 			}
 			undone = append(undone, n)
@@ -106,21 +105,21 @@ func (e *Engine) flush() error {
 	}
 	_, transient := e.store.(*store.Memory)
 	switch {
-	case e.gone != nil: // which is the trouble
+	case e.gone != nil: // e.trouble says so already
 	case err != nil:
 		why := Explain(err)
 		e.trouble = why.Message
 		if why.Code == "closed" {
 			e.gone = why
 		}
-	case !transient: // or else nothing is kept all the same
+	case !transient: // Memory keeps nothing in any case
 		e.trouble = ""
 	}
 	changed, sweep := trouble != e.trouble, e.sweep && err == nil
 	e.sweep = e.sweep && !sweep
 	e.mu.Unlock()
 	if sweep {
-		_ = e.store.Sweep() // what is too much costs some room
+		_ = e.store.Sweep() // on error the leftovers only take space
 	}
 	for _, n := range Joined(undone) {
 		e.takeBack(n)
@@ -137,8 +136,8 @@ func (e *Engine) flush() error {
 	return err
 }
 
-// fetchBefore has the thumbnails of examples fetched that the store has, before it deletes
-// them there.
+// fetchBefore marks examples whose thumbnails only the store has, to be fetched before they are
+// deleted there.
 func (e *Engine) fetchBefore(examples ...*metaqda.Example) {
 	for _, x := range examples {
 		if x.Apart {
@@ -147,8 +146,8 @@ func (e *Engine) fetchBefore(examples ...*metaqda.Example) {
 	}
 }
 
-// fetchThumbnails fetches those of examples, also for the changes that write them anew.
-// On error it is left to the next time.
+// fetchThumbnails fetches the thumbnails of examples, also into pending changes that write them
+// anew. After an error the next flush tries again.
 func (e *Engine) fetchThumbnails(examples []*metaqda.Example, changes []noted) error {
 	if len(examples) == 0 {
 		return nil
@@ -182,11 +181,11 @@ func (e *Engine) fetchThumbnails(examples []*metaqda.Example, changes []noted) e
 	return nil
 }
 
-// maxRefused is how many refusals are kept for those who may ask.
+// maxRefused is how many refusals are kept for later calls of Kept.
 const maxRefused = 1000
 
-// refuse notes why a change was refused. One to a session that was cleared from
-// the storage has not been taken back: it is here, as all of it.
+// refuse notes why a change was refused. If the session was cleared from the storage, the
+// change is not taken back: it stays in this tab, like the whole session.
 func (e *Engine) refuse(number uint64, why error) {
 	if errors.Is(why, store.ErrCleared) {
 		e.lose()
@@ -201,7 +200,7 @@ func (e *Engine) lose() {
 	e.gone, e.trouble = store.ErrCleared, store.ErrCleared.Error()
 }
 
-// Lose says that the browser has cleared what was stored.
+// Lose notes that the browser has cleared the storage.
 func (e *Engine) Lose() {
 	e.mu.Lock()
 	e.lose()
@@ -209,19 +208,18 @@ func (e *Engine) Lose() {
 	e.announce()
 }
 
-// takeBack brings what refused changes were about to what is stored.
+// takeBack restores the stored state of the records of refused changes.
 func (e *Engine) takeBack(n Note) {
 	switch next, err := e.catchUp(n); {
-	case err != nil: // what is here stays until the next word
+	case err != nil: // the state stays until the next note
 	case next != nothingMore && e.hooks.Stale != nil:
 		n.Head = true
 		e.hooks.Stale(n)
 	}
 }
 
-// commit stores changes and returns those that are settled: stored, or refused for a
-// reason. Where there is no room for all, what makes room goes first, and then as
-// many as fit.
+// commit stores changes and returns those that are settled: stored, or refused for a reason. If
+// space is short, it first stores the changes that free space, and then as many others as fit.
 func commit(s store.Store, changes []noted) (settled map[uint64]error, err error) {
 	settled = map[uint64]error{}
 	store1 := func(some []noted) error {
@@ -254,10 +252,10 @@ func commit(s store.Store, changes []noted) (settled map[uint64]error, err error
 	return settled, nil
 }
 
-// makeRoom divides changes into those that only delete what no later one writes again,
-// and the others, which leave out what those delete.
+// makeRoom divides changes into two lists. Those in room only delete records that no later
+// change writes. Those in rest do not write records that are deleted last.
 func makeRoom(changes []noted) (room, rest []noted) {
-	last := map[store.Ref]bool{} // whether it is written last, else deleted
+	last := map[store.Ref]bool{} // whether its last operation writes it, else deletes it
 	for _, c := range changes {
 		for _, op := range c.Ops {
 			last[op.Ref()] = op.Value != nil
@@ -276,28 +274,28 @@ func makeRoom(changes []noted) (room, rest []noted) {
 			return op.Value != nil && !last[op.Ref()]
 		})
 		if there, known := last[store.Ref{Table: store.Classes, Key: c.Needs.Class}]; known && !there {
-			c.Needs.Class, c.Needs.Name = "", "" // its class goes, and with it what it was about
+			c.Needs.Class, c.Needs.Name = "", "" // its class is deleted, and with it the changed records
 		}
 		rest = append(rest, c)
 	}
 	return room, rest
 }
 
-// stored tells the other tabs what is stored otherwise than before.
+// stored tells the other tabs which records were stored.
 func (e *Engine) stored(n Note) {
 	if e.hooks.Stored != nil && !n.empty() {
 		e.hooks.Stored(n)
 	}
 }
 
-// A mark is what is noted of a session outside of the store, so that a database that
-// the browser has lost or deleted is noticed: an empty one looks like a first visit.
+// mark describes a session outside the store. It shows that the browser has lost or deleted a
+// database: an empty one looks like a first visit.
 type mark struct {
 	ID, Name          string
 	Classes, Examples int
 }
 
-// mark notes the open session.
+// mark writes the mark of the open session.
 func (e *Engine) mark() {
 	e.mu.Lock()
 	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
@@ -309,14 +307,14 @@ func (e *Engine) mark() {
 	if !note {
 		return
 	}
-	for _, id := range unmark { // what has vanished is said at every start until something is taught anew
+	for _, id := range unmark { // vanished sessions are reported at every start until something new is taught
 		e.hooks.Mark(id, "")
 	}
 	b, _ := json.Marshal(m) // text and numbers
 	e.hooks.Mark(m.ID, string(b))
 }
 
-// noticeVanished says which sessions were noted and are not stored any more, though nobody
+// noticeVanished names the sessions that have marks but are no longer stored, though nobody
 // deleted them. It waits.
 func (e *Engine) noticeVanished() error {
 	var marks []mark

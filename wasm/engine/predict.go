@@ -17,26 +17,25 @@ type Prediction struct {
 	Decision Decision      `json:"decision"`
 }
 
-// Decision is what that is taken for, see [metaqda.Classifier.Decide].
+// Decision is the decision for a query, see [metaqda.Classifier.Decide].
 type Decision struct {
 	Class    string `json:"class"`    // id, empty for none of these
-	Doubtful bool   `json:"doubtful"` // somebody should look at it
-	Headline string `json:"headline"` // in one sentence
+	Doubtful bool   `json:"doubtful"` // worth a look by a person
+	Headline string `json:"headline"` // one sentence
 }
 
-// Probability is that of one class.
+// Probability is the probability of one class.
 type Probability struct {
 	ID   string  `json:"id"`
 	Name string  `json:"name"`
 	P    float64 `json:"probability"`
 }
 
-// Ask returns the probabilities of an embedding as bare numbers: that of none of
-// these and then those of the classes in the order of the session, nil while there is
-// nothing to compare with. They are good until the next call. Unless showing is Unseen, it makes x
-// the query, and shows what becomes of it at once and after every later change.
-// x may change afterwards. Unseen, nothing is allocated. It returns an error, too, while
-// the classifier does not know all pictures, for which [Engine.Await] waits.
+// Ask returns the probabilities of an embedding as bare numbers: first none of these, then the
+// classes in the order of the session. They are valid until the next call. It returns nil while
+// there are no examples. Unless showing is Unseen, x becomes the query, whose answer is shown
+// now and after every later change. x may change afterwards. Unseen, nothing is allocated. It
+// returns an error while not all pictures are enrolled: [Engine.Await] waits for that.
 func (e *Engine) Ask(x []float32, showing int) ([]float64, error) {
 	if err := CheckEmbedding(x); err != nil {
 		return nil, err
@@ -49,16 +48,16 @@ func (e *Engine) Ask(x []float32, showing int) ([]float64, error) {
 	return e.ask(x, showing)
 }
 
-// How the answer to a query is shown.
+// Ways to show the answer to a query.
 const (
 	Unseen = iota
-	Single // by itself
+	Single // as a single answer
 	Frame  // as the next of a live view, see [metaqda.Steady]
 )
 
 var errNotReady = errors.New("metaqda: not ready")
 
-// Decide says what the last answer of Ask is taken for, see [metaqda.Classifier.Decide].
+// Decide returns the decision for the last answer of Ask, see [metaqda.Classifier.Decide].
 func (e *Engine) Decide() (class int, doubtful bool, headline string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,15 +79,15 @@ func (e *Engine) ask(x []float32, showing int) ([]float64, error) {
 }
 
 // Predict returns the probabilities of an embedding with the names of the classes, nil while
-// there is nothing to compare with.
+// there are no examples.
 func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.named(e.ask(x, Unseen))
 }
 
-// Show predicts as [Engine.Predict] does, and shows the answer now and after every later
-// change. With nil it shows none.
+// Show is [Engine.Predict], and shows the answer now and after every later change. With nil it
+// shows no answer.
 func (e *Engine) Show(x []float32) (*Prediction, error) { return e.show(x, Single) }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view.
@@ -151,13 +150,13 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	return answer, nil
 }
 
-// rest is how many times longer than it takes nobody sees an answer follow the
-// next change: else whoever adds hundreds of pictures waits for as many answers,
-// each of which asks all pictures there are what they say of the session.
+// rest is the redraw back-off factor: a redraw waits nine times as long as the last one took.
+// Without it, adding hundreds of pictures would wait for as many answers, each of which
+// computes with all pictures.
 const rest = 9
 
-// follow has what is shown follow a change: at once where the last time was long
-// enough ago, else in a moment together with what changes until then.
+// follow redraws after a change: at once if the last redraw was long enough ago, else later
+// together with further changes.
 func (e *Engine) follow() {
 	switch wait := e.rested.Sub(e.hooks.Now()); {
 	case e.hooks.Later == nil || e.query == nil || wait <= 0:
@@ -174,7 +173,7 @@ func (e *Engine) follow() {
 	}
 }
 
-// refresh evaluates the query anew and shows the result.
+// refresh answers the query anew and shows the result.
 func (e *Engine) refresh() {
 	begun := e.hooks.Now()
 	defer func() {
@@ -182,7 +181,7 @@ func (e *Engine) refresh() {
 		e.due, e.rested = false, now.Add(rest*now.Sub(begun))
 	}()
 	var p []float64
-	if e.query != nil && e.taught.Ready() { // else once all is ready
+	if e.query != nil && e.taught.Ready() { // otherwise once all is ready
 		var err error
 		if p, err = e.probabilities(e.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
@@ -193,8 +192,7 @@ func (e *Engine) refresh() {
 	e.display(p, Single)
 }
 
-// display shows probabilities as [Engine.Ask] returns them. A live view begins anew after
-// whatever is shown by itself.
+// display shows probabilities from [Engine.Ask]. A single answer resets the live view.
 func (e *Engine) display(p []float64, showing int) {
 	if showing == Single {
 		e.live = metaqda.Steady{}
@@ -227,21 +225,21 @@ func (e *Engine) input(p []float64) view.Input {
 	return in
 }
 
-// CheckEmbedding returns an error that names the first number that is not
-// finite, or a length that no embedding has.
+// CheckEmbedding returns an error for an impossible length, or with the first number that is
+// not finite.
 func CheckEmbedding(x []float32) error {
 	if len(x) == 0 || len(x) > model.MaxDimension {
 		return fail("dimension", "An embedding must have between 1 and 8192 numbers.")
 	}
 	for i, v := range x {
-		if v-v != 0 { // an infinity or NaN
+		if v-v != 0 { // infinite or NaN
 			return &niw.ValueError{Name: "embedding", Index: i, Value: float64(v), Want: "a finite number: leave this one out"}
 		}
 	}
 	return nil
 }
 
-// Near is a taught picture beside a query.
+// Near is a picture of the session near a query.
 type Near struct {
 	Class    string  `json:"class"`
 	Example  string  `json:"example"`
@@ -249,8 +247,8 @@ type Near struct {
 	Near     bool    `json:"near"` // close enough to be of one burst
 }
 
-// Nearest returns the taught pictures nearest to an embedding, the closest first,
-// see [metaqda.Classifier.Nearest].
+// Nearest returns the pictures of the session nearest to an embedding, the closest first, see
+// [metaqda.Classifier.Nearest].
 func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -268,22 +266,21 @@ func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	return all, nil
 }
 
-// Trial is what one example of the session would have been taken for had it never
-// been taught, see [metaqda.Classifier.LeaveOut].
+// Trial is the answer for one example after leaving it out, see [metaqda.Classifier.LeaveOut].
 type Trial struct {
-	Of       int       `json:"of"`       // how many there are in all
-	Revision uint64    `json:"revision"` // the state it is about
+	Of       int       `json:"of"`       // number of all trials
+	Revision uint64    `json:"revision"` // revision of the state
 	Class    string    `json:"class"`
 	Pictures []string  `json:"pictures"` // ids: one, or the frames of a burst
-	Alone    bool      `json:"alone"`    // its class has no other, so that nothing was asked
-	Classes  []string  `json:"classes"`  // ids in the order taught
+	Alone    bool      `json:"alone"`    // its class has no other example, so there is no answer
+	Classes  []string  `json:"classes"`  // ids in the order of the session
 	Answer   []float64 `json:"answer"`   // their probabilities
 	None     float64   `json:"none"`
 	Decision Decision  `json:"decision"`
 }
 
-// LeaveOut tries the i-th of all examples of the session, a burst being one. It
-// returns nil where there are fewer.
+// LeaveOut leaves out the i-th of all examples of the session, a burst being one. It returns
+// nil for an i out of range.
 func (e *Engine) LeaveOut(i int) (*Trial, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -308,18 +305,18 @@ func (e *Engine) LeaveOut(i int) (*Trial, error) {
 	return t, nil
 }
 
-// slice is how long one piece of work may take beside everything else: of a session of
-// many pictures that is opened the classifier comes to know most in such pieces.
+// slice is the most time for one piece of work beside other work. Most pictures of a large
+// session are enrolled in such pieces.
 const slice = 16 * time.Millisecond
 
-// Ready tells whether the classifier knows all pictures, and so answers at once.
+// Ready reports whether all pictures are enrolled, so that answers come at once.
 func (e *Engine) Ready() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.taught.Ready()
 }
 
-// Await waits until the classifier knows all pictures.
+// Await waits until all pictures are enrolled.
 func (e *Engine) Await() {
 	e.awaited.Add(1)
 	defer e.awaited.Add(-1)
@@ -328,7 +325,7 @@ func (e *Engine) Await() {
 	}
 }
 
-// prepareLater has a classifier know all pictures, slice by slice, while it serves.
+// prepareLater enrols all pictures slice by slice while the engine serves.
 func (e *Engine) prepareLater(c *metaqda.Classifier) {
 	for e.prepareSlice(c) {
 		e.hooks.Yield(e.awaited.Load() > 0)

@@ -27,8 +27,8 @@ func (e *Engine) priorInfo() PriorInfo {
 	return info
 }
 
-// priorTrouble says why the session does not use the prior that it chose, or
-// nothing where it does. The choice is kept: the prior may come back.
+// priorTrouble says why the session does not use its chosen prior, or is empty. The choice is
+// kept: the prior may come back.
 func (e *Engine) priorTrouble(used string) string {
 	chosen := e.session.Settings.Prior
 	if chosen == "" || chosen == used {
@@ -41,12 +41,12 @@ func (e *Engine) priorTrouble(used string) string {
 		"what is built in serves instead. Open its file in the settings to have it back."
 }
 
-// short returns enough of a hash to tell files apart by.
+// short returns the beginning of a hash, enough to tell files apart.
 func short(sum string) string { return sum[:min(12, len(sum))] + "…" }
 
-// priorFor returns the prior for embeddings of length d, 0 while no example tells, by the
-// extractor that made them: the chosen one if it fits, or else the site's, or else the
-// default; nil while nothing tells which.
+// priorFor returns the prior for embeddings of length d and the extractor made: the chosen one
+// if it fits, else the site's, else the default. d is 0 before the first example; then it may
+// return nil.
 func (e *Engine) priorFor(d int, chosen *metaqda.Prior, made model.Extractor) (*metaqda.Prior, error) {
 	site := e.siteFor(made)
 	switch {
@@ -58,8 +58,7 @@ func (e *Engine) priorFor(d int, chosen *metaqda.Prior, made model.Extractor) (*
 	return metaqda.Default(d)
 }
 
-// siteFor returns the site's prior, or nil where it was learned with another
-// extractor: what it knows is of that one's numbers.
+// siteFor returns the site's prior, or nil if it was learned with another extractor.
 func (e *Engine) siteFor(made model.Extractor) *metaqda.Prior {
 	if e.site == nil || ofAnother(e.site, made) {
 		return nil
@@ -67,11 +66,10 @@ func (e *Engine) siteFor(made model.Extractor) *metaqda.Prior {
 	return e.site
 }
 
-// UsePrior makes the prior with this sha256 the site's: the one that sessions
-// use unless another was chosen for them. It is taken from the store, or
-// fetched from the URL, checked and stored; the site's former prior is deleted
-// unless a session has chosen it. A session whose pictures it does not fit keeps
-// what it has. It waits.
+// UsePrior makes the prior with this sha256 the site's: sessions use it unless another was
+// chosen for them. It takes the prior from the store, or fetches it from the URL, checks and
+// stores it. It deletes the site's former prior unless a session has chosen that. A session
+// whose pictures the new prior does not fit keeps its prior. It waits.
 func (e *Engine) UsePrior(url, sum string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -105,8 +103,8 @@ func (e *Engine) UsePrior(url, sum string) error {
 	return nil
 }
 
-// findPrior returns the prior with this hash from the store, or else from the
-// URL and then with its bytes, which are still to be stored.
+// findPrior returns the prior with this hash from the store. Otherwise it fetches it from the
+// URL and returns its bytes, too, to be stored.
 func (e *Engine) findPrior(url, sum string) (*metaqda.Prior, []byte, error) {
 	if p, err := e.storedPrior(sum); err != nil || p != nil {
 		return p, nil, err
@@ -122,8 +120,7 @@ func (e *Engine) findPrior(url, sum string) (*metaqda.Prior, []byte, error) {
 	return p, bytes, err
 }
 
-// storedPrior returns a prior from the store, or nil if it is not there or its
-// bytes are not what they were.
+// storedPrior returns a prior from the store, or nil if it is missing or its bytes are damaged.
 func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
 	bytes, err := e.store.Bytes(store.Priors, sum)
 	if err != nil || bytes == nil || model.Sum(bytes) != sum {
@@ -132,10 +129,9 @@ func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
 	return metaqda.DecodePrior(bytes)
 }
 
-// ImportPrior makes the session use the prior of a file, stores it and returns
-// a token with which [Engine.Undo] goes back to the one before. A prior for
-// another extractor than the one here is refused; notice is empty or a sentence
-// to tell. It waits.
+// ImportPrior makes the session use the prior of a file, and stores it. It returns a token with
+// which [Engine.Undo] restores the former prior. A prior for another extractor is refused.
+// notice is empty or a sentence to show. It waits.
 func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice string, err error) {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -156,7 +152,7 @@ func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice 
 	return token, notice, err
 }
 
-// choose makes p the session's own choice, or for the site's prior no choice.
+// choose makes p the session's chosen prior; the site's prior clears the choice.
 func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 	before, after := "", ""
 	token, err = e.change(func() error {
@@ -176,8 +172,7 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 	return token, err
 }
 
-// chose notes which prior the session has chosen, with its file: nobody may have needed it
-// before.
+// chose notes the session's chosen prior, with its file, which may not be stored yet.
 func (e *Engine) chose(sum string) {
 	var ops []store.Op
 	if p := e.taught.Prior(); p != nil && sum != "" && p.Sum() == sum {
@@ -190,8 +185,8 @@ func (e *Engine) chose(sum string) {
 	e.touch(store.Edit{Prior: &sum}, ops...)
 }
 
-// ResetPrior makes the session use the site's prior again, or the default where there is
-// none that fits its pictures, and returns a token for [Engine.Undo].
+// ResetPrior makes the session use the site's prior again, or the default if that does not fit
+// its pictures. It returns a token for [Engine.Undo].
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
 	d := 0
@@ -206,8 +201,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 	return e.choose(p)
 }
 
-// LearnedPrior returns the file of the prior in use, nil for the default, which
-// [metaqda.Default] makes.
+// LearnedPrior returns the file of the prior in use, nil for [metaqda.Default].
 func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
 	p := e.taught.Prior()
@@ -218,8 +212,7 @@ func (e *Engine) LearnedPrior() ([]byte, error) {
 	return p.File()
 }
 
-// ExportPrior returns the file of the prior in use: the very bytes that came, so that their
-// hash stays what it is.
+// ExportPrior returns the file of the prior in use, with the original bytes, to keep its hash.
 func (e *Engine) ExportPrior() ([]byte, error) {
 	e.mu.Lock()
 	p := e.taught.Prior()
@@ -233,9 +226,9 @@ func (e *Engine) ExportPrior() ([]byte, error) {
 	return p.File()
 }
 
-// OtherSessions returns the files of the sessions beside the open one whose pictures the
-// same extractor read, embeddings without thumbnails: what can be learned from for it.
-// The open session's own classes learn from each other anyway. It waits.
+// OtherSessions returns files of the other sessions with the same extractor, for learning a
+// prior: embeddings without thumbnails. The open session's own classes learn from each other
+// anyway. It waits.
 func (e *Engine) OtherSessions() (files [][]byte, err error) {
 	e.Flush()
 	e.mu.Lock()
@@ -253,7 +246,7 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if c == nil { // deleted in another tab this very moment
+		if c == nil { // just deleted in another tab
 			continue
 		}
 		file := &model.Classifier{Extractor: made}
@@ -273,13 +266,13 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 	return files, nil
 }
 
-// Learned is what came of [Learn].
+// Learned is the result of [Learn].
 type Learned struct {
 	*adapt.Learned
-	File []byte // of the prior, nil where it does not pay
+	File []byte // of the prior, nil if it would not help
 }
 
-// Learn learns a prior from sessions for which the prior of a file serves, or the
+// Learn learns a prior from sessions. It starts from the prior of a file, or from the
 // hand-crafted one for nil. See [adapt.Learn]. It takes up to some seconds.
 func Learn(ctx context.Context, sessions [][]byte, priorFile []byte) (*Learned, error) {
 	var taught []adapt.Session
@@ -312,7 +305,7 @@ func Learn(ctx context.Context, sessions [][]byte, priorFile []byte) (*Learned, 
 	if err != nil {
 		return nil, err
 	}
-	from.Extractor = cmp.Or(made, from.Extractor) // what is learned is of its numbers
+	from.Extractor = cmp.Or(made, from.Extractor) // the learned prior is for its numbers
 	l, err := adapt.Learn(ctx, from, taught)
 	if err != nil || l.Prior == nil {
 		return &Learned{Learned: l}, err

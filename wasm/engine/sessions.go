@@ -10,8 +10,8 @@ import (
 	"metaqda/wasm/store"
 )
 
-// Start opens the session that was open last, or a new one, with the site's
-// prior as far as it is known here. It waits.
+// Start opens the session that was open last, or a new one, with the site's prior if it is
+// stored. It waits.
 func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -30,8 +30,7 @@ func (e *Engine) Start() error {
 	return e.openAny(current)
 }
 
-// openAny opens the given session if it exists, or else the last changed one,
-// or else a new one.
+// openAny opens the given session if it exists, else the last changed one, else a new one.
 func (e *Engine) openAny(id string) error {
 	if id != "" {
 		if found, err := e.openStored(id); found || err != nil {
@@ -42,7 +41,7 @@ func (e *Engine) openAny(id string) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 { // it may be deleted in another tab this very moment
+	if len(all) > 0 { // another tab may just have deleted it
 		if found, err := e.openStored(all[0].ID); found || err != nil {
 			return err
 		}
@@ -59,7 +58,7 @@ func (e *Engine) Sessions() ([]store.Summary, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !slices.ContainsFunc(all, func(s store.Summary) bool { return s.ID == e.session.ID }) { // which could not be stored
+	if !slices.ContainsFunc(all, func(s store.Summary) bool { return s.ID == e.session.ID }) { // it could not be stored
 		all = slices.Insert(all, 0, store.Summary{Session: e.session, Classes: e.taught.Len(), Examples: e.taught.Count()})
 	}
 	return all, nil
@@ -110,7 +109,7 @@ func (e *Engine) OpenSession(id string) error {
 	return err
 }
 
-// openStored opens the session of an id, if it is there.
+// openStored opens the session with an id, if it exists.
 func (e *Engine) openStored(id string) (found bool, err error) {
 	c, err := e.store.Contents(id)
 	if err != nil || c == nil {
@@ -119,7 +118,7 @@ func (e *Engine) openStored(id string) (found bool, err error) {
 	return true, e.open(c)
 }
 
-// open makes contents the open session, and carries out the operations.
+// open makes contents the open session, and notes the operations.
 func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
 	undo, redo, slots, steps := e.storedSteps(c.Session.ID)
@@ -131,17 +130,17 @@ func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 	begun := e.taught != nil && e.taught.Begun()
 	e.mu.Unlock()
 	if begun {
-		_, _ = e.End() // with its session
+		_, _ = e.End() // end the step of the former session
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return err
 	}
-	if e.slots, e.steps = slots, steps; e.session.Extractor == c.Session.Extractor { // else of numbers that mean other things
+	if e.slots, e.steps = slots, steps; e.session.Extractor == c.Session.Extractor { // steps of another extractor are of no use
 		e.taught.Remember(undo, redo)
 	}
-	if e.gone == store.ErrCleared { // and not a store that is closed to all sessions
+	if e.gone == store.ErrCleared { // a closed store stays closed for all sessions
 		e.gone, e.trouble = nil, ""
 	}
 	e.note(store.Needs{}, append(ops, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})...)
@@ -150,9 +149,8 @@ func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 	return nil
 }
 
-// chosenPrior returns the prior that a session has chosen, nil if it has chosen
-// none or its prior is not here any more. unreadable says why one that is here
-// cannot serve.
+// chosenPrior returns the session's chosen prior, or nil if there is none or it is not stored.
+// unreadable says why a stored one cannot serve.
 func (e *Engine) chosenPrior(c *store.Contents) (p *metaqda.Prior, unreadable string) {
 	sum := c.Session.Settings.Prior
 	if sum == "" {
@@ -167,9 +165,8 @@ func (e *Engine) chosenPrior(c *store.Contents) (p *metaqda.Prior, unreadable st
 	return p, ""
 }
 
-// swap replaces session, classes and classifier by those of contents, under the
-// chosen prior or else the one that fits; unreadable is that of
-// [Engine.chosenPrior]. On error nothing has changed.
+// swap replaces session, classes and classifier by contents, under the chosen prior or else one
+// that fits; unreadable is from [Engine.chosenPrior]. On error nothing changes.
 func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable string) error {
 	d := 0
 	if len(c.Examples) > 0 {
@@ -195,7 +192,7 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 	return e.record()
 }
 
-// prepare has the classifier know all pictures, in slices where it does not yet.
+// prepare starts to enrol all pictures in slices, unless they are enrolled.
 func (e *Engine) prepare() {
 	if !e.taught.Ready() && e.preparing != e.taught {
 		e.preparing = e.taught
@@ -203,8 +200,7 @@ func (e *Engine) prepare() {
 	}
 }
 
-// classesOf joins classes and examples. Names that nobody could have given, and one that
-// two classes have, are made into others.
+// classesOf joins classes and examples. It repairs impossible and duplicate names.
 func classesOf(c *store.Contents) []metaqda.Class {
 	names := make([]string, len(c.Classes))
 	for i, k := range c.Classes {
@@ -222,7 +218,7 @@ func classesOf(c *store.Contents) []metaqda.Class {
 	return classes
 }
 
-// repaired returns the session with settings that are in their domains.
+// repaired returns the session, with default settings if its own are invalid.
 func repaired(s store.Session) store.Session {
 	if checkSettings(s.Settings) != nil {
 		prior := s.Settings.Prior
@@ -260,8 +256,8 @@ func (e *Engine) RenameSession(id, name string) error {
 	return nil
 }
 
-// DeleteSession deletes a session for good. If it is open, the last changed of
-// the others is opened, or a new one. It waits.
+// DeleteSession deletes a session for good. If it is open, it then opens the last changed of
+// the others, or a new one. It waits.
 func (e *Engine) DeleteSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -284,12 +280,12 @@ func (e *Engine) DeleteSession(id string) error {
 	} else {
 		e.announce()
 	}
-	e.stored(Note{Session: id, Head: true}) // with a session to open: else both tabs would make one
+	e.stored(Note{Session: id, Head: true}) // only now there is a session to open: otherwise both tabs would make one
 	return err
 }
 
-// Damaged returns a file of the records that cannot be used: those of the open session
-// and those that belong to none. It waits.
+// Damaged returns a file of the unusable records of the open session, and of those that belong
+// to no session. It waits.
 func (e *Engine) Damaged() ([]byte, error) {
 	others, err := e.store.Unreachable()
 	if err != nil {

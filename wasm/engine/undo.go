@@ -11,11 +11,11 @@ import (
 	"metaqda/wasm/store"
 )
 
-// What can be undone and redone is stored with the session, each step by itself, so that a
-// change writes one.
-const partSteps = "/" // a list of the steps, and with a number after it each of them
+// The undo history is stored with the session, each step in its own record, so that a change
+// writes one.
+const partSteps = "/" // key of the list of steps; a number after it makes the key of a step
 
-// keptStep is a step of the list, the next one first.
+// keptStep is an entry of the list, the next step first.
 type keptStep struct {
 	ID   string
 	Slot int
@@ -25,9 +25,9 @@ type keptSteps struct{ Undo, Redo []keptStep }
 
 func (e *Engine) stepKey(slot int) string { return e.session.ID + partSteps + strconv.Itoa(slot) }
 
-// storeSteps returns the operations that store what is to be undone and redone as it now
-// is: the list, and the one step that was made, undone or redone. There are none while a step
-// is begun, after the first, since what is changed in it is no step yet.
+// storeSteps returns the operations that store the current undo history: the list, and the one
+// step that was made, undone or redone. While a step is open there are none after the first
+// change, as its changes are not yet a step.
 func (e *Engine) storeSteps() (ops []store.Op) {
 	undo, redo := e.taught.Steps()
 	all := slices.Concat(undo, redo)
@@ -75,8 +75,8 @@ func (e *Engine) storeSteps() (ops []store.Op) {
 	return append(ops, store.Op{Table: store.Steps, Key: e.session.ID + partSteps, Value: list})
 }
 
-// storedSteps reads what can be undone and redone of a session, as far as it is there: a
-// step that another tab has overwritten, or that cannot be kept, ends its list.
+// storedSteps reads the undo history of a session as far as it is intact. A list ends before a
+// step that another tab has overwritten, or that cannot be kept.
 func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots map[string]int, b []byte) {
 	slots = map[string]int{}
 	b, err := e.store.Bytes(store.Steps, session+partSteps)
@@ -86,7 +86,7 @@ func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots 
 	}
 	read := func(from []keptStep) (steps []*metaqda.Step) {
 		for _, k := range from {
-			slots[k.ID] = k.Slot // so that it is deleted where it cannot be used
+			slots[k.ID] = k.Slot // unusable steps are deleted by their slots
 		}
 		for _, k := range from {
 			b, err := e.store.Bytes(store.Steps, session+partSteps+strconv.Itoa(k.Slot))
@@ -101,8 +101,8 @@ func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots 
 	return read(list.Undo), read(list.Redo), slots, b
 }
 
-// Undo takes back the step of a token, or with an empty one the last step of all, and
-// returns what that was, nothing if there was none.
+// Undo takes back the step of a token, or the last step of all for an empty token. It returns
+// the name of the step, empty if there is none.
 func (e *Engine) Undo(token string) (name string, err error) {
 	return e.again(func() (*metaqda.Step, error) {
 		if token != "" {
@@ -112,7 +112,7 @@ func (e *Engine) Undo(token string) (name string, err error) {
 	})
 }
 
-// Redo does again what was undone last and returns what that was, nothing if there was none.
+// Redo repeats the step that was undone last and returns its name, empty if there is none.
 func (e *Engine) Redo() (name string, err error) {
 	return e.again(func() (*metaqda.Step, error) { return e.taught.Redo() })
 }
@@ -134,20 +134,19 @@ func (e *Engine) again(f func() (*metaqda.Step, error)) (name string, err error)
 	return name, err
 }
 
-// ForgetUndo has nothing undone or redone of what was changed until now: what was removed is
-// gone then.
+// ForgetUndo clears the undo history, and with it all removed data.
 func (e *Engine) ForgetUndo() {
 	_, _ = e.change(func() error {
 		e.taught.ForgetUndo()
 		e.sweep, e.steps = true, nil
-		for slot := range 2 * metaqda.MaxSteps { // what other tabs have stored is gone, too
+		for slot := range 2 * metaqda.MaxSteps { // also deletes steps that other tabs have stored
 			e.slots[strconv.Itoa(slot)] = slot
 		}
 		return nil
 	})
 }
 
-// stepRecord is a step as it is stored. Numbers of embeddings are bytes in it.
+// stepRecord is a step as stored. Embeddings are bytes in it.
 type stepRecord struct {
 	ID, Name string
 	Undone   bool
@@ -189,7 +188,7 @@ func plainOf(session string, x *metaqda.Example) store.Record {
 	return store.Plain(putExample(session, x).Value.(store.Example)).(store.Record)
 }
 
-// decodeStep returns nil for what is no step.
+// decodeStep returns nil for invalid bytes.
 func decodeStep(b []byte) *metaqda.Step {
 	var r stepRecord
 	if json.Unmarshal(b, &r) != nil {
@@ -217,7 +216,7 @@ func decodeStep(b []byte) *metaqda.Step {
 }
 
 func exampleFrom(r store.Record) (*metaqda.Example, bool) {
-	for _, name := range []string{"embedding", "thumbnail"} { // which JSON has as text
+	for _, name := range []string{"embedding", "thumbnail"} { // JSON has them as text
 		if text, ok := r[name].(string); ok {
 			b, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {
