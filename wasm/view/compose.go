@@ -1,9 +1,7 @@
-// Package view shows a prediction: one meter per class, one for none of these,
-// and a sentence that says no more than the numbers do. It is not for the rest of
-// the page, which is JavaScript's.
+// Package view shows a prediction: one meter per class, one for none of these, and a sentence
+// that claims no more than the numbers. It does not show the rest of the page: JavaScript does.
 //
-// What is shown is decided here, in plain Go; the DOM is touched in dom_js.go
-// and nowhere else.
+// Plain Go decides what to show. Only dom_js.go touches the DOM.
 package view
 
 import (
@@ -27,16 +25,16 @@ const (
 type Class struct {
 	ID, Name    string
 	Examples    int
-	Views       int     // of the examples, those that are nearly the same counted as one; 0 if not known
+	Views       int     // number of examples, near-copies counted as one; 0 if not known
 	Probability float64 // in [0, 1]
 }
 
-// Input is all that a prediction's picture depends on.
+// Input determines the frame of a prediction.
 type Input struct {
 	Classes []Class // in the order of the session
 	None    float64 // probability of none of these
 	Query   bool    // there is something to recognise
-	Waiting bool    // what answers is not ready yet
+	Waiting bool    // the classifier is not ready yet
 	Sort    Sort
 
 	Decision metaqda.Decision // by these probabilities
@@ -45,25 +43,25 @@ type Input struct {
 // Row is one meter.
 type Row struct {
 	ID   string  // of the class, empty for none of these
-	Name string  // what the meter is called
+	Name string  // label of the meter
 	Now  string  // probability as the shortest decimal that reads back the same
-	Text string  // probability as people say it, or why there is none
+	Text string  // probability in percent, or why there is none
 	P    float64 // probability, for the length of the bar
-	Best bool    // it is what the query is taken for
+	Best bool    // the decision
 	None bool
 }
 
-// Frame is what the page shows.
+// Frame is the content to show.
 type Frame struct {
 	Verdict string
 	Rows    []Row  // none without a query
-	Rest    string // what there is beside the rows, or nothing
-	Hint    string // how little the answer rests on and what would help, or nothing
+	Rest    string // note about rows left out, or empty
+	Hint    string // hint that evidence is thin and what would help, or empty
 }
 
-// little says of an answer that rests on little how little, and what would help; of
-// others nothing. What the only class is told from is what the page knows of things in
-// general, and that lets more pass for it than a second class would.
+// little returns a hint if the evidence of an answer is thin, else nothing. A single class is
+// compared only with general knowledge of the page. That accepts more queries than a second
+// class would.
 func little(in Input, best Row) string {
 	const help = ": two or three others make it surer"
 	alone := taughtClasses(in.Classes) == 1
@@ -90,10 +88,10 @@ func little(in Input, best Row) string {
 	return ""
 }
 
-// mostRows are shown at once: of more classes the most probable.
+// mostRows is how many classes are shown at once, the most probable ones.
 const mostRows = 60
 
-// Compose decides what to show.
+// Compose makes the frame.
 func Compose(in Input) Frame {
 	if text := missing(in); text != "" {
 		return Frame{Verdict: text}
@@ -134,8 +132,8 @@ func Compose(in Input) Frame {
 // together keeps a number and its sign on one line.
 var together = strings.NewReplacer(" %", "\u00a0%", "> 99", ">\u00a099")
 
-// shortened returns the most probable rows and that of none of these, in their order,
-// and what to say of the others.
+// shortened returns the most probable rows and that of none of these, in their order, and a
+// note on the others.
 func shortened(rows, ranked []Row) (some []Row, rest string) {
 	if len(rows) <= mostRows+1 {
 		return rows, ""
@@ -158,7 +156,7 @@ func newRow(id, name string, p float64) Row {
 	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: metaqda.Percent(p), P: p}
 }
 
-// missing says what to do before there is anything to show, or nothing.
+// missing says what to do before there is an answer to show, or is empty.
 func missing(in Input) string {
 	switch taught := taughtClasses(in.Classes); {
 	case len(in.Classes) == 0:

@@ -8,24 +8,24 @@ import (
 	"honnef.co/go/js/dom/v2"
 )
 
-// DOM draws frames into the section #prediction of the page, in which #verdict
-// and #meters stand. Nodes are made once per class and changed in place, so that
-// nothing flickers, transitions run and a screen reader keeps its place.
+// DOM draws frames into the page's section #prediction, which contains #verdict and #meters. It
+// makes nodes once per class and changes them in place. So nothing flickers, transitions run
+// and a screen reader keeps its place.
 //
-// Elements are [dom.BasicElement]s made here: the package's own constructors
-// find out the type of each by comparing it with some seventy globals, which is
-// slow and brings all of those types into the program.
+// It makes each [dom.BasicElement] itself. The package's own constructors find the type by
+// comparing with some seventy globals, which is slow and links all these types into the
+// program.
 type DOM struct {
 	document js.Value
 	verdict  *dom.BasicElement
 	meters   *dom.BasicElement
-	rest     *dom.BasicElement // after the meters, nil while there is nothing to say
+	rest     *dom.BasicElement // after the meters, nil while empty
 	rows     map[string]*row
 	shown    []string // ids in the order of the document
 	text     string
 }
 
-// row is one meter with what it shows, so that only changes reach the document.
+// row is one meter with its shown content, so that only changes reach the document.
 type row struct {
 	item, meter, bar, name, value *dom.BasicElement
 	last                          Row
@@ -49,7 +49,7 @@ func wrap(v js.Value) *dom.BasicElement {
 	return &dom.BasicElement{BasicNode: &dom.BasicNode{Value: v}}
 }
 
-// Show makes the page show the frame.
+// Show shows the frame on the page.
 func (d *DOM) Show(f Frame) {
 	if f.Verdict != d.text {
 		d.verdict.SetTextContent(f.Verdict)
@@ -77,7 +77,7 @@ func (d *DOM) Show(f Frame) {
 	d.showRest(text + f.Hint)
 }
 
-// showRest says in a last item what is left out, and what else is to be said.
+// showRest shows the note and the hint as a last item.
 func (d *DOM) showRest(text string) {
 	switch {
 	case text == "" && d.rest != nil:
@@ -96,8 +96,8 @@ func (d *DOM) showRest(text string) {
 	}
 }
 
-// arrange moves the items into the order of the rows, touching the document
-// only where it differs, and gives the focus back if a move took it.
+// arrange moves the items into the order of the rows. It touches the document only where the
+// order differs, and restores the focus if a move took it.
 func (d *DOM) arrange(rows []Row) {
 	if slices.EqualFunc(rows, d.shown, func(r Row, id string) bool { return r.ID == id }) {
 		return
@@ -128,7 +128,7 @@ func (d *DOM) arrange(rows []Row) {
 //	  <span class="meter-value">…</span>
 //	</div></li>
 //
-// What is inside a meter is for the eye alone: its label and value speak for it.
+// The spans are only visible: assistive technology reads the label and value of the meter.
 func (d *DOM) newRow() *row {
 	r := &row{item: d.element("li", ""), meter: d.element("div", "meter"), bar: d.element("span", "meter-bar"),
 		name: d.element("span", "meter-name"), value: d.element("span", "meter-value")}
@@ -150,7 +150,7 @@ func (d *DOM) element(name, class string) *dom.BasicElement {
 	return e
 }
 
-// draw changes what differs from the last time.
+// draw changes what differs from the last row.
 func (r *row) draw(to Row) {
 	if r.last.Best != to.Best || r.last.None != to.None {
 		r.meter.SetAttribute("class", classOf(to))
