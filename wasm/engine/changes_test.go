@@ -12,12 +12,12 @@ import (
 	"metaqda/wasm/store"
 )
 
-// mirror is what a page has that follows the changes.
+// mirror is the state of a page that follows the changes.
 type mirror struct {
 	revision   uint64
 	classes    []mirrored
 	thumbnails map[string][]byte // by example
-	whole      bool              // given at the last time
+	whole      bool              // the last change gave the whole state
 }
 
 type mirrored struct {
@@ -26,7 +26,7 @@ type mirrored struct {
 	Bursts   []int
 }
 
-// follow takes over what changed.
+// follow takes over the changes.
 func (m *mirror) follow(e *Engine) {
 	c := e.Changes(m.revision)
 	m.revision, m.whole = c.Revision, c.Whole
@@ -74,8 +74,7 @@ func (m *mirror) take(s metaqda.Change) {
 	}
 }
 
-// check compares what the mirror has with the whole state, and that with what the
-// classifier says.
+// check compares the mirror with the whole state, and that with the classifier.
 func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	t.Helper()
 	got := fmt.Sprint(m.classes)

@@ -18,15 +18,15 @@ import (
 
 const dim = 24
 
-// world is what a test engine lives in.
+// world is an engine with its test environment.
 type world struct {
 	*Engine
 	store   store.Store
 	files   map[string][]byte
 	fetched []string
 	frame   view.Frame
-	stored  []Note // what other tabs would hear of
-	stale   []Note // what it asks itself to bring up to date
+	stored  []Note // notes to other tabs
+	stale   []Note // notes to itself, to update the open session
 	changes int
 	clock   int64
 }
@@ -58,7 +58,7 @@ func (w *world) Undo(token string) error {
 	return err
 }
 
-// Kept is that of the change before a number, which is a record and what undoes it.
+// Kept is Engine.Kept for the last change: two numbers, a record and its undo step.
 func (w *world) Kept(number uint64) error { return w.Engine.Kept(number-2, number) }
 
 func apply(t *testing.T, s store.Store, ops ...store.Op) {
@@ -82,7 +82,7 @@ func (w *world) addClass(t *testing.T, name string) string {
 	return id
 }
 
-// importPrior has the session use the prior of a file, and returns what undoes it.
+// importPrior makes the session use the prior of a file, and returns the undo token.
 func (w *world) importPrior(t *testing.T, file []byte) (token string) {
 	t.Helper()
 	token, _, err := w.ImportPrior(file, here)
@@ -90,7 +90,7 @@ func (w *world) importPrior(t *testing.T, file []byte) (token string) {
 	return token
 }
 
-// importSession opens the session of a file, and returns what is told.
+// importSession opens the session of a file, and returns the notice.
 func (w *world) importSession(t *testing.T, file []byte) (notice string) {
 	t.Helper()
 	_, notice, err := w.ImportSession(file, here)
@@ -266,7 +266,7 @@ func TestSessions(t *testing.T) {
 	test.StopIf(t, s.SessionID == first || len(s.Classes) != 0, "after deleting the last session %+v is open", s)
 }
 
-// formerly returns a prior file as its format's first version would name itself.
+// formerly returns a prior file with the first version of its format.
 func formerly(t *testing.T, b []byte) []byte {
 	t.Helper()
 	old := bytes.Replace(b, []byte(`"version":"2"`), []byte(`"version":"1"`), 1)
@@ -274,7 +274,7 @@ func formerly(t *testing.T, b []byte) []byte {
 	return old
 }
 
-// Whoever deletes a class and adds one of the same name loses neither.
+// A deleted class returns by undo although a new class has its name.
 func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cup", "dog")
@@ -286,7 +286,7 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 		tokens = append(tokens, token)
 		gone = w.addClass(t, name)
 	}
-	test.OK(t, w.Undo(tokens[1])) // the second one, without pictures
+	test.OK(t, w.Undo(tokens[1])) // the second class, without pictures
 	test.OK(t, w.Undo(tokens[0]))
 	names := map[string]int{}
 	for _, c := range w.State().Classes {
@@ -299,8 +299,7 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
 }
 
-// Hundreds of pictures added while an answer shows ask for few answers, and the
-// last one shown is that of all.
+// Adding hundreds of pictures causes few redraws of an answer; the last shows all pictures.
 func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	var shown int
 	var last view.Frame

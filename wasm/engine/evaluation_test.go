@@ -15,9 +15,9 @@ import (
 	"metaqda/wasm/store"
 )
 
-// What the page answers is what the evaluation measures: the engine takes pictures
-// one at a time as they are, the evaluation classifies rows that it whitened all at
-// once. The session has 95 examples, more than the 64 that say how hard it is.
+// The page answers as the evaluation does: the engine takes pictures one at a time, the
+// evaluation whitens all rows at once. The session has 95 examples, more than the 64 from which
+// its difficulty is estimated.
 func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	b := test.Must(os.ReadFile("../../web/prior/default.safetensors"))(t)
 	prior := test.Must(model.DecodePrior(b))(t)

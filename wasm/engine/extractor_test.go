@@ -9,7 +9,7 @@ import (
 	"metaqda/wasm/store"
 )
 
-// sitePrior returns the file of a site's prior that was learned with an extractor.
+// sitePrior returns the file of a site's prior that was learned with the given extractor.
 func sitePrior(t *testing.T, made model.Extractor) (b []byte, sum string) {
 	t.Helper()
 	p := plainPrior(dim)

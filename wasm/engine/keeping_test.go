@@ -52,7 +52,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	if s := again.State(); s.SessionName != "Repaired" {
 		t.Errorf("the session is %+v", s)
 	}
-	token := test.Must(again.RemoveClass(ids[0]))(t) // with what was set aside of it
+	token := test.Must(again.RemoveClass(ids[0]))(t) // with its damaged records
 	test.OK(t, again.Kept(again.Noted()))
 	test.OK(t, again.Undo(token))
 	if s := again.State(); s.Damaged != 1 {
@@ -60,7 +60,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	}
 }
 
-// dump is all that a store holds, as bytes.
+// dump returns the whole content of a store as bytes.
 func dump(s *store.Memory) (b []byte) {
 	for _, table := range store.Tables {
 		b = fmt.Appendf(b, "%s", s.All(table))
@@ -68,7 +68,7 @@ func dump(s *store.Memory) (b []byte) {
 	return b
 }
 
-// What is removed is nowhere any more: not in a record, not in a prior that nobody uses.
+// Removed data is in no record, and unused priors are deleted.
 func TestForgettingIsComplete(t *testing.T) {
 	for what, remove := range map[string]func(w *world, class metaqda.Class) error{
 		"a picture": func(w *world, c metaqda.Class) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
@@ -87,7 +87,7 @@ func TestForgettingIsComplete(t *testing.T) {
 		thumbnail := bytes.Repeat([]byte("thumbnail"), 9)
 		class := w.State().Classes[0]
 		test.OK(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail, "")))
-		test.OK(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the one is the second now
+		test.OK(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the new picture becomes the last
 		class = w.State().Classes[0]
 		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
 		w.Flush()
@@ -116,8 +116,8 @@ func TestForgettingIsComplete(t *testing.T) {
 	}
 }
 
-// A reload in the middle of many changes that are one step leaves what was before them, and undoes what was added by
-// itself; another session that is opened in the middle ends the step.
+// A reload within an open step keeps the steps before it, and makes the new pictures a step of
+// their own. Opening another session ends the open step.
 func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
@@ -171,7 +171,7 @@ func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
 	same(t, "the first again", newWorld(t, s).ask(t), withOne)
 }
 
-// small is a store with room for so many bytes.
+// small is a store with room for a given number of bytes.
 type small struct {
 	*store.Memory
 	room int
@@ -196,7 +196,7 @@ func (s *small) Commit(changes []store.Change) ([]error, error) {
 	return s.Memory.Commit(changes)
 }
 
-// Removals wait for no room, and what they remove need not be written first.
+// Removals need no free space, and the removed records need not be written first.
 func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	s := &small{Memory: store.NewMemory(), room: 1000}
 	w := newWorld(t, s)
@@ -243,8 +243,8 @@ func TestLimitsHaveWords(t *testing.T) {
 	}
 }
 
-// A database that the browser has lost looks like a first visit, but for what was noted
-// elsewhere. What was deleted here is not missed.
+// A database that the browser has lost looks like a first visit, except for the marks. Deleted
+// sessions are not missed.
 func TestWhatVanishedIsNoticed(t *testing.T) {
 	noted := map[string]string{}
 	hooks := Hooks{
@@ -276,7 +276,7 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	v = open(s).State().Vanished
 	test.FailIf(t, v != "" || len(noted) != 1, "one was deleted, and it is said: %q; noted %v", v, noted)
 	lost := store.NewMemory()
-	for range 2 { // until something is taught anew
+	for range 2 { // until something new is taught
 		e = open(lost)
 		v := e.State().Vanished
 		test.FailIf(t, !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)"), "all is gone, and it is said: %q", v)

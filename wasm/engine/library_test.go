@@ -12,17 +12,17 @@ import (
 	"metaqda/wasm/store"
 )
 
-// both is a session as the engine has it and as a program has it that uses the package, with a
-// page that follows the engine's changes.
+// both is one session twice: in the engine, with a page that follows its changes, and in a
+// program that uses the package.
 type both struct {
 	t       *testing.T
 	page    *world
 	own     *metaqda.Classifier
 	mirror  *mirror
-	renewed bool // no changes lead from what the mirror has
+	renewed bool // no changes lead from the mirror's state
 }
 
-// refused checks that both did it or refused it, with the same code.
+// refused checks that both accepted the call, or refused it with the same code.
 func (b *both) refused(what string, page, own error) {
 	b.t.Helper()
 	codes := [2]string{code(page), ""}
@@ -32,7 +32,7 @@ func (b *both) refused(what string, page, own error) {
 	test.StopIf(b.t, codes[0] != codes[1], "%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
 }
 
-// act does the same thing, drawn at random, to both.
+// act does the same random thing to both.
 func (b *both) act(r *rand.Rand, i int) string {
 	labels := []string{"cup", "Cup ", "CUP", "pen", "Cafe\u0301", "caf\u00e9", " ", "none of These", "ﬁsh", "FISH", "\x01", "key"}
 	name, other := labels[r.IntN(len(labels))], labels[r.IntN(len(labels))]
@@ -112,7 +112,7 @@ func (b *both) act(r *rand.Rand, i int) string {
 	return "remove"
 }
 
-// follow has the mirror take over what changed, and compares with what there is.
+// follow lets the mirror take over the changes, and compares it with the state.
 func (b *both) follow(what string) {
 	b.t.Helper()
 	before := b.mirror.revision
@@ -165,7 +165,7 @@ func (b *both) check(what string, query []float32) {
 	test.StopIf(b.t, trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9, "%s: left out %+v by the page, %+v by the package", what, trial, out)
 }
 
-// exchange has each go on with the file of the other, under the default prior or one that
+// exchange lets each continue with the file of the other, under the default prior or one that
 // knows bursts, and adds a burst to a class.
 func (b *both) exchange(r *rand.Rand) {
 	b.t.Helper()
@@ -186,7 +186,7 @@ func (b *both) exchange(r *rand.Rand) {
 		test.Must(b.page.ResetPrior())(b.t)
 	}
 	test.OK(b.t, b.own.SetPrior(prior))
-	b.page.ForgetUndo() // that of a prior does not outlast the page
+	b.page.ForgetUndo() // a change of the prior cannot be undone after a reload
 	b.own.ForgetUndo()
 	b.renewed = true
 	again := test.Must(model.DecodeClassifier(shared))(b.t)
@@ -199,9 +199,9 @@ func (b *both) exchange(r *rand.Rand) {
 	test.StopIf(b.t, !groups["g"] || !groups["h"], "groups were lost on the way")
 }
 
-// A thousand things done to a session, some of them files, come to the same in the page and
-// in the package: labels, refusals, order, bursts, undo, answers and what they are taken for.
-// What changed leads the page to the whole state.
+// A thousand random calls, some of them with files, give the same in the page and in the
+// package: labels, refusals, order, bursts, undo, answers and decisions. The changes lead the
+// page to the whole state.
 func TestThePageAndThePackageAreOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 13))
 	own := test.Must(metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil))(t)
@@ -219,7 +219,7 @@ func TestThePageAndThePackageAreOne(t *testing.T) {
 			b.check("after a file", picture(r, 1))
 			b.follow("after a file")
 		}
-		if i%150 == 149 { // what can be undone outlasts the page
+		if i%150 == 149 { // the undo history outlasts the page
 			b.page.Flush()
 			b.page, b.mirror, b.renewed = newWorld(t, b.page.store), &mirror{}, true
 			b.check("after a start", picture(r, 1))

@@ -12,7 +12,7 @@ import (
 	"metaqda/wasm/store"
 )
 
-// plainPrior is one of which nothing was learned.
+// plainPrior returns a prior without learning.
 func plainPrior(d int) *model.Prior {
 	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}}
 }
@@ -26,8 +26,8 @@ func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	return b, model.Sum(b)
 }
 
-// underSite returns a world of two classes under the prior of its site, and that one's hash,
-// with a prior of one's own.
+// underSite returns a world of two classes under the site's prior, the hash of that, and
+// another prior with its hash.
 func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum string) {
 	t.Helper()
 	w = newWorld(t, store.NewMemory())
@@ -271,7 +271,7 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	}
 	told := w.State().Extractor.Foreign
 	test.FailIf(t, told != "", "without pictures the session is of nobody, and yet: %s", told)
-	test.OK(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
+	test.OK(t, w.Undo(tokens[2])) // it comes back alone, so nothing is mixed
 	test.FailIf(t, w.State().Extractor.Foreign == "", "the picture is back, and nothing is told")
 	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, ""))(t)
@@ -301,7 +301,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	test.StopIf(t, code(err) != "older" || w.State().Prior.Sum != ownSum, "import: %v, and %+v is in use", err, w.State().Prior)
 	refused("import", Explain(err).Message)
 
-	// What a former version left behind: its own prior and one learned there.
+	// A former version left its own prior and a learned one.
 	old, oldSite := formerly(t, own), formerly(t, site)
 	session := w.State().SessionID
 	contents := test.Must(w.store.Contents(session))(t)

@@ -20,16 +20,16 @@ import (
 	"metaqda/wasm/store"
 )
 
-// slow is a world in which much is done in slices, as in a tab: by its clock a
-// millisecond goes by between two looks at it.
+// slow returns an engine that works in slices, as in a tab: its clock advances a millisecond at
+// each look.
 func slow(s store.Store) *Engine {
 	var looks atomic.Int64
 	now := func() time.Time { return time.UnixMilli(looks.Add(1)) }
 	return New(s, "", Hooks{Now: now, Yield: func(bool) { runtime.Gosched() }})
 }
 
-// What is enrolled in slices, while pictures and classes come and go, answers as what
-// is enrolled at once.
+// Enrolling in slices, while pictures and classes come and go, gives the same answers as
+// enrolling at once.
 func TestSlicesComeToTheSame(t *testing.T) {
 	s := store.NewMemory()
 	w := newWorld(t, s)
@@ -76,8 +76,8 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	}
 }
 
-// A picture with which nothing can be computed is set aside where it is found late, and
-// the others answer.
+// A picture that breaks the computation is set aside, even if that shows late, and the others
+// answer.
 func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	s := store.NewMemory()
 	w := newWorld(t, s)
@@ -94,12 +94,12 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	for i := range huge {
 		huge[i] = math.MaxFloat32
 	}
-	test.OK(t, first(w.AddExample(last, huge, nil, ""))) // the plain prior can do with it
+	test.OK(t, first(w.AddExample(last, huge, nil, ""))) // the plain prior can compute with it
 	w.Flush()
 
 	e := slow(s)
 	test.OK(t, e.Start())
-	narrow := make([]float64, dim) // so much so that what is far away cannot be computed with
+	narrow := make([]float64, dim) // so narrow that distant pictures break the computation
 	for i := range narrow {
 		narrow[i] = 1e-9
 	}
@@ -118,8 +118,8 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
 }
 
-// many is a world whose open session has so many pictures that their thumbnails stay in
-// the store. Each is the id of the class with the number of the picture.
+// many returns a world whose open session has so many pictures that their thumbnails stay in
+// the store. Each thumbnail is the id of the class with the number of the picture.
 func many(t *testing.T) (w *world, ids []string) {
 	t.Helper()
 	s := store.NewMemory()
@@ -139,7 +139,7 @@ func many(t *testing.T) (w *world, ids []string) {
 	return w, ids
 }
 
-// thumbnailsOf returns those of a class, from the engine.
+// thumbnailsOf returns the thumbnails of a class from the engine.
 func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
 	t.Helper()
 	for _, c := range w.State().Classes {
@@ -158,8 +158,8 @@ func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
 	return all
 }
 
-// Thumbnails that only the store has are there for whoever asks, and come back with
-// what is undone, before and after it was stored.
+// Thumbnails that only the store has can be read, and come back with undo, before and after
+// they were stored.
 func TestThumbnailsApart(t *testing.T) {
 	for _, flush := range []func(w *world){func(*world) {}, func(w *world) { w.Flush() }} {
 		w, ids := many(t)
@@ -209,8 +209,8 @@ func TestThumbnailsApart(t *testing.T) {
 	}
 }
 
-// A file that is written in slices holds the session as it was when it was asked for,
-// whatever happens between them, and notes that it was saved only once it is whole.
+// A file written in slices holds the session as it was at the request, whatever changes between
+// slices. The save is noted only once the file is complete.
 func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")

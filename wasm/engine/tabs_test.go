@@ -13,13 +13,13 @@ import (
 	"metaqda/wasm/store"
 )
 
-// tabs are engines on one store, as the tabs of one browser.
+// tabs are engines on one store, like the tabs of one browser.
 type tabs struct {
 	t     *testing.T
 	store *store.Memory
 	all   []*world
-	inbox [][]Note // notes on their way to each
-	read  []int    // how many of each one's notes the others have been sent
+	inbox [][]Note // undelivered notes of each tab
+	read  []int    // number of each tab's notes that were sent
 }
 
 func newTabs(t *testing.T, n int) *tabs {
@@ -30,7 +30,7 @@ func newTabs(t *testing.T, n int) *tabs {
 	return w
 }
 
-// post sends what each has stored to the others.
+// post sends the notes of each tab to the others.
 func (w *tabs) post() {
 	for i, from := range w.all {
 		for _, n := range from.stored[w.read[i]:] {
@@ -74,7 +74,7 @@ func (w *tabs) settle() {
 	}
 }
 
-// equal checks that all show and export the same, which is what is stored.
+// equal checks that all tabs show and export the stored state.
 func (w *tabs) equal(what string) {
 	w.t.Helper()
 	fresh := newWorld(w.t, w.store)
@@ -93,7 +93,7 @@ func (w *tabs) equal(what string) {
 	}
 }
 
-// near compares answers of classifiers that were not taught in the same order.
+// near compares answers of classifiers with different orders of examples.
 func near(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
 	for i, c := range want.Classes {
@@ -102,16 +102,15 @@ func near(t *testing.T, what string, got, want Prediction) {
 	}
 }
 
-// ledger is what was acknowledged.
+// ledger lists the acknowledged changes.
 type ledger struct {
 	mu      sync.Mutex
-	classes map[string]string // name by id, of what must be there
+	classes map[string]string // name by id, of classes that must exist
 	added   map[string]string // class by example
-	removed map[string]bool   // ids of what was removed, and of what is in a removed class
+	removed map[string]bool   // ids of removed examples, and of those in a removed class
 }
 
-// act does one random thing in a tab and returns what is to be written in the ledger
-// once it is stored.
+// act does one random thing in a tab. It returns the entry for the ledger once that is stored.
 func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledger)) {
 	s := w.State()
 	var c metaqda.Class
@@ -161,7 +160,7 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 	return w.Noted(), acknowledged
 }
 
-// check compares the ledger with what is there.
+// check compares the ledger with the state.
 func (l *ledger) check(t *testing.T, s State) {
 	t.Helper()
 	there := map[string]string{}
@@ -180,8 +179,8 @@ func (l *ledger) check(t *testing.T, s State) {
 	}
 }
 
-// Whatever two tabs do at once, and however late they hear of each other: they come to
-// the same, which is what is stored, and nothing that was acknowledged is missing.
+// Whatever two tabs do at once, and however late their notes come, they converge to the stored
+// state, and no acknowledged change is missing.
 func TestTwoTabsConverge(t *testing.T) {
 	refusals := 0
 	for seed := range uint64(20) {
@@ -234,7 +233,7 @@ func TestTwoTabsConverge(t *testing.T) {
 	t.Logf("20 runs of 1,000 operations, %d refused", refusals)
 }
 
-// The same with both truly at once.
+// The same with tabs in concurrent goroutines.
 func TestTabsAtOnce(t *testing.T) {
 	w := newTabs(t, 3)
 	ids := w.all[0].teachAll(t, "cat")
@@ -268,7 +267,7 @@ func refusal(t *testing.T, what string, err error, want string) {
 	test.FailIf(t, code(err) != want, "%s: %v, want a refusal with code %q", what, err, want)
 }
 
-// What two people saw happen.
+// Cases of two people at work in two tabs.
 func TestTwoTabs(t *testing.T) {
 	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
 	for name, check := range map[string]func(t *testing.T, w *tabs, a, b *world, ids []string){

@@ -12,7 +12,7 @@ import (
 	"metaqda/core/test"
 )
 
-// asked returns what shows an answer, decided as the engine decides.
+// asked returns the input with the decision of the engine.
 func asked(in Input) Input {
 	labels, examples, p := make([]string, len(in.Classes)), make([]int, len(in.Classes)), make([]float64, len(in.Classes))
 	for i, c := range in.Classes {
@@ -30,7 +30,7 @@ func classes(p ...float64) []Class {
 	return all
 }
 
-// What is said before there is anything to compare; testdata/view/frames.json has the rest.
+// The texts before there is anything to compare; testdata/view/frames.json has the rest.
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -64,7 +64,7 @@ func TestTheHeadlineFollowsTheDecision(t *testing.T) {
 	}
 }
 
-// An answer from little says so and what would help; one from enough says nothing.
+// An answer from few examples has a hint; an answer from enough has none.
 func TestLittleIsCalledLittle(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -107,8 +107,8 @@ func TestMetersReadBackExactly(t *testing.T) {
 	}
 }
 
-// The page of a shared file says the same in JavaScript: web/share/page/compose.js is
-// held to the same frames.
+// The page of a shared file shows the same in JavaScript: web/share/page/compose.js is tested
+// with the same frames.
 func TestFramesAreThoseWrittenDown(t *testing.T) {
 	b := test.Must(os.ReadFile("../../testdata/view/frames.json"))(t)
 	var frames []struct {
@@ -145,8 +145,8 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 	}
 }
 
-// Of many classes the most probable are shown, in the order asked for, none of these
-// with them, and the others are told together.
+// Of many classes the most probable ones and none of these are shown, in the chosen order. The
+// others share one note.
 func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
 	in := Input{None: 1e-9}
 	rest := 0.0
