@@ -17,7 +17,7 @@ import (
 	"metaqda/core/test"
 )
 
-// joined puts vectors one after the other.
+// joined concatenates vectors.
 func joined(vectors ...[]float32) (all []float32) {
 	for _, v := range vectors {
 		all = append(all, v...)
@@ -39,8 +39,8 @@ func done(t *testing.T, b *Batch) (steps int) {
 	}
 }
 
-// What is judged together is what package qda answers of the very same examples, and
-// neither changes afterwards nor changes anything.
+// Answers together are those of package qda for the same examples. Neither classifier changes
+// afterwards or changes the other.
 func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const d = 40
@@ -77,7 +77,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	if _, _, _, err := b.Step(); err != nil {
 		t.Fatal(err)
 	}
-	test.Must(c.Add("a", "", all[2][3]))(t) // comes too late for the question
+	test.Must(c.Add("a", "", all[2][3]))(t) // after the question, which it must not change
 	steps := done(t, b)
 	test.FailIf(t, steps < 10, "%d steps", steps)
 	test.Must(c.Undo())(t)
@@ -127,7 +127,7 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	test.FailIf(t, more || b.answers != nil, "goes on after it was stopped")
 }
 
-// counting counts the operations on numbers that gonum's BLAS is asked for.
+// counting counts the arithmetic operations requested of gonum's BLAS.
 type counting struct {
 	blas.Float64
 	n int
@@ -154,8 +154,8 @@ func (c *counting) Dtrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Dia
 	c.Float64.Dtrsm(s, ul, t, d, m, n, alpha, a, lda, b, ldb)
 }
 
-// Between two steps a batch does no more than 16 ms of work at 6 GFLOP/s, of which the SIMD
-// kernels reach 10 in a browser, however many pictures and classes there are.
+// Between two steps a batch does at most 16 ms of work at 6 GFLOP/s, whatever the number of
+// pictures and classes. The SIMD kernels reach 10 in a browser.
 func TestABatchYieldsInTime(t *testing.T) {
 	const d, most = 1280, 96_000_000
 	prior := test.Must(DecodePrior(test.Must(os.ReadFile("../web/prior/default.safetensors"))(t)))(t)
@@ -186,7 +186,7 @@ func TestABatchYieldsInTime(t *testing.T) {
 	}
 }
 
-// Groups of the same name in two classifiers are different things, classes are not.
+// Groups of the same name in two classifiers stay apart; classes are merged.
 func TestMergeKeepsGroupsApart(t *testing.T) {
 	all := [][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
 	a, b := fresh(t, Settings{NonePrior: 0.1}), fresh(t, Settings{})

@@ -10,7 +10,7 @@ import (
 	"metaqda/core/test"
 )
 
-// many returns n examples of three classes, in turn, every fifth of them of a group.
+// many returns n examples of three classes in turn; every fifth has a group.
 func many(n int) (labels []string, examples []Example) {
 	for i := range n {
 		x := Example{Vector: []float32{float32(i%3) + 0.01*float32(i), 1 - 0.02*float32(i%7), float32(i % 11)}}
@@ -22,8 +22,8 @@ func many(n int) (labels []string, examples []Example) {
 	return labels, examples
 }
 
-// Of many examples that come, go and come back at once each class tells its bursts once, and what
-// is taught is what it would be had they come one by one.
+// When many examples come, go and come back at once, each class reports its bursts once. The
+// result equals that of single changes.
 func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
 	labels, examples := many(300)
 	c, one := new(Classifier), new(Classifier)
@@ -44,7 +44,7 @@ func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
 		test.FailIf(t, bursts > 3, "%s tells bursts %d times", what, bursts)
 		bursts = 0
 	}
-	test.Must(c.Add("a", "g0", []float32{1, 2, 3}))(t) // of a group that others come to
+	test.Must(c.Add("a", "g0", []float32{1, 2, 3}))(t) // the first of its group
 	test.Must(c.AddAll(labels, examples))(t)
 	bursts = 0
 	test.Must(c.Undo())(t)
@@ -60,7 +60,7 @@ func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
 	same("redoing")
 }
 
-// Too many examples, or one that cannot be one, are refused before anything is done.
+// Too many examples, or an impossible one, are refused before anything changes.
 func TestManyExamplesAreCheckedFirst(t *testing.T) {
 	labels, examples := many(model.MaxExamples + 1)
 	c, ids := new(Classifier), 0
@@ -71,7 +71,7 @@ func TestManyExamplesAreCheckedFirst(t *testing.T) {
 		t.Helper()
 		_, err := c.AddAll(labels, examples)
 		test.FailIf(t, Code(err) != code, "%v, want the code %s", err, code)
-		test.FailIf(t, ids > 2, "%d ids were given", ids) // to new classes
+		test.FailIf(t, ids > 2, "%d ids were given", ids) // at most those of new classes
 	}
 	refused("limit", labels[1:], examples[1:])
 	labels, examples = labels[:7001], examples[:7001]
@@ -85,7 +85,7 @@ func TestManyExamplesAreCheckedFirst(t *testing.T) {
 	test.FailIf(t, Code(err) != "dimension", "%v", err)
 }
 
-// Names that people take for the same are one new class, as they would be one after the other.
+// Names that look the same become one new class, as with single additions.
 func TestManyExamplesOfOneNewClass(t *testing.T) {
 	c := new(Classifier)
 	x := Example{Vector: []float32{1, 2}}
@@ -108,7 +108,7 @@ func BenchmarkAddAll(b *testing.B) {
 	}
 }
 
-// The cost of leaving one out in predictions: 100 classes of two.
+// The cost of leaving one out, in predictions: 100 classes of two.
 func BenchmarkLeaveOneOut(b *testing.B) {
 	c := new(Classifier)
 	var vectors [][]float32

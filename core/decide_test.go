@@ -61,7 +61,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// The package's documents state the bounds as they are.
+// The package's documents state the same bounds as the code.
 func TestDocumentsStateTheBounds(t *testing.T) {
 	for _, name := range []string{"README.md", "classifier/options.js"} {
 		text := string(test.Must(os.ReadFile("../web/library/" + name))(t))

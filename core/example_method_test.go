@@ -30,9 +30,8 @@ func (c cosine) ScoresTo(dst *mat.Dense, _ []float64, t *experiment.Task) (hasNo
 	return false, nil
 }
 
-// A method of one's own goes through the protocols beside those that are here;
-// metaqda/core/experiment takes one through all of them. The data are Gaussians here;
-// dataset.Load reads files.
+// Your own method goes through the protocols beside the built-in ones; metaqda/core/experiment
+// runs one through all of them. The data are Gaussians here; dataset.Load reads files.
 func Example_method() {
 	ours := experiment.Method{Name: "cosine", Prepare: func(s *experiment.Source, _ *experiment.Plan) (func() experiment.Scorer, error) {
 		space, err := s.Space(embed.L2)

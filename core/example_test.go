@@ -50,7 +50,7 @@ func Example() {
 	// vector has 2 numbers, want 4: use the same feature extractor for all of them
 }
 
-// A change is taken back exactly; each example can be left out in turn.
+// Undo takes back a change exactly; each example can be left out in turn.
 func ExampleClassifier_Undo() {
 	c := taught()
 	if _, err := c.Add("cup", "", []float32{0, 9, 0, 9}); err != nil { // by mistake
@@ -77,7 +77,7 @@ func ExampleClassifier_Undo() {
 	// 4 of 4 right
 }
 
-// A file holds vectors, classes and settings; a learned prior it names by its sha256.
+// A file holds vectors, classes and settings. It names a learned prior by its sha256.
 func ExampleOpen() {
 	var mine metaqda.Classifier // like metaqda.New without settings or prior
 	for _, label := range []string{"cup", "pen"} {
@@ -109,7 +109,7 @@ func ExampleOpen() {
 	// true
 }
 
-// Many vectors are judged together: what is probably a cup tells what cups look like.
+// Many vectors are judged together: those that are probably cups show the look of cups.
 func ExampleClassifier_Classify() {
 	c := taught()
 	batch := [][]float32{{9, 2, 1, 1}, {7, 1, 0, 2}, {1, 1, 7, 2}, {0, 2, 9, 1}}
@@ -133,7 +133,7 @@ func ExampleClassifier_Classify() {
 func ExampleDecodePrior() {
 	g := datasettest.Gaussians{Classes: 24, Rows: 20, Dim: 4}
 	r := recipe.Default()
-	r.Config.Steps, r.Config.ValidateEvery = 20, 10 // thousands where it counts
+	r.Config.Steps, r.Config.ValidateEvery = 20, 10 // use thousands in earnest
 	r.Tasks.Way, r.Tasks.Shot = episode.Range{Min: 3, Max: 5}, episode.Range{Min: 1, Max: 4}
 	r.Validation.Way, r.Validation.Tasks, r.Calibration.Sessions = 4, 6, 1
 	run, err := recipe.New(r, []*dataset.Set{g.Set("things")}, nil)
@@ -163,7 +163,7 @@ func ExampleDecodePrior() {
 	// Output: 4 numbers; 64 digits name the prior in files
 }
 
-// taught is a classifier like that of the first example.
+// taught returns a classifier like that of the first example.
 func taught() *metaqda.Classifier {
 	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
 	if err != nil {

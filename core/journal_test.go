@@ -24,7 +24,7 @@ func TestUndoForgetsTheOldest(t *testing.T) {
 	test.FailIf(t, n != MaxSteps || len(c.Classes()[0].Examples) != 5, "%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
 }
 
-// Undo between Begin and End parts the step in two, however deep they are nested.
+// Undo between Begin and End divides the step in two, at any depth of nesting.
 func TestUndoWithinAStep(t *testing.T) {
 	c := fresh(t, Settings{})
 	add := func(n int) {
@@ -73,8 +73,8 @@ func TestUndoWithinAStep(t *testing.T) {
 	test.FailIf(t, c.Count() != 10 || undone != "", "%d examples, %q to undo: what a step has after what was forgotten is one", c.Count(), undone)
 }
 
-// Many examples that cannot all be computed with are refused whole, and neither what was
-// begun before them nor what could be redone is lost.
+// Many examples, some of which break the computation, are refused as a whole. The open step and
+// the redo list stay.
 func TestManyThatAreRefusedCostNothing(t *testing.T) {
 	prior := under(t, Settings{}, learned(t, 4)).prior
 	prior.file.Transform = embed.Transform{Power: 4, Kind: embed.None}
@@ -96,7 +96,7 @@ func TestManyThatAreRefusedCostNothing(t *testing.T) {
 	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
 }
 
-// What is taught to a clone, or to classes that came with ids, is added to what is there.
+// Examples added to a clone, or to classes with given ids, get new ids.
 func TestACloneGivesIdsOfItsOwn(t *testing.T) {
 	c := fresh(t, Settings{})
 	for i := range 3 {

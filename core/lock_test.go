@@ -14,12 +14,12 @@ import (
 	"metaqda/core/test"
 )
 
-// A server with one classifier: 200 requests at once, some of which teach.
+// A server with one classifier gets 200 requests at once, some of which change it.
 func TestOneClassifierServesManyAtOnce(t *testing.T) {
 	c := new(Classifier)
 	labels, examples := many(30)
 	test.Must(c.AddAll(labels, examples))(t)
-	c.ForgetUndo() // these stay
+	c.ForgetUndo() // undo must not remove these
 	ask := func(i int) (a Answer, err error) {
 		x := examples[i%30].Vector
 		switch i % 20 {
@@ -40,7 +40,7 @@ func TestOneClassifierServesManyAtOnce(t *testing.T) {
 		case 17:
 			_, err = c.Nearest(x, 1)
 		}
-		if err != nil && Code(err) != "label" { // by now it is called otherwise
+		if err != nil && Code(err) != "label" { // the class may be renamed by now
 			return a, err
 		}
 		return c.Predict(x)
@@ -81,7 +81,6 @@ func TestOneClassifierServesManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// Answers that are asked at once, in rooms of their own, are those asked one after the other.
 func BenchmarkPredict(b *testing.B) {
 	c := new(Classifier)
 	labels, examples := many(30)

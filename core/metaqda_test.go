@@ -19,7 +19,7 @@ import (
 	"metaqda/core/test"
 )
 
-// pictures returns n vectors of each of the classes, around a mean of its own.
+// pictures returns n vectors of each class, around the mean of that class.
 func pictures(rng *rand.Rand, classes, n, d int, spread float64) [][][]float32 {
 	all := make([][][]float32, classes)
 	for k := range all {
@@ -43,7 +43,7 @@ func fresh(t *testing.T, s Settings) *Classifier {
 	return test.Must(New(s, nil))(t)
 }
 
-// learned returns a prior as learned ones are: with one scale matrix for the session.
+// learned returns a prior like a learned one: with one scale matrix for the session.
 func learned(t *testing.T, d int) *Prior {
 	t.Helper()
 	file := test.Must(model.EncodePrior(modeltest.Prior(d)))(t)
@@ -62,9 +62,8 @@ func ask(t *testing.T, c *Classifier, x []float32) []float64 {
 	return append(p, none)
 }
 
-// Any walk of changes is taken back step by step to the same file and answer, and done
-// again, and what stays
-// answers as a classifier that was taught only that, in that order.
+// Undo takes back any walk of changes step by step to the same file and answers, and Redo
+// repeats it. The remaining examples answer as if they alone had been added, in that order.
 func TestUndoIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	all := pictures(rng, 4, 12, 20, 0.5)
@@ -102,7 +101,7 @@ func TestUndoIsExact(t *testing.T) {
 	}
 }
 
-// answers are those to a query, none for no examples.
+// answers returns the answers to a query, none without examples.
 func answers(t *testing.T, c *Classifier, x []float32) []float64 {
 	p := make([]float64, c.Len())
 	none, err := c.ProbabilitiesTo(p, x)
@@ -118,7 +117,7 @@ func save(t *testing.T, c *Classifier) []byte {
 	return test.Must(c.Save())(t)
 }
 
-// change makes one change at random and reports whether it was possible.
+// change makes a random change and reports whether it was possible.
 func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool {
 	labels := []string{"first", "second", "third", "fourth"}
 	k := rng.IntN(4)
@@ -158,7 +157,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	return err == nil && c.journal.noted > steps
 }
 
-// A group counts as one example, its mean, wherever its frames came in between.
+// A group counts as one example, its mean, wherever its frames were added.
 func TestGroupIsOneExample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	all := pictures(rng, 2, 6, 12, 0.3)
@@ -185,15 +184,15 @@ func TestGroupIsOneExample(t *testing.T) {
 	test.FailIf(t, !slices.Equal(got, want), "%v, want %v", got, want)
 }
 
-// What the documentation says the default is worth holds in kind: on classes that are
-// some way apart it is right, not much surer than it is right nor much less, and knows what is out of set,
-// whatever the length of vectors.
+// The default prior does roughly what its documentation says, for any length of vectors. On
+// classes some way apart it is right, about as sure as it is right, and rejects out-of-set
+// vectors.
 func TestDefaultPriorServesAnyDimension(t *testing.T) {
 	for _, d := range []int{64, 512, 2048} {
 		rng := rand.New(rand.NewPCG(3, uint64(d)))
 		lift := pictures(rng, 1, 24, d, 1)[0] // classes differ in 24 directions at every length
 		right, sure, asked := 0, 0.0, 0
-		var told float64 // how often an out-of-set vector is more probably none than what was taught, in one session
+		var told float64 // how often none is more probable for an out-of-set vector than for a known one, in one session
 		for range 15 {
 			all := pictures(rng, 6, 6, len(lift), 0.3)
 			for _, x := range all {
@@ -287,8 +286,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 	}
 }
 
-// A first vector that is refused neither settles the dimension nor costs what could be
-// undone.
+// A refused first vector neither settles the dimension nor clears the undo history.
 func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	c := fresh(t, Settings{})
 	test.OK(t, test.Err(c.AddClass("a")))
@@ -306,7 +304,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	test.FailIf(t, undone == nil || err != nil || c.Len() != 0, "the class was not taken back: %v, %v", undone, err)
 }
 
-// What a file cannot hold is refused when it is taught, and what is held can be saved.
+// Additions that a file cannot hold are refused, and every classifier can be saved.
 func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	c := fresh(t, Settings{})
 	for i := range model.MaxClasses - 1 {
@@ -333,7 +331,7 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	test.FailIf(t, Code(err) != "limit", "merged: %v", err)
 }
 
-// The zero Classifier is a new one, and the default prior the one that nil stands for.
+// The zero Classifier equals a new one, and a nil prior equals the default prior.
 func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	prior := test.Must(Default(3))(t)
 	own := test.Must(New(Settings{}, prior))(t)
@@ -350,7 +348,7 @@ func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	}
 }
 
-// A name alone does not make two extractors the same: their files do, where they are known.
+// Extractors of one name differ if their files are known to differ.
 func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	made := func(sha256 string) *Classifier {
 		c := test.Must(New(Settings{}, nil))(t)

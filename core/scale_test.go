@@ -11,8 +11,7 @@ import (
 	"metaqda/core/test"
 )
 
-// tableOf returns rows of columns in units of their own, one of them constant, of three
-// classes in turn.
+// tableOf returns rows of three classes in turn. Columns have different units; one is constant.
 func tableOf(n int) (rows [][]float32) {
 	r := rand.New(rand.NewPCG(40, 1))
 	unit := []float64{1, 1000, 1e-4, 30, 7}
@@ -71,7 +70,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 			batch, batchWant = append(batch, x), append(batchWant, scaled(of, x))
 		}
 		got, err := c.Classify(t.Context(), batch, nil)
-		expect, err2 := want.Classify(nil, batchWant, nil) // nil does not end
+		expect, err2 := want.Classify(nil, batchWant, nil) // a nil context never ends
 		test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
 		for i := range got {
 			test.FailIf(t, math.Abs(got[i].None-expect[i].None) > 1e-5, "%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
@@ -104,7 +103,7 @@ func TestScalesThatCannotBe(t *testing.T) {
 		err := do()
 		test.FailIf(t, test.Refused[*Error](t, err, "%s", what).Code != "value", "%s: %v", what, err)
 	}
-	// One example, and two that are alike, have no deviation: an answer without NaN.
+	// One example, or two equal ones, have no deviation: the answer must have no NaN.
 	for range 2 {
 		a, err := one.Predict(tableOf(2)[1])
 		test.FailIf(t, err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]), "%v, %v", a, err)
@@ -112,7 +111,7 @@ func TestScalesThatCannotBe(t *testing.T) {
 	}
 }
 
-// Copies of a row in one group change no answer: they count once in the deviations, too.
+// Copies of a row in one group change no answer: the deviations count them once, too.
 func TestStandardisingCountsAGroupOnce(t *testing.T) {
 	rows := [][]float32{{1, 200, 3}, {4, 100, 2}, {0, 150, 9}}
 	answer := func(copies int) []float64 {
@@ -137,8 +136,8 @@ func TestStandardisingCountsAGroupOnce(t *testing.T) {
 	}
 }
 
-// Ten near-copies of an example, without a group and under no learned prior, do not starve
-// its class: it is answered as often as with one.
+// Ten near-copies of an example, without a group and without a learned prior, do not weaken its
+// class: it is answered as often as with one.
 func TestNearCopiesDoNotStarveTheirClass(t *testing.T) {
 	const d, way = 64, 5
 	r := rand.New(rand.NewPCG(41, 1))

@@ -18,8 +18,8 @@ func shares(percents []float64) (p []float64, none float64) {
 	return p, none
 }
 
-// steadied returns the headlines of a live view, one for each frame that is shown, from the
-// percents of the classes; the rest are none of these.
+// steadied returns the headline of each shown frame of a live view. Its input is the percents
+// of the classes; the rest is none of these.
 func steadied(frames [][]float64) (said []string) {
 	var s Steady
 	for _, f := range frames {
@@ -50,7 +50,7 @@ func TestAnotherAnswerIsShownOnceTwoFramesInARowDiffer(t *testing.T) {
 	cat, sure, dog, none := []float64{90, 5}, []float64{99}, []float64{5, 90}, []float64{5, 5}
 	for _, c := range []struct {
 		frames [][]float64
-		want   []string // part of what each frame that is shown is called
+		want   []string // part of the headline of each shown frame
 	}{
 		{[][]float64{cat, dog, cat, dog, cat}, []string{"probably cat", "probably cat", "probably cat"}},
 		{[][]float64{cat, dog, dog, cat, dog}, []string{"probably cat", "probably dog", "probably dog"}},
