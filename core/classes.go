@@ -199,8 +199,8 @@ func (c *Classifier) free(label, except string) (string, error) {
 	return clean, nil
 }
 
-// Numbered names copies: it returns the name if it is free, else the first free one of "name
-// (2)", "name (3)" and so on.
+// Numbered names copies: it returns the name if it is free, else the first free one of
+// "name (2)", "name (3)" and so on.
 func Numbered(name string, free func(name string) bool) string {
 	for n := 2; ; n++ {
 		if free(name) {

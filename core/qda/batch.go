@@ -43,8 +43,8 @@ type Answers struct {
 // row that is not a finite embedding of length d is reported as a *[RowError]; [ErrNoExamples]
 // is as for ProbabilitiesTo.
 //
-// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and 4 C
-// (d+n). Memory n (d + 5C) numbers.
+// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
+// 4 C (d+n). Memory n (d + 5C) numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
