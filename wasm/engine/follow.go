@@ -54,7 +54,7 @@ type next int
 
 const (
 	nothingMore next = iota
-	readWhole        // the prior or the extractor changed: read everything
+	readWhole        // parts cannot be taken over one by one: read everything
 	openAnother      // the session was deleted
 )
 
