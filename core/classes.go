@@ -306,6 +306,9 @@ func (c *Classifier) takeClass(k *class) (taken *qda.Detached, err error) {
 		delete(c.examples, x.ID)
 	}
 	c.tell(Change{Do: DropClass, Class: gone})
+	if c.qda != nil && len(c.classes) > 0 {
+		c.follow(c.classes[0])
+	}
 	return taken, nil
 }
 

@@ -183,8 +183,22 @@ func (c *Classifier) bursts(k *class) (sizes []int) {
 	return sizes
 }
 
-// tellBursts updates the sizes of a class's bursts and reports the changes.
+// tellBursts updates the sizes of a class's bursts and reports the changes. They are those of all
+// classes where the correlation length has changed.
 func (c *Classifier) tellBursts(k *class) {
+	c.tellOf(k)
+	if c.qda == nil {
+		return
+	}
+	if near := c.qda.Near(); near != c.near {
+		c.near = near
+		for _, k := range c.classes {
+			c.tellOf(k)
+		}
+	}
+}
+
+func (c *Classifier) tellOf(k *class) {
 	was, is := k.Bursts, c.bursts(k)
 	if slices.Equal(was, is) {
 		return

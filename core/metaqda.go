@@ -67,6 +67,7 @@ type Classifier struct {
 	top      float64  // largest order of a class so far
 	moved    bool     // examples changed since columns were standardised
 	journal  journal
+	near     float64   // correlation length when bursts were told last
 	x        []float64 // scratch of length d
 }
 

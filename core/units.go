@@ -82,14 +82,16 @@ func (c *Classifier) follow(k *class) {
 // followAll ends bulk: the densities take in what has changed.
 func (c *Classifier) followAll() (err error) {
 	c.bulk = false
-	for _, k := range c.late {
+	late := slices.DeleteFunc(c.late, func(k *class) bool {
 		k.late = false
-		if c.ids[k.ID] != k {
-			continue
-		}
+		return c.ids[k.ID] != k
+	})
+	for _, k := range late {
 		if err == nil {
 			err = c.enrolSoon(k)
 		}
+	}
+	for _, k := range late {
 		c.tellBursts(k)
 	}
 	c.late = nil

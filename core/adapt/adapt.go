@@ -134,18 +134,26 @@ type settled struct{ scale, logT float64 }
 func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*mat.Dense, most int, err error) {
 	rows := 0
 	for _, session := range sessions {
-		var classes []*mat.Dense
+		var pictures, classes []*mat.Dense
 		for _, c := range session {
-			x, err := classOf(p, c, rng)
+			x, err := whitened(p, c)
 			if err != nil {
 				return nil, 0, err
 			}
-			if x == nil || rows >= mostRows {
-				continue
+			if x != nil {
+				pictures = append(pictures, x)
 			}
-			n, _ := x.Dims()
-			rows += n
-			classes = append(classes, x)
+		}
+		means, err := qda.BurstMeans(pictures, p.Session.Options())
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, x := range means {
+			if x = some(x, rng); x != nil && rows < mostRows {
+				n, _ := x.Dims()
+				rows += n
+				classes = append(classes, x)
+			}
 		}
 		most = max(most, enough(classes))
 		taught = append(taught, classes)
@@ -153,9 +161,8 @@ func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*m
 	return taught, most, nil
 }
 
-// classOf returns the whitened examples of a class, at most 12, or nil where there are
-// fewer than two.
-func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
+// whitened returns the pictures of a class, or nil where there are fewer than two.
+func whitened(p *model.Prior, c Class) (*mat.Dense, error) {
 	d := p.NIW.Dim()
 	if len(c) < 2 {
 		return nil, nil
@@ -179,13 +186,14 @@ func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
 			return nil, &niw.ValueError{Name: "whitened embedding", Index: -1, Value: v, Want: "a smaller number: the background knowledge in use does not fit these pictures"}
 		}
 	}
-	x, err := qda.BurstMeans(x, p.Session.Near)
-	if err != nil {
-		return nil, err
-	}
-	n, _ := x.Dims()
+	return x, nil
+}
+
+// some returns at most 12 of the examples of a class, or nil where there are fewer than two.
+func some(x *mat.Dense, rng *rand.Rand) *mat.Dense {
+	n, d := x.Dims()
 	if n < 2 {
-		return nil, nil
+		return nil
 	}
 	if n > mostOfClass {
 		rng.Shuffle(n, func(i, j int) {
@@ -196,7 +204,7 @@ func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
 		})
 		x = x.Slice(0, mostOfClass, 0, d).(*mat.Dense)
 	}
-	return x, nil
+	return x
 }
 
 // update returns the prior (m', s (I + w RᵀR)) of coordinates in which the prior is

@@ -118,9 +118,9 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 				for k, row := range rows {
 					x.SetRow(k, white(row))
 				}
-				x = test.Must(qda.BurstMeans(x, s.Prior.Session.Near))(t)
 				classes = append(classes, x)
 			}
+			classes = test.Must(qda.BurstMeans(classes, qda.Options{Near: s.Prior.Session.Near}))(t)
 			oracle := discriminant.New(s.Prior.NIW, c.inf, c.pooled, classes)
 			want, got := make([]float64, 4), make([]float64, 4)
 			for k, row := range e.Query {

@@ -95,12 +95,14 @@ func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, e
 	classes, shots := make([]*mat.Dense, way), make([]float64, way)
 	for j, rows := range t.Support {
 		classes[j] = s.space.Rows(rows)
-		if s.near > 0 {
-			var err error
-			if classes[j], err = qda.BurstMeans(classes[j], s.near); err != nil {
-				return false, err
-			}
+	}
+	if s.near > 0 {
+		var err error
+		if classes, err = qda.BurstMeans(classes, qda.Options{Near: s.near}); err != nil {
+			return false, err
 		}
+	}
+	for j := range classes {
 		k, _ := classes[j].Dims()
 		shots[j] = float64(k)
 	}

@@ -61,7 +61,7 @@ func (c *Classifier) nearOf() float64 {
 			}
 		}
 	}
-	g, d := make([]float64, c.Dim()), 0.0
+	g, d := make([]float64, len(c.taught[0].sum)), 0.0
 	if n > 1 {
 		for _, k := range c.taught {
 			floats.AddScaled(g, 1/(n*float64(k.pictures())), k.sum)
@@ -97,6 +97,12 @@ const (
 	least   = 0.5 // a session of less than that has frames alone
 )
 
+// Near returns the correlation length of the session, by which all bursts are found.
+func (c *Classifier) Near() float64 {
+	c.group(always)
+	return c.near
+}
+
 // group brings the bursts to the correlation length in force, as long as more says so, and
 // reports whether that is all. Cost, where it has changed, that of adding all pictures anew.
 func (c *Classifier) group(more func() bool) bool {
@@ -111,13 +117,13 @@ func (c *Classifier) group(more func() bool) bool {
 		if !more() {
 			return false
 		}
-		fresh := newClass(k.label, c.Dim(), c.near)
+		fresh := newClass(k.label, len(k.sum), c.near)
 		fresh.serial = k.serial
 		for i := range k.of {
 			fresh.add(k.picture(i))
 		}
 		*k = *fresh
-		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, c.Dim()), false, false, nil
+		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, len(k.sum)), false, false, nil
 	}
 	c.grouped = true
 	return true
@@ -320,19 +326,29 @@ func squaredDistance(x, y []float64) (s float64) {
 	return s
 }
 
-// BurstMeans returns the examples that whitened pictures of one class make, in the order
-// they were begun: the means of their bursts, for a near as in [Options]. It returns the
-// error of [Classifier.AddRows]. Cost K d for each of the rows, K the number of rows.
-func BurstMeans(x *mat.Dense, near float64) (*mat.Dense, error) {
-	n, d := x.Dims()
-	k := newClass("", d, near)
-	for i := range n {
-		if _, err := checkedNorm2(squaredNorm(x.RawRowView(i))); err != nil {
-			return nil, err
+// BurstMeans returns the examples that whitened pictures make of the classes of a session, in the
+// order they were begun: the means of their bursts, by Near and Spread of the options. It
+// returns the error of [Classifier.AddRows]. Cost K d for each of the rows, K those of its class.
+func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
+	var c Classifier
+	for _, x := range classes {
+		n, d := x.Dims()
+		k := newClass("", d, o.Near)
+		for i := range n {
+			if _, err := checkedNorm2(squaredNorm(x.RawRowView(i))); err != nil {
+				return nil, err
+			}
+			k.add(x.RawRowView(i))
 		}
-		k.add(x.RawRowView(i))
+		c.classes = append(c.classes, k)
 	}
-	return mat.NewDense(k.count(), d, k.w.Data), nil
+	c.options, c.taught = o, c.classes
+	c.group(always)
+	means := make([]*mat.Dense, len(classes))
+	for j, k := range c.classes {
+		means[j] = mat.NewDense(k.count(), k.w.Cols, k.w.Data)
+	}
+	return means, nil
 }
 
 // shift moves the pictures from the given one on by so many places.
