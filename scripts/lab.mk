@@ -57,7 +57,7 @@ pictures-prior: $(PRIOR_DATA) $(MODULES)
 
 # That for sounds is of both networks' numbers: a site without YAMNet goes on with a plain one.
 # Among pictures hands are one family; here each set of them is left out by itself.
-sounds_RECIPE := --power 1 --shrink 0.8 --shared 1 --first-part 1024 --parts-odds 2 --single-examples
+sounds_RECIPE := --power 1 --shrink 0.8 --shared 1 --near 0.2 --first-part 1024 --parts-odds 2 --single-examples
 hands_RECIPE := --families /dev/null
 
 .SECONDEXPANSION:
