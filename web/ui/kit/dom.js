@@ -92,15 +92,26 @@ export function dialogHead(dialog, id, title) {
 /** So many bytes are handed to the browser in one go: it copies them. */
 const PIECE = 4 << 20;
 
-/** Offers a file as a download. @param {Uint8Array|Blob} content @param {string} name */
-export async function save(content, name) {
+/** Hands bytes to the browser piece by piece. @param {Uint8Array} content */
+export async function blobOf(content) {
   /** @type {Blob[]} */
-  const pieces = content instanceof Blob ? [content] : [];
-  for (let at = 0; content instanceof Uint8Array && at < content.length; at += PIECE) {
+  const pieces = [];
+  for (let at = 0; at < content.length; at += PIECE) {
     if (at) await new Promise((resolve) => { setTimeout(resolve); });
     pieces.push(new Blob([/** @type {BlobPart} */ (content.subarray(at, at + PIECE))]));
   }
-  const url = URL.createObjectURL(new Blob(pieces, { type: 'application/octet-stream' }));
+  return new Blob(pieces, { type: 'application/octet-stream' });
+}
+
+/**
+ * Offers a file as a download, a Blob at once: some seconds after a press browsers take a download for
+ * one that nobody asked for.
+ *
+ * @param {Uint8Array|Blob} content @param {string} name
+ */
+export async function save(content, name) {
+  const blob = content instanceof Blob ? content : await blobOf(content);
+  const url = URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' }));
   const link = el('a', { href: url, download: name, hidden: true });
   document.body.append(link);
   link.click();

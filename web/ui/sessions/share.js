@@ -1,7 +1,7 @@
 // @ts-check
 /** The share dialog: everything taught in the open session as one file that recognises by itself. Fetched when it is asked for. */
 import { say } from '../kit/announce.js';
-import { counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
+import { blobOf, counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { base64, fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
@@ -24,7 +24,7 @@ class ShareDialog {
   /** What is the same in all files with one extractor, packed once. @type {{sha256: string, parts: Promise<Parts>}|undefined} */
   #constant;
   #turn = 0;
-  /** @type {{text: string, file: string, large: string}|null} */
+  /** @type {{blob: Blob, file: string, large: string}|null} */
   #made = null;
   #what = '';
   #error = '';
@@ -61,7 +61,7 @@ class ShareDialog {
 
   #draw() {
     const made = this.#made;
-    const size = made && megabytes(made.text.length);
+    const size = made && megabytes(made.blob.size);
     const choice = (/** @type {'learn'|'pictures'} */ which, /** @type {string} */ text, /** @type {string} */ more) => html`<label class="choice"><input type="checkbox"
       @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
     render(html`<p>${this.#what}</p>
@@ -91,7 +91,7 @@ class ShareDialog {
       ...this.#chosen.pictures ? { pictures: new TextEncoder().encode(JSON.stringify((await withThumbnails(engine, taught))
         .map(({ name, examples }) => [name, examples.flatMap(({ thumbnail }) => (thumbnail?.length ? [base64(thumbnail)] : []))]))) } : {},
     });
-    return { text, file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
+    return { blob: await blobOf(new TextEncoder().encode(text)), file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
   }
 
   /** What goes with the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
@@ -104,10 +104,10 @@ class ShareDialog {
 
   #save() {
     if (!this.#made) return;
-    const { text, file } = this.#made;
-    void save(new TextEncoder().encode(text), file);
+    const { blob, file } = this.#made;
+    void save(blob, file);
     this.dialog.close();
-    say(`“${file}” was saved: ${megabytes(text.length)}.`);
+    say(`“${file}” was saved: ${megabytes(blob.size)}.`);
   }
 }
 
