@@ -61,6 +61,9 @@ func (c *Classifier) nearOf() float64 {
 			}
 		}
 	}
+	if o.Spread == 0 && (several < 2 || ofClass*coarse(w) >= o.Near) {
+		return o.Near // D changes nothing
+	}
 	g, d := make([]float64, len(c.taught[0].sum)), 0.0
 	if n > 1 {
 		for _, k := range c.taught {
@@ -77,8 +80,6 @@ func (c *Classifier) nearOf() float64 {
 		return o.Near * coarse(inClass*d)
 	case o.Spread > 0:
 		return o.Near * coarse(math.Min(w, inClass*d))
-	case several < 2:
-		return o.Near
 	}
 	return math.Min(o.Near, ofClass*coarse(math.Max(w, least*d)))
 }

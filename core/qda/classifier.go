@@ -239,8 +239,8 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 }
 
 // Remove deletes the i-th picture of a class, from 0 in the order added. The rest answers as if
-// the picture had never been there. Cost that of [Classifier.Add]. Each later picture of its
-// burst that now begins a burst costs the same again.
+// the picture had never been there. Cost that of [Classifier.Add], and K² d
+// to link the K other pictures of its burst anew.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {
