@@ -183,8 +183,8 @@ func (c *Classifier) bursts(k *class) (sizes []int) {
 	return sizes
 }
 
-// tellBursts updates the sizes of a class's bursts and reports the changes. They are those of all
-// classes where the correlation length has changed.
+// tellBursts updates the sizes of a class's bursts and reports the changes. Where the correlation
+// length has changed it does so for all classes.
 func (c *Classifier) tellBursts(k *class) {
 	c.tellOf(k)
 	if c.qda == nil {
