@@ -6,6 +6,7 @@ import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
 import { addClass, card, faults, hold, meters, most, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
+import { one, One } from './ears.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -185,14 +186,14 @@ test('until hands are in use what is shown is read as before, and who chooses ha
   await status(page, 'This session is for hands.');
   await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
   // With an example the kind is a label, which leads to a new session of another kind.
-  await page.getByRole('button', { name: 'Sounds', exact: true }).waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'This session is for Pictures' }).click();
   const dialog = page.getByRole('dialog', { name: 'This session is for pictures' });
   assert.deepEqual(await faults(page), []);
-  await dialog.getByRole('button', { name: 'New session for sounds' }).click();
-  await status(page, 'A new session for sounds is open.');
-  await page.getByRole('button', { name: 'Session: Sounds' }).waitFor();
-  await page.getByLabel('Choose a sound', { exact: true }).waitFor({ state: 'attached' });
+  await dialog.getByRole('button', { name: `New session for ${one}s` }).click();
+  await status(page, `A new session for ${one}s is open.`);
+  await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
+  await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
   await card(page, 'Cat').waitFor({ state: 'detached' });
 
   const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again

@@ -1,13 +1,13 @@
 // @ts-check
 /** Sounds: files, the microphone with Chromium's fake device, and what goes wrong. The sounds are made by rule. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { kinds, soundOf } from '../../extractors/sounds.js';
 import { wordOf } from '../../extractors/words.js';
 import { assertNear, opened, share } from '../share/shared.js';
+import { every, one, One } from './ears.js';
 import { FAKE } from './film.js';
 import { addClass, card, eventually, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -16,9 +16,6 @@ import { temporaryFolder } from '../../temporary.js';
 
 const folder = temporaryFolder('sounds');
 
-/** Without YAMNet the page is in the words of spoken words. */
-const every = existsSync(new URL('../../../../build/site/kinds/sounds/yamnet', import.meta.url));
-const [one, One] = every ? ['sound', 'Sound'] : ['spoken word', 'Spoken word'];
 const REFUSED = 'I can only compare spoken words here: record or choose a spoken word.';
 
 /** A recording as a file to choose. @param {string} kind @param {number} recording @param {string} [name] */
