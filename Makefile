@@ -254,7 +254,7 @@ test-go: $(MODULES) numpy
 .PHONY: test-wasm
 test-wasm: $(SITE)/metaqda-simd.wasm
 	@echo "== Go as WebAssembly, in Node.js"
-	$(GO_WASM_TEST) ./core/niw ./core/qda ./core/session ./core/model ./wasm/...
+	$(GO_WASM_TEST) ./core/niw ./core/lda ./core/session ./core/model ./wasm/...
 	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
 
 GO_WASM_TEST := $(WASM) $(GO) test -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'"

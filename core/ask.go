@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"metaqda/core/lda"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // Answer holds the probabilities of a vector and the decision.
@@ -22,9 +22,9 @@ func (c *Classifier) answer(p []float64, none float64) Answer {
 	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.decide(p, none)}
 }
 
-// Predict answers for a vector of length d. It returns [qda.ErrNoExamples] if no class has an
+// Predict answers for a vector of length d. It returns [lda.ErrNoExamples] if no class has an
 // example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or
-// with a number that is not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
+// with a number that is not finite. Cost that of [lda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	if err := c.hold(); err != nil {
 		return Answer{}, err
@@ -60,11 +60,11 @@ func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none floa
 	if err := c.transformTo(*x, vector); err != nil {
 		return 0, err
 	}
-	return c.qda.ProbabilitiesTo(dst, *x)
+	return c.lda.ProbabilitiesTo(dst, *x)
 }
 
 // Classify answers for many vectors judged together, which is right more often than one by one;
-// [qda.Classifier.Classify] says how and at what cost. ctx may be a context.Context, or nil;
+// [lda.Classifier.Classify] says how and at what cost. ctx may be a context.Context, or nil;
 // once it has ended, its error is returned. progress, unless nil, is called now and then.
 // Errors are those of Predict, as an [Error] that names the index of the vector.
 func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
@@ -84,7 +84,7 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 }
 
 // Suggest returns the n of many vectors whose labels would tell most, the best one first: see
-// [qda.Classifier.Suggest]. The classifier may be empty. ctx, progress and errors are as for
+// [lda.Classifier.Suggest]. The classifier may be empty. ctx, progress and errors are as for
 // Classify.
 func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
 	b, err := c.all(vectors, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
@@ -106,7 +106,7 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 	x := make([]float32, 0, len(vectors)*d)
 	for i, v := range vectors {
 		if len(v) != d {
-			return nil, rowless(&qda.RowError{Row: i, Err: &niw.DimensionError{Name: "vector", Got: len(v), Want: d}})
+			return nil, rowless(&lda.RowError{Row: i, Err: &niw.DimensionError{Name: "vector", Got: len(v), Want: d}})
 		}
 		x = append(x, v...)
 	}
@@ -122,7 +122,7 @@ type Near struct {
 
 // Nearest returns the n examples nearest to a vector of length d, the closest first. A group is
 // represented by its first frame, at the distance of the group's mean. See
-// [qda.Classifier.Nearest]. Errors are those of Predict.
+// [lda.Classifier.Nearest]. Errors are those of Predict.
 func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {
@@ -131,7 +131,7 @@ func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 	if err := c.transform(vector); err != nil {
 		return nil, err
 	}
-	found, err := c.qda.Nearest(c.x, n)
+	found, err := c.lda.Nearest(c.x, n)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ type LeftOut struct {
 }
 
 // LeaveOut leaves out the i-th of all examples, a burst counting as one, and returns the answer
-// of the rest: see [qda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a
+// of the rest: see [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a
 // few times that of Predict.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
@@ -173,7 +173,7 @@ func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 		return nil, nil
 	}
 	k := c.classes[out.Class]
-	units, err := c.qda.Pictures(k.ID, at)
+	units, err := c.lda.Pictures(k.ID, at)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 		out.Examples = append(out.Examples, k.units[u].frames...)
 	}
 	out.Probabilities = make([]float64, len(c.classes))
-	if out.None, err = c.qda.LeaveOutTo(out.Probabilities, k.ID, at); err == qda.ErrNoExamples {
+	if out.None, err = c.lda.LeaveOutTo(out.Probabilities, k.ID, at); err == lda.ErrNoExamples {
 		out.Probabilities, err = nil, nil
 	}
 	return out, err

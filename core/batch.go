@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/lda"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // Context is the part of a context.Context that is needed: the error it ended with, nil until
@@ -24,7 +24,7 @@ type Batch struct {
 	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
 
 	asked       *Classifier
-	answers     *qda.Answers // of BeginClassify, once it is done
+	answers     *lda.Answers // of BeginClassify, once it is done
 	next        func() (struct{}, bool)
 	stop        func()
 	done, total int
@@ -92,9 +92,9 @@ var errStopped = &Error{Code: "disposed", Message: "This question was given up."
 // Errors are those of Classify.
 func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 	if c.Count() == 0 {
-		return nil, qda.ErrNoExamples
+		return nil, lda.ErrNoExamples
 	}
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
+	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
 		b.answers, err = q.Classify(ctx, x, progress)
 		return err
 	})
@@ -103,7 +103,7 @@ func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 // BeginSuggest is [Classifier.Suggest] step by step, for concatenated vectors of length d. The
 // classifier may be empty. Errors are those of Suggest.
 func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error {
+	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error {
 		s, err := q.Suggest(ctx, x, n, progress)
 		b.Suggestions, b.Like = s.Rows, s.Like
 		return err
@@ -111,7 +111,7 @@ func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 }
 
 // BeginAlike groups the vectors at the given indices by resemblance; see
-// [qda.Classifier.Alike]. The classifier may be empty. Errors are those of Suggest, and an
+// [lda.Classifier.Alike]. The classifier may be empty. Errors are those of Suggest, and an
 // [Error] with the code "argument" for an index out of range.
 func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch, error) {
 	for _, i := range places {
@@ -119,7 +119,7 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch,
 			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
 		}
 	}
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, _ Context, _ func(done, total int)) (err error) {
+	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, _ Context, _ func(done, total int)) (err error) {
 		b.Groups, err = q.Alike(x, places)
 		return err
 	})
@@ -127,7 +127,7 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch,
 
 // ask makes a batch that puts a question to a clone of the classifier. answer takes long: it
 // calls progress now and then, and returns the error of ctx once that has ended.
-func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
+func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
 	if err := c.reserve(c.asking(len(vectors)/max(1, d), d)); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 		return nil, err
 	}
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
-		return answer(b, own.qda, x, ctx, progress)
+		return answer(b, own.lda, x, ctx, progress)
 	}), nil
 }
 
@@ -199,7 +199,7 @@ func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 	}), nil
 }
 
-// rows returns vectors transformed for package qda.
+// rows returns vectors transformed for package lda.
 func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	d := c.Dim()
 	if len(vectors) == 0 {
@@ -209,7 +209,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	x := mat.NewDense(len(vectors)/d, d, nil)
 	for i := range len(vectors) / d {
 		if err := c.transform(vectors[i*d : (i+1)*d]); err != nil {
-			return nil, rowless(&qda.RowError{Row: i, Err: err})
+			return nil, rowless(&lda.RowError{Row: i, Err: err})
 		}
 		copy(x.RawRowView(i), c.x)
 	}
@@ -218,7 +218,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 
 // rowless turns a row error into an [Error] that names the row.
 func rowless(err error) error {
-	if row, ok := err.(*qda.RowError); ok {
+	if row, ok := err.(*lda.RowError); ok {
 		return &Error{Code: Code(row.Err), Message: "Vector " + strconv.Itoa(row.Row) + " of the batch: " + row.Err.Error()}
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 	"metaqda/core/test"
 )
 
@@ -39,7 +39,7 @@ func done(t *testing.T, b *Batch) (steps int) {
 	}
 }
 
-// Answers together are those of package qda for the same examples. Neither classifier changes
+// Answers together are those of package lda for the same examples. Neither classifier changes
 // afterwards or changes the other.
 func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
@@ -47,7 +47,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	all := pictures(rng, 3, 90, d, 0.9)
 	prior := learned(t, d)
 	c := under(t, Settings{NonePrior: 0.2}, prior)
-	want, err := qda.New(prior.file.NIW, prior.options(c.Settings()))
+	want, err := lda.New(prior.file.NIW, prior.options(c.Settings()))
 	test.OK(t, err)
 	whole := func(x []float32) []float64 {
 		y := make([]float64, d)
@@ -82,7 +82,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	test.FailIf(t, steps < 10, "%d steps", steps)
 	test.Must(c.Undo())(t)
 	answers := test.Must(want.Classify(t.Context(), rows, nil))(t)
-	test.FailIf(t, !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9), "other answers than those of package qda")
+	test.FailIf(t, !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9), "other answers than those of package lda")
 	test.FailIf(t, !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone), "asking has changed the classifier")
 	p := b.answers.Classes.RawRowView(5)
 	test.FailIf(t, slices.Equal(p, alone[:3]), "nothing was borrowed")
@@ -103,7 +103,7 @@ func TestSuggestionsNeedNothingTaught(t *testing.T) {
 func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
 	_, err := c.BeginClassify([]float32{1, 2}, 2)
-	test.FailIf(t, !errors.Is(err, qda.ErrNoExamples), "nothing taught: %v", err)
+	test.FailIf(t, !errors.Is(err, lda.ErrNoExamples), "nothing taught: %v", err)
 	test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	_, err = c.BeginClassify([]float32{1, 2, 3}, 3)
 	test.FailIf(t, Code(err) != "dimension", "another length: %v", err)

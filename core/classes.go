@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 )
 
 // NoneName is the text shown where no class fits. No class may have this name.
@@ -35,14 +35,14 @@ type Example struct {
 // before is the sort order of classes, and of examples of a class.
 func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
 
-// class is a class as the classifier keeps it. Package qda knows it by its id, so a new label
+// class is a class as the classifier keeps it. Package lda knows it by its id, so a new label
 // changes nothing there.
 type class struct {
 	Class  // without examples: those are in units
 	folded string
 	units  []*unit
 	size   int     // number of examples
-	known  int     // number of units, from the first, that are enrolled in qda
+	known  int     // number of units, from the first, that are enrolled in lda
 	late   bool    // it has changed in bulk
 	top    float64 // largest order of an example so far
 }
@@ -70,15 +70,15 @@ func (k *class) list() []*Example {
 }
 
 // CleanLabel returns a name in the form of labels: in Unicode's composed form, without space
-// around it. It returns a *[qda.LabelError] for a name that is empty, has control characters,
+// around it. It returns a *[lda.LabelError] for a name that is empty, has control characters,
 // is longer than [model.MaxLabel] characters or is [NoneName].
 func CleanLabel(name string) (string, error) {
 	clean, err := model.CleanLabel(name)
 	if err != nil {
-		return "", &qda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
+		return "", &lda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
 	}
 	if model.FoldLabel(clean) == model.FoldLabel(NoneName) {
-		return "", &qda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
+		return "", &lda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
 	}
 	return clean, nil
 }
@@ -181,7 +181,7 @@ func (c *Classifier) class(label string) (*class, error) {
 	if k := c.find(label); k != nil {
 		return k, nil
 	}
-	return nil, &qda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
+	return nil, &lda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
 }
 
 // free returns the clean label, or an error if a class other than except has it.
@@ -193,7 +193,7 @@ func (c *Classifier) free(label, except string) (string, error) {
 	folded := model.FoldLabel(clean)
 	for _, k := range c.classes {
 		if k.ID != except && (k.Label == clean || k.folded == folded) {
-			return "", &qda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
+			return "", &lda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
 		}
 	}
 	return clean, nil
@@ -234,7 +234,7 @@ func tooMany(most int, what string) error {
 
 // putClass adds a class at its place, with its examples. taken, unless nil, is the state that
 // takeClass saved.
-func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
+func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	switch {
 	case len(c.classes) >= model.MaxClasses:
 		return tooMany(model.MaxClasses, "classes")
@@ -250,7 +250,7 @@ func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 		return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name || !c.loading && o.folded == folded })
 	})
 	k.folded, k.top = model.FoldLabel(k.Label), k.highest()
-	if c.qda != nil {
+	if c.lda != nil {
 		if err := c.attach(k, at, taken); err != nil {
 			return err
 		}
@@ -272,30 +272,30 @@ func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 }
 
 // attach adds a class to the densities at the index at.
-func (c *Classifier) attach(k *class, at int, taken *qda.Detached) (err error) {
+func (c *Classifier) attach(k *class, at int, taken *lda.Detached) (err error) {
 	if taken == nil {
 		k.known = 0
-		if err := c.qda.AddClass(k.ID); err != nil {
+		if err := c.lda.AddClass(k.ID); err != nil {
 			return err
 		}
 		if err := c.enrolSoon(k); err != nil {
-			_ = c.qda.RemoveClass(k.ID)
+			_ = c.lda.RemoveClass(k.ID)
 			return err
 		}
 		if at == len(c.classes) {
 			return nil
 		}
-		if taken, err = c.qda.Detach(k.ID); err != nil {
+		if taken, err = c.lda.Detach(k.ID); err != nil {
 			return err
 		}
 	}
-	return c.qda.Attach(at, taken)
+	return c.lda.Attach(at, taken)
 }
 
 // takeClass is the inverse of putClass.
-func (c *Classifier) takeClass(k *class) (taken *qda.Detached, err error) {
-	if c.qda != nil {
-		if taken, err = c.qda.Detach(k.ID); err != nil {
+func (c *Classifier) takeClass(k *class) (taken *lda.Detached, err error) {
+	if c.lda != nil {
+		if taken, err = c.lda.Detach(k.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -306,7 +306,7 @@ func (c *Classifier) takeClass(k *class) (taken *qda.Detached, err error) {
 		delete(c.examples, x.ID)
 	}
 	c.tell(Change{Do: DropClass, Class: gone})
-	if c.qda != nil && len(c.classes) > 0 {
+	if c.lda != nil && len(c.classes) > 0 {
 		c.follow(c.classes[0])
 	}
 	return taken, nil

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 )
 
 // With [Classifier.Lazy], many examples that come at once are enrolled in slices: the start
@@ -68,7 +68,7 @@ func (c *Classifier) enrolOne(k *class, i int, u *unit) error {
 	if err := c.mean(u); err != nil {
 		return err
 	}
-	if err := c.qda.Insert(k.ID, i, c.x); err != nil {
+	if err := c.lda.Insert(k.ID, i, c.x); err != nil {
 		return err
 	}
 	k.known++
@@ -93,7 +93,7 @@ func (c *Classifier) enrolSome(k *class) error {
 		}
 		rows.SetRow(i, c.x)
 	}
-	if err := c.qda.AddRows(k.ID, rows); err != nil {
+	if err := c.lda.AddRows(k.ID, rows); err != nil {
 		return err
 	}
 	k.known += len(some)
@@ -115,7 +115,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 }
 
 func (c *Classifier) prepare(more func() bool) bool {
-	if c.qda == nil {
+	if c.lda == nil {
 		return true
 	}
 	c.standardise()
@@ -133,7 +133,7 @@ func (c *Classifier) prepare(more func() bool) bool {
 		}
 		c.tellBursts(k)
 	}
-	if !c.qda.Prepare(more) {
+	if !c.lda.Prepare(more) {
 		return false
 	}
 	c.behind = false
@@ -158,8 +158,8 @@ func (c *Classifier) enrolEach(k *class) {
 
 // settle enrols all examples, for an answer that does not wait.
 func (c *Classifier) settle() error {
-	if c.qda == nil {
-		return qda.ErrNoExamples
+	if c.lda == nil {
+		return lda.ErrNoExamples
 	}
 	if c.behind || c.unscaled() {
 		c.prepare(func() bool { return true })
@@ -173,7 +173,7 @@ func (c *Classifier) bursts(k *class) (sizes []int) {
 	for i, u := range k.units {
 		b := len(sizes)
 		if k.known == len(k.units) {
-			b, _ = c.qda.BurstOf(k.ID, i)
+			b, _ = c.lda.BurstOf(k.ID, i)
 		}
 		if b == len(sizes) {
 			sizes = append(sizes, 0)
@@ -187,10 +187,10 @@ func (c *Classifier) bursts(k *class) (sizes []int) {
 // length has changed it does so for all classes.
 func (c *Classifier) tellBursts(k *class) {
 	c.tellOf(k)
-	if c.qda == nil {
+	if c.lda == nil {
 		return
 	}
-	if near := c.qda.Near(); near != c.near {
+	if near := c.lda.Near(); near != c.near {
 		c.near = near
 		for _, k := range c.classes {
 			c.tellOf(k)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 )
 
 // Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
@@ -18,8 +18,8 @@ type Entry struct {
 
 	prior *Prior
 	whole *class        // the class that Class copies
-	taken *qda.Detached // its cached state in the densities of by
-	by    *qda.Classifier
+	taken *lda.Detached // its cached state in the densities of by
+	by    *lda.Classifier
 }
 
 // exchangeAll applies entries in their order, all or none. With several, the densities take in
@@ -88,14 +88,14 @@ func (c *Classifier) exchangeClass(e *Entry) error {
 			return err
 		}
 		was := there.copied()
-		*e = Entry{Do: e.Do, ID: e.ID, Class: &was, whole: there, taken: taken, by: c.qda}
+		*e = Entry{Do: e.Do, ID: e.ID, Class: &was, whole: there, taken: taken, by: c.lda}
 		return nil
 	}
 	if e.whole == nil {
 		e.whole = e.Class.whole()
 	}
 	taken := e.taken
-	if e.by != c.qda {
+	if e.by != c.lda {
 		taken = nil
 	}
 	if err := c.putClass(e.whole, taken); err != nil {

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/dataset/datasettest"
 	"metaqda/core/embed"
-	"metaqda/core/experiment"
+	"metaqda/core/lab/dataset/datasettest"
+	"metaqda/core/lab/experiment"
 )
 
 // cosine scores a class by the cosine to the sum of its examples.
@@ -30,7 +30,7 @@ func (c cosine) ScoresTo(dst *mat.Dense, _ []float64, t *experiment.Task) (hasNo
 	return false, nil
 }
 
-// Your own method goes through the protocols beside the built-in ones; metaqda/core/experiment
+// Your own method goes through the protocols beside the built-in ones; metaqda/core/lab/experiment
 // runs one through all of them. The data are Gaussians here; dataset.Load reads files.
 func Example_method() {
 	ours := experiment.Method{Name: "cosine", Prepare: func(s *experiment.Source, _ *experiment.Plan) (func() experiment.Scorer, error) {

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	metaqda "metaqda/core"
-	"metaqda/core/dataset"
-	"metaqda/core/dataset/datasettest"
-	"metaqda/core/episode"
-	"metaqda/core/metatrain/recipe"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/dataset/datasettest"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/metatrain/recipe"
 	"metaqda/core/model"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // Save returns the bytes of a classifier file: vectors, classes, groups, thumbnails and
@@ -48,13 +48,13 @@ func ClassesOf(f *model.Classifier) []Class {
 
 // Export returns a file for other programs, which answer with it as the classifier does now;
 // see [model.EncodePlain]. Classes without examples are left out; if all are, it returns
-// [qda.ErrNoExamples].
+// [lda.ErrNoExamples].
 func (c *Classifier) Export() ([]byte, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
-	f, err := c.qda.Predictor()
+	f, err := c.lda.Predictor()
 	if err != nil {
 		return nil, err
 	}
@@ -190,9 +190,9 @@ func Code(err error) string {
 			return "dimension"
 		case *niw.ValueError:
 			return "value"
-		case *qda.LabelError:
+		case *lda.LabelError:
 			return "label"
-		case *qda.ExampleError:
+		case *lda.ExampleError:
 			return "example"
 		case *model.FormatError:
 			if e.Older {
@@ -200,7 +200,7 @@ func Code(err error) string {
 			}
 			return "format"
 		}
-		if err == qda.ErrNoExamples {
+		if err == lda.ErrNoExamples {
 			return "empty"
 		}
 	}

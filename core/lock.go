@@ -3,7 +3,7 @@ package metaqda
 import (
 	"sync"
 
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 )
 
 // reading takes the lock for reading and returns its release.
@@ -27,11 +27,11 @@ func (c *Classifier) writing() (done func()) {
 func (c *Classifier) hold() error {
 	for {
 		c.mu.RLock()
-		if c.qda == nil {
+		if c.lda == nil {
 			c.mu.RUnlock()
-			return qda.ErrNoExamples
+			return lda.ErrNoExamples
 		}
-		if !c.behind && !c.unscaled() && c.qda.Settled() {
+		if !c.behind && !c.unscaled() && c.lda.Settled() {
 			return nil
 		}
 		c.mu.RUnlock()

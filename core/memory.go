@@ -3,7 +3,7 @@ package metaqda
 import "metaqda/core/model"
 
 // needs estimates the bytes for N examples of C classes of length d: vectors, whitened vectors,
-// class means, and the factor of [qda.Classifier]. Half of it is room for growth.
+// class means, and the factor of [lda.Classifier]. Half of it is room for growth.
 func needs(examples, classes, d int) int {
 	order := min(max(0, examples-classes), d)
 	bytes := examples*(12*d+400) + classes*24*d + 8*order*(order+classes)

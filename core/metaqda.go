@@ -8,17 +8,17 @@
 // Examples of a class that name the same group are frames of one burst. They count as one
 // example, their mean.
 //
-// The package does not learn priors: metaqda/core/metatrain/recipe does. It does not compare
-// methods: metaqda/core/experiment has the protocols. The examples show both. Packages
-// metaqda/core/niw, qda and session hold the densities, classes and probabilities.
+// The package does not learn priors: metaqda/core/lab/metatrain/recipe does. It does not compare
+// methods: metaqda/core/lab/experiment has the protocols. The examples show both. Packages
+// metaqda/core/niw, lda and session hold the densities, classes and probabilities.
 package metaqda
 
 import (
 	"strconv"
 	"sync"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 )
 
 // Settings are what the caller knows beforehand. With the zero value the set is closed: a
@@ -55,7 +55,7 @@ type Classifier struct {
 	mu       sync.RWMutex // guards all that follows
 	settings Settings
 	prior    *Prior          // nil until the dimension is known
-	qda      *qda.Classifier // knows the classes by their ids
+	lda      *lda.Classifier // knows the classes by their ids
 	classes  []*class        // in their order
 	ids      map[string]*class
 	examples map[string]*Example
@@ -79,7 +79,7 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 	if err := checkScale(s, prior); err != nil {
 		return nil, err
 	}
-	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
+	o := lda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	if err := o.Validate(); err != nil || prior == nil {
 		return c, err
 	}
@@ -92,13 +92,13 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 // nothing changes. It cannot be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
 	defer c.writing()()
-	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
+	o := lda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()
 	if s.Scale != c.settings.Scale {
 		err = &Error{Code: "value", Message: "The scale of a classifier is settled when it is made: make another one."}
 	}
-	if c.qda != nil && err == nil {
-		err = c.qda.SetOptions(c.prior.options(s))
+	if c.lda != nil && err == nil {
+		err = c.lda.SetOptions(c.prior.options(s))
 	}
 	if err == nil {
 		c.settings = s

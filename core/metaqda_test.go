@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/test"
 )
 
@@ -105,7 +105,7 @@ func TestUndoIsExact(t *testing.T) {
 func answers(t *testing.T, c *Classifier, x []float32) []float64 {
 	p := make([]float64, c.Len())
 	none, err := c.ProbabilitiesTo(p, x)
-	if errors.Is(err, qda.ErrNoExamples) {
+	if errors.Is(err, lda.ErrNoExamples) {
 		return nil
 	}
 	test.OK(t, err)
@@ -152,7 +152,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 			err = c.RenameClass(labels[k], labels[rng.IntN(4)]+"!")
 		}
 	}
-	var label *qda.LabelError
+	var label *lda.LabelError
 	test.StopIf(t, err != nil && !errors.As(err, &label) && Code(err) != "class", "%v", err)
 	return err == nil && c.journal.noted > steps
 }

@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"metaqda/core/embed"
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -57,7 +57,7 @@ func (p *Prior) File() ([]byte, error) {
 	return model.EncodePrior(p.file)
 }
 
-func (p *Prior) options(s Settings) qda.Options {
+func (p *Prior) options(s Settings) lda.Options {
 	o := p.file.Session.Options()
 	o.NonePrior = s.NonePrior
 	return o
@@ -84,12 +84,12 @@ func (c *Classifier) ReplacePrior(p *Prior) error {
 }
 
 func (c *Classifier) replacePrior(p *Prior) error {
-	before, q, x := c.prior, c.qda, c.x
+	before, q, x := c.prior, c.lda, c.x
 	if p == nil {
 		if len(c.examples) > 0 {
 			return &Error{Code: "prior", Message: "Only a classifier without examples can be without a prior."}
 		}
-		c.prior, c.qda = nil, nil
+		c.prior, c.lda = nil, nil
 		return nil
 	}
 	if d := before; d != nil && len(c.examples) > 0 && d.Dim() != p.Dim() {
@@ -98,7 +98,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 	if err := checkScale(c.settings, p); err != nil {
 		return err
 	}
-	fresh, err := qda.New(p.file.NIW, p.options(c.settings))
+	fresh, err := lda.New(p.file.NIW, p.options(c.settings))
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (c *Classifier) replacePrior(p *Prior) error {
 			return err
 		}
 	}
-	c.prior, c.qda, c.x = p, fresh, make([]float64, p.Dim())
+	c.prior, c.lda, c.x = p, fresh, make([]float64, p.Dim())
 	if err := c.enrolAnew(); err != nil {
-		if c.prior, c.qda, c.x = before, q, x; before != nil {
+		if c.prior, c.lda, c.x = before, q, x; before != nil {
 			_ = c.replacePrior(before) // it accepted them before
 		}
 		return err

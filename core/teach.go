@@ -4,18 +4,18 @@ import (
 	"slices"
 	"strconv"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 )
 
 // Add adds a vector to the class label and returns the example's id. If no class has this label
 // or one that looks the same ([SameLabel]), it makes one. Vectors of a class that name the same
 // group are frames of one burst; an empty group is none. The vector is copied.
 //
-// It returns a *[qda.LabelError] for an impossible label (see [CleanLabel]), and a
+// It returns a *[lda.LabelError] for an impossible label (see [CleanLabel]), and a
 // *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or not finite. It
 // returns an [Error] with the code "limit" beyond [model.MaxClasses] or [model.MaxExamples]. On
-// error nothing changes. Cost that of [qda.Classifier.Add]; a frame of a burst costs replacing
+// error nothing changes. Cost that of [lda.Classifier.Add]; a frame of a burst costs replacing
 // the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id string, err error) {
 	ids, err := c.AddAll([]string{label}, []Example{{Group: group, Vector: vector}})
@@ -107,7 +107,7 @@ func (c *Classifier) fit(examples []Example) error {
 				_ = c.replacePrior(was) // always possible without examples
 			}
 			if len(examples) > 1 {
-				err = rowless(&qda.RowError{Row: i, Err: err})
+				err = rowless(&lda.RowError{Row: i, Err: err})
 			}
 			return err
 		}
@@ -140,7 +140,7 @@ func (c *Classifier) begin(first []float32, d int) error {
 }
 
 // AddClass adds a class without examples at the end. Its probability is zero until it has an
-// example. It returns a *[qda.LabelError] for an impossible or taken label, and an [Error] with
+// example. It returns a *[lda.LabelError] for an impossible or taken label, and an [Error] with
 // the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) (id string, err error) {
 	defer c.writing()()
@@ -164,7 +164,7 @@ func (c *Classifier) newClass(label string, others int) (Entry, error) {
 	return Entry{Do: "class", ID: k.ID, Class: k}, nil
 }
 
-// RenameClass changes only the label. It returns a *[qda.LabelError] if there is no such class,
+// RenameClass changes only the label. It returns a *[lda.LabelError] if there is no such class,
 // or if AddClass would refuse the new label.
 func (c *Classifier) RenameClass(label, to string) error {
 	defer c.writing()()
@@ -178,7 +178,7 @@ func (c *Classifier) RenameClass(label, to string) error {
 	return c.do(Entry{Do: "head", ID: k.ID, Class: &Class{ID: k.ID, Label: to, Order: k.Order}})
 }
 
-// RemoveClass removes a class with its examples. It returns a *[qda.LabelError] if there
+// RemoveClass removes a class with its examples. It returns a *[lda.LabelError] if there
 // is no such class.
 func (c *Classifier) RemoveClass(label string) error {
 	defer c.writing()()
@@ -190,7 +190,7 @@ func (c *Classifier) RemoveClass(label string) error {
 }
 
 // Remove removes the example with an id. The rest answers as if it had never been there, up to
-// rounding in sessions of more than 64 residuals; see package qda. It returns an [Error] if
+// rounding in sessions of more than 64 residuals; see package lda. It returns an [Error] if
 // there is no such example.
 func (c *Classifier) Remove(id string) error {
 	defer c.writing()()
@@ -206,7 +206,7 @@ func noExample() error {
 
 // Move moves an example to the end of another class. It keeps its id and leaves its group. It
 // returns an [Error] if there is no such example, or with the code "class" if the class has it
-// already, and a *[qda.LabelError] if there is no such class.
+// already, and a *[lda.LabelError] if there is no such class.
 func (c *Classifier) Move(id, label string) error {
 	defer c.writing()()
 	x := c.examples[id]
@@ -226,7 +226,7 @@ func (c *Classifier) Move(id, label string) error {
 }
 
 // MergeClasses moves all examples and groups of a class to the end of another one and removes
-// the class, as one step. It returns a *[qda.LabelError] if a class does not exist, or if both
+// the class, as one step. It returns a *[lda.LabelError] if a class does not exist, or if both
 // are the same.
 func (c *Classifier) MergeClasses(label, into string) error {
 	defer c.writing()()
@@ -239,7 +239,7 @@ func (c *Classifier) MergeClasses(label, into string) error {
 		return err
 	}
 	if k == to {
-		return &qda.LabelError{Label: k.Label, Reason: "is one class: choose another one to merge it with"}
+		return &lda.LabelError{Label: k.Label, Reason: "is one class: choose another one to merge it with"}
 	}
 	rename := groupsApart(to, k)
 	var entries []Entry

@@ -136,7 +136,7 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 // followAll makes them known again.
 func (c *Classifier) forgetFrom(k *class, i int) error {
 	for ; k.known > i; k.known-- {
-		if err := c.qda.Remove(k.ID, k.known-1); err != nil {
+		if err := c.lda.Remove(k.ID, k.known-1); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (c *Classifier) takeUnit(k *class, i int) error {
 			return err
 		}
 	} else if i < k.known {
-		if err := c.qda.Remove(k.ID, i); err != nil {
+		if err := c.lda.Remove(k.ID, i); err != nil {
 			return err
 		}
 		k.known--
@@ -189,7 +189,7 @@ func (k *class) place(x *Example) int {
 	return n
 }
 
-// transform stores in c.x what package qda knows a vector as.
+// transform stores in c.x what package lda knows a vector as.
 func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
 
 func (c *Classifier) transformTo(dst []float64, vector []float32) error {
@@ -206,7 +206,7 @@ func (p *Prior) transform(dst []float64, vector []float32) error {
 	return p.file.Transform.ApplyTo(dst, dst)
 }
 
-// mean stores in c.x what package qda knows a unit as: the mean of its frames, transformed.
+// mean stores in c.x what package lda knows a unit as: the mean of its frames, transformed.
 func (c *Classifier) mean(u *unit) error {
 	if len(u.frames) == 1 {
 		return c.transform(u.frames[0].Vector)

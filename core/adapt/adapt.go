@@ -15,7 +15,7 @@
 //
 // Whether it pays is measured on classes left out: half of a session's classes, asked
 // about, known and unknown, under what all others teach, see [Learn]. The package is for some ten to a few
-// hundred classes of a person's own; priors from data sets are core/metatrain's.
+// hundred classes of a person's own; priors from data sets are core/lab/metatrain's.
 package adapt
 
 import (
@@ -33,9 +33,9 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 const (
@@ -144,7 +144,7 @@ func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*m
 				pictures = append(pictures, x)
 			}
 		}
-		means, err := qda.BurstMeans(pictures, p.Session.Options())
+		means, err := lda.BurstMeans(pictures, p.Session.Options())
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/dataset"
 	"metaqda/core/embed"
+	"metaqda/core/lab/dataset"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/session"

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/episode"
-	"metaqda/core/metatrain"
-	"metaqda/core/metrics"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lab/metrics"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/session"

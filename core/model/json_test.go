@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"metaqda/core/embed"
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 	"metaqda/core/test"
 )
 
@@ -87,7 +87,7 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	text := jsonText(want.code)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
 	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
-	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &qda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"spread":1,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2, Spread: 1}} {
+	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &lda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"spread":1,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2, Spread: 1}} {
 		var got Session
 		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
 		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %+v, want %+v (%v)", text, got, want, err)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"metaqda/core/embed"
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 	"metaqda/core/session"
 )
 
@@ -156,7 +156,7 @@ func (s *Session) code(c codec) {
 
 // codeParts is an object of two numbers, or none.
 func (s *Session) codeParts(c codec) {
-	parts, first := qda.Parts{}, 0.0
+	parts, first := lda.Parts{}, 0.0
 	if s.Parts != nil {
 		parts, first = *s.Parts, float64(s.Parts.First)
 	} else if _, writes := c.(*writer); writes {
@@ -166,7 +166,7 @@ func (s *Session) codeParts(c codec) {
 	if parts.First = int(first); float64(parts.First) != first {
 		c.refuse()
 	}
-	if parts != (qda.Parts{}) {
+	if parts != (lda.Parts{}) {
 		s.Parts = &parts
 	}
 }

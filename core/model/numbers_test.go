@@ -7,8 +7,8 @@ import (
 	"github.com/x448/float16"
 
 	"metaqda/core/embed"
+	"metaqda/core/lda"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/test"
 )
 
@@ -79,12 +79,12 @@ func TestExtremePriorsAnswer(t *testing.T) {
 func answers(t *testing.T, p *Prior, x []float64) {
 	t.Helper()
 	if p.Session.Shared == 0 {
-		return // one for the paper's densities, which package qda refuses
+		return // one for the paper's densities, which package lda refuses
 	}
 	d := p.NIW.Dim()
 	o := p.Session.Options()
 	o.NonePrior = 0.1
-	c := test.Must(qda.New(p.NIW, o))(t)
+	c := test.Must(lda.New(p.NIW, o))(t)
 	ones := make([]float64, d)
 	ones[0] = 1
 	for label, v := range map[string][]float64{"a": ones, "b": x} {

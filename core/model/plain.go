@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/embed"
-	"metaqda/core/qda"
+	"metaqda/core/lda"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // EncodePlain returns the bytes of a file for other programs: what a classifier
 // answers by as long as nothing is taught, in a safetensors file that names no other.
-// Its tensors, all F64, are those of [qda.Predictor] with the transform before them:
+// Its tensors, all F64, are those of [lda.Predictor] with the transform before them:
 //
 //	columns (2×d) mean, scale: x' = (x - mean) scale
 //	input (4)    shift, floor, power, unit: y = sign(v) |v|^power - centre, v = max(x' + shift, floor),
@@ -32,7 +32,7 @@ const (
 // classifier file one that a reader of three lines checks. Files of before have none.
 // Equal classifiers give equal bytes. scripts/python reads it, and the README of web/share
 // has a program in JavaScript that does.
-func EncodePlain(p *qda.Predictor, t embed.Transform, name string, x Extractor) []byte {
+func EncodePlain(p *lda.Predictor, t embed.Transform, name string, x Extractor) []byte {
 	shift, floor, power, unit := t.Shift, -math.MaxFloat64, t.Power, 1.0
 	if shift > 0 {
 		floor = 0

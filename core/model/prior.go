@@ -21,8 +21,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
+	"metaqda/core/lda"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -56,22 +56,22 @@ type Prior struct {
 // Session is what a prior says of the sessions it will be used in. That of one learned for
 // the paper's densities, a scale matrix for each class, has Shared zero: see [Prior.Serves].
 type Session struct {
-	Near       float64             // Options.Near of package qda
+	Near       float64             // Options.Near of package lda
 	Centre     float64             // Options.Centre
 	Spread     float64             // Options.Spread
 	Shared     float64             // Options.Shared
 	Kappa      float64             // Options.Kappa
 	Population *session.Population // nil for Bayes' rule as it stands
-	Parts      *qda.Parts          // Options.Parts
+	Parts      *lda.Parts          // Options.Parts
 }
 
 // Options returns the options of the classifier that the prior is for.
-func (s *Session) Options() qda.Options {
-	return qda.Options{Near: s.Near, Centre: s.Centre, Spread: s.Spread, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
+func (s *Session) Options() lda.Options {
+	return lda.Options{Near: s.Near, Centre: s.Centre, Spread: s.Spread, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
 }
 
 // Serves returns nil where the prior is one for sessions, else a *[FormatError]: it was
-// learned for the paper's densities, which core/discriminant has.
+// learned for the paper's densities, which core/lab/discriminant has.
 func (p *Prior) Serves() error {
 	if p.Session.Shared > 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"metaqda/core/dataset"
-	"metaqda/core/experiment"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/experiment"
 	"metaqda/core/test"
 )
 
@@ -47,7 +47,7 @@ func TestShippedPriorOnEmoji(t *testing.T) {
 }
 
 // A power below one takes weight from the speech embedding where speech is probable, which
-// cost two points on spoken words (core/experiment/SOUNDS.md).
+// cost two points on spoken words (core/lab/experiment/SOUNDS.md).
 func TestSoundsPriorKeepsTheWeightOfSpeech(t *testing.T) {
 	const name, first = "../../web/prior/sounds.safetensors", 1024
 	prior := test.Must(experiment.DecodePrior(name, test.Must(os.ReadFile(name))(t)))(t)

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/discriminant"
+	"metaqda/core/lab/discriminant"
 	"metaqda/core/niw"
 	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"

@@ -1,7 +1,7 @@
 // Package session says how probable each class of a few-shot session is, and how
 // probable it is that a query belongs to none of them, given log densities that
 // rank the classes well but lie too far apart to be taken as they are. It is not
-// for densities (package niw is) and keeps no examples (package qda does). Its
+// for densities (package niw is) and keeps no examples (package lda does). Its
 // equations are in MODEL.md beside this file, to whose sections the files refer; the
 // closest published relatives are temperature scaling (Guo et al., 2017) with the
 // temperature integrated out, and the score normalisation of speaker verification

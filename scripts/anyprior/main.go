@@ -30,11 +30,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	metaqda "metaqda/core"
-	"metaqda/core/dataset"
 	"metaqda/core/embed"
-	"metaqda/core/episode"
-	"metaqda/core/metatrain"
-	"metaqda/core/metrics"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lab/metrics"
 	"metaqda/core/session"
 )
 

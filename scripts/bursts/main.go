@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	metaqda "metaqda/core"
-	"metaqda/core/dataset"
+	"metaqda/core/lab/dataset"
 	"metaqda/core/model"
 )
 

@@ -20,11 +20,11 @@ import (
 var layers = []string{
 	"core/test",
 	"core/niw",
-	"core/embed core/metrics core/session core/dataset core/niw/niwtest",
-	"core/qda core/discriminant core/episode core/dataset/datasettest",
+	"core/embed core/lab/metrics core/session core/lab/dataset core/niw/niwtest",
+	"core/lda core/lab/discriminant core/lab/episode core/lab/dataset/datasettest",
 	"core/model",
-	"core core/metatrain core/baseline core/model/modeltest",
-	"core/oracle core/experiment core/adapt core/metatrain/recipe",
+	"core core/lab/metatrain core/lab/baseline core/model/modeltest",
+	"core/lab/oracle core/lab/experiment core/adapt core/lab/metatrain/recipe",
 	"scripts/tables",
 	"scripts/files",
 	"scripts/metaqda",
@@ -35,14 +35,14 @@ var layers = []string{
 // where data sets are read. The first rule that fits counts.
 var users = []struct{ imported, by string }{
 	{"^syscall/js$", `^(wasm\b|scripts/bench/browser$)`},
-	{"^(os|path/filepath)$", "^(core/dataset|wasm|scripts)"},
+	{"^(os|path/filepath)$", "^(core/lab/dataset|wasm|scripts)"},
 	{"^(syscall|os|net|plugin|runtime/cgo|C)(/|$)", "^(wasm|scripts)"},
 	{"^[^.]*(/|$)", ""}, // the rest of the standard library
 	{`^gonum\.org/v1/gonum`, ""},
 	{`^golang\.org/x/sync`, "^(core|scripts)"},
 	{`^github\.com/urfave/cli`, "^scripts/metaqda$"},
-	{`^github\.com/sbinet/npyio`, "^(core/dataset|scripts)"},
-	{`^github\.com/x448/float16`, "^core/(dataset|model)$"},
+	{`^github\.com/sbinet/npyio`, "^(core/lab/dataset|scripts)"},
+	{`^github\.com/x448/float16`, "^core/(lab/dataset|model)$"},
 	{`^github\.com/go-json-experiment/json/jsontext$`, "^core/model$"},
 	{`^golang\.org/x/text/unicode/norm`, "^core/model$"},
 	{`^(github\.com/hack-pad|honnef\.co/go/js/dom)`, "^wasm"},
@@ -101,11 +101,11 @@ func TestForbiddenImports(t *testing.T) {
 		importer, imported string
 		want               bool
 	}{
-		{"core/niw", "metaqda/core/qda", true}, {"core/qda", "metaqda/core/niw", false}, {"core/qda", "metaqda/core/episode", true},
-		{"core/new", "fmt", true}, {"core/qda", "metaqda/wasm/simd", true}, {"core/qda", "os", true}, {"core/dataset", "os", false},
-		{"core/dataset", "os/exec", true}, {"core/qda", "io/fs", false}, {"core", "syscall/js", true}, {"wasm/engine", "syscall/js", false},
+		{"core/niw", "metaqda/core/lda", true}, {"core/lda", "metaqda/core/niw", false}, {"core/lda", "metaqda/core/lab/episode", true},
+		{"core/new", "fmt", true}, {"core/lda", "metaqda/wasm/simd", true}, {"core/lda", "os", true}, {"core/lab/dataset", "os", false},
+		{"core/lab/dataset", "os/exec", true}, {"core/lda", "io/fs", false}, {"core", "syscall/js", true}, {"wasm/engine", "syscall/js", false},
 		{"scripts/serve", "syscall/js", true}, {"wasm/engine", "metaqda/scripts/files", true}, {"scripts/bench", "metaqda/wasm", true},
-		{"core/qda", "gonum.org/v1/plot", true}, {"core/qda", "gonum.org/v1/gonum/mat", false}, {"scripts/files", "github.com/urfave/cli/v3", true},
+		{"core/lda", "gonum.org/v1/plot", true}, {"core/lda", "gonum.org/v1/gonum/mat", false}, {"scripts/files", "github.com/urfave/cli/v3", true},
 		{"scripts/files", "metaqda/scripts/metaqda", true}, {"scripts/bench", "metaqda/wasm/simd", false},
 	} {
 		got := forbidden(c.importer, c.imported)

@@ -1,7 +1,7 @@
 // Package files reads and writes those of the commands: what cannot be read is said with the
 // remedy, each file is written complete or not at all, and what cannot be written is said
 // before the work and not after it. It shows how far they are. Data sets are read by
-// core/dataset; what else the files hold is the business of core/experiment, core/model and
+// core/lab/dataset; what else the files hold is the business of core/lab/experiment, core/model and
 // scripts/tables.
 package files
 
@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"metaqda/core/dataset"
-	"metaqda/core/experiment"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/experiment"
 	"metaqda/scripts/tables"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	core "metaqda/core"
-	"metaqda/core/dataset"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/scripts/files"
 	"metaqda/web/prior"
 )
@@ -307,7 +307,7 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 	vectors := slices.Collect(slices.Chunk(rows.X, rows.Dim))
 	if j.Batch {
 		a, err := c.Classify(ctx, vectors, progress)
-		var row *qda.RowError
+		var row *lda.RowError
 		if errors.As(err, &row) {
 			return nil, cannotBeUsed(rows.File(), row.Row, row.Err)
 		}

@@ -19,10 +19,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	core "metaqda/core"
-	"metaqda/core/dataset"
-	"metaqda/core/dataset/datasettest"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/dataset/datasettest"
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 	"metaqda/core/test"
 	"metaqda/scripts/files"
 )
@@ -162,7 +162,7 @@ func parse(t *testing.T, text string) float64 {
 }
 
 // answers asks the classifier itself.
-func answers(t *testing.T, j job) *qda.Answers {
+func answers(t *testing.T, j job) *lda.Answers {
 	t.Helper()
 	prior, err := files.Prior(j.Prior)
 	test.OK(t, err)
@@ -170,13 +170,13 @@ func answers(t *testing.T, j job) *qda.Answers {
 	rows := test.Must(dataset.LoadRows(j.Data))(t)
 	o := prior.Session.Options()
 	o.NonePrior = *j.NonePrior
-	c := test.Must(qda.New(prior.NIW, o))(t)
+	c := test.Must(lda.New(prior.NIW, o))(t)
 	x := make([]float64, taught.Dim)
 	for i, class := range taught.Labels {
 		test.OK(t, errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.ApplyTo(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)))
 	}
 	all := mat.NewDense(rows.Len(), rows.Dim, nil)
-	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
+	a := &lda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
 		for k, v := range rows.Row(i) {

@@ -12,9 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"metaqda/core/dataset/datasettest"
 	"metaqda/core/embed"
-	"metaqda/core/experiment"
+	"metaqda/core/lab/dataset/datasettest"
+	"metaqda/core/lab/experiment"
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"

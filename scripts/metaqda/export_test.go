@@ -13,10 +13,10 @@ import (
 
 	core "metaqda/core"
 	"metaqda/core/embed"
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/test"
 )
 
@@ -98,7 +98,7 @@ func plainCases(t *testing.T) []plainCase {
 		}
 	}
 	parts := *centred
-	parts.Session.Parts = &qda.Parts{First: 4, Odds: -20} // another share than ½ is chosen
+	parts.Session.Parts = &lda.Parts{First: 4, Odds: -20} // another share than ½ is chosen
 	d := len(learned.NIW.M)
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Session: one, Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{

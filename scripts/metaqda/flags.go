@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/episode"
+	"metaqda/core/lab/episode"
 )
 
 // Flags whose default is what their destination holds.

@@ -2,7 +2,7 @@
 // them by the protocols of the MetaQDA paper. `metaqda help` lists what it can
 // do, `metaqda COMMAND --help` how.
 //
-// It holds flags and help texts; package core, core/experiment and core/metatrain/recipe do
+// It holds flags and help texts; package core, core/lab/experiment and core/lab/metatrain/recipe do
 // the work. Bad input is answered by one
 // sentence that names the file, the row where there is one and the remedy, and by
 // exit status 2. Output files are complete or absent.
@@ -22,7 +22,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/dataset"
+	"metaqda/core/lab/dataset"
 )
 
 // exitStatus is an error that only sets the status, what there was to say has

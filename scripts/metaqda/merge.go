@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/experiment"
+	"metaqda/core/lab/experiment"
 	"metaqda/scripts/files"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/dataset"
 	"metaqda/core/embed"
-	"metaqda/core/metatrain"
-	"metaqda/core/metatrain/recipe"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lab/metatrain/recipe"
 	"metaqda/core/niw"
 	"metaqda/scripts/files"
 )

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/dataset"
+	"metaqda/core/lab/dataset"
 	"metaqda/core/model"
 	"metaqda/core/test"
 )

@@ -9,9 +9,9 @@ import (
 	"io"
 	"path/filepath"
 
-	"metaqda/core/dataset"
-	"metaqda/core/metatrain"
-	"metaqda/core/metatrain/recipe"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lab/metatrain/recipe"
 	"metaqda/core/model"
 	"metaqda/scripts/files"
 	"metaqda/scripts/tables"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/oracle"
+	"metaqda/core/lab/oracle"
 	"metaqda/scripts/files"
 )
 

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"metaqda/core/metatrain"
+	"metaqda/core/lab/metatrain"
 )
 
 // Curve returns the picture of a training curve as SVG: losses on the left, validation

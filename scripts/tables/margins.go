@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"metaqda/core/experiment"
+	"metaqda/core/lab/experiment"
 )
 
 // leftOutTables sum up what a prior is worth on domains it never saw.

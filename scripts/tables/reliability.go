@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"metaqda/core/experiment"
-	"metaqda/core/metrics"
+	"metaqda/core/lab/experiment"
+	"metaqda/core/lab/metrics"
 )
 
 // Picture is the content of a picture with the name of its file.

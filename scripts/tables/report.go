@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"metaqda/core/episode"
-	"metaqda/core/experiment"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/experiment"
 )
 
 // Of renders a report in the shape of the paper's tables.

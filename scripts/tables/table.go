@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"metaqda/core/experiment"
+	"metaqda/core/lab/experiment"
 )
 
 // Table is text in rows and columns, each row as long as the header.

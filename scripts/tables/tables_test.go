@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"metaqda/core/experiment"
-	"metaqda/core/metatrain"
-	"metaqda/core/metrics"
+	"metaqda/core/lab/experiment"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lab/metrics"
 	"metaqda/core/test"
 )
 

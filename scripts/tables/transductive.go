@@ -3,8 +3,8 @@ package tables
 import (
 	"fmt"
 
-	"metaqda/core/experiment"
-	"metaqda/core/metrics"
+	"metaqda/core/lab/experiment"
+	"metaqda/core/lab/metrics"
 )
 
 // meanTable is the means over all data sets at one way, and on how many of them a

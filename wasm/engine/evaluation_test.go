@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/dataset"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/lda"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
@@ -35,7 +35,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	test.OK(t, w.Configure(Change{NonePrior: &none}))
 	o := prior.Session.Options()
 	o.NonePrior = none
-	c := test.Must(qda.New(prior.NIW.Whitened(), o))(t)
+	c := test.Must(lda.New(prior.NIW.Whitened(), o))(t)
 	examples := 0
 	for k, class := range set.Classes {
 		id := w.addClass(t, class)

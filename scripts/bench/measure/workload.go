@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
-	"metaqda/core/episode"
-	"metaqda/core/metatrain"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/metatrain"
+	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -27,7 +27,7 @@ type Workload struct {
 
 	prior, session []byte
 	transform      embed.Transform
-	classifier     *qda.Classifier
+	classifier     *lda.Classifier
 	labels         []string
 	x              []float64
 	probabilities  []float64
@@ -169,7 +169,7 @@ func (w *Workload) Full(full bool) {
 	s := must(model.DecodeClassifier(w.session))
 	options := p.Session.Options()
 	options.NonePrior = s.Settings.NonePrior
-	c := must(qda.New(p.NIW, options))
+	c := must(lda.New(p.NIW, options))
 	for _, k := range s.Classes {
 		check(c.AddClass(k.Label))
 		x := mat.NewDense(len(k.Examples), w.Dimension, nil)

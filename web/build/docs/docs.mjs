@@ -3,8 +3,8 @@
  * Builds the reference, static files without a program, into build/docs:
  *   index.html, core/index.html, ...   the documents (.md) of the tree, each where it stands; README.md is index.html
  *   package/                           the npm package, by TypeDoc from the packed types
- *   go/core/qda.html, ...              the Go packages, from go doc -all
- *   source/core/qda/burst.go.html      the files that documents link to, with numbered lines
+ *   go/core/lda.html, ...              the Go packages, from go doc -all
+ *   source/core/lda/burst.go.html      the files that documents link to, with numbered lines
  *
  *   node web/build/docs/docs.mjs       (after make package)
  *

@@ -1,0 +1,164 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/lab/dataset/datasettest"
+	"metaqda/core/lab/discriminant"
+	"metaqda/core/lab/episode"
+	"metaqda/core/lab/metrics"
+	"metaqda/core/lda"
+	"metaqda/core/model"
+	"metaqda/core/model/modeltest"
+	"metaqda/core/niw"
+	"metaqda/core/test"
+)
+
+// randomPrior has no special values.
+func randomPrior(dim int) *Prior { return &Prior{Prior: modeltest.Prior(dim)} }
+
+// sourceOf returns a plan and a source of random classes with a random prior.
+func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {
+	t.Helper()
+	p := test.Must(NewPlan(Standard))(t)
+	p.Ways, p.Shots, p.Queries, p.Tasks, p.ValTasks, p.Seed, p.Workers = []int{4}, []int{3}, 5, 8, 0, 2, 1
+	sources := test.Must(p.sources([]Domain{{Set: datasettest.Gaussians{Classes: classes, Rows: rows, Dim: dim}.Set("alpha"), Prior: randomPrior(dim)}}))(t)
+	return sources[0], p
+}
+
+// workerOf returns a worker with the scorer of one method.
+func workerOf(t testing.TB, p *Plan, s *Source, method string) *worker {
+	t.Helper()
+	var err error
+	p.Methods, err = Choose(Methods(), method)
+	test.OK(t, err)
+	workers := test.Must(p.prepare(s))(t)
+	return workers[0]
+}
+
+// The evaluation whitens a data set once. The oracle is the classifier that the page
+// uses, with the prior as it is, taught one example at a time.
+func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
+	for _, shots := range []int{12, 5} { // classes of more rows than dimensions among them
+		s, p := sourceOf(t, 24, 20, 9)
+		pool := test.Must(s.Pool("test"))(t)
+		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, UnknownClasses: 2}
+		sampler := test.Must(episode.NewUniform(pool, config, 1))(t)
+		s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
+		options := s.Prior.Session.Options()
+		options.NonePrior = 0.5
+		w := workerOf(t, p, s, "metaqda")
+		for i := range 10 {
+			e := sampler.Episode(i)
+			test.OK(t, w.score(&e, i, func(int, *mat.Dense, []float64) {}))
+			compareWithClassifier(t, "metaqda", s, &e, w, options)
+		}
+	}
+}
+
+func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Episode, w *worker, o lda.Options) {
+	t.Helper()
+	c := test.Must(lda.New(s.Prior.NIW, o))(t)
+	x := make([]float64, s.Set.Dim)
+	for j, rows := range e.Support {
+		label := fmt.Sprint(j)
+		test.OK(t, c.AddClass(label))
+		for _, i := range rows {
+			test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)))
+			test.OK(t, c.Add(label, x))
+		}
+	}
+	want, got := make([]float64, e.Way()), make([]float64, e.Way())
+	for k, i := range e.Query {
+		test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)))
+		none := test.Must(c.ProbabilitiesTo(want, x))(t)
+		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
+		for j := range got {
+			p := want[j] / (1 - none)
+			test.StopIf(t, math.Abs(got[j]-p) > 1e-7, "%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
+		}
+		p := 1 / (1 + math.Exp(-w.none[k]))
+		test.StopIf(t, math.Abs(p-none) > 1e-8, "%s: query %d: none %v, the classifier says %v", method, k, p, none)
+	}
+}
+
+// The oracle is Bayes' rule over the paper's densities, of rows that no data set was
+// whitened for, which are as they stand or the means of bursts.
+func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
+	s, p := sourceOf(t, 24, 20, 9)
+	pool, err := s.Pool("test")
+	test.OK(t, err)
+	s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
+	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 12}, Query: episode.Exactly(3), Imbalanced: true}
+	sampler := test.Must(episode.NewUniform(pool, config, 1))(t)
+	s.Prior.Session.Near = 0.8
+	white := func(row int) []float64 {
+		x := make([]float64, s.Set.Dim)
+		test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, row)))
+		s.Prior.NIW.WhitenTo(x, x)
+		return x
+	}
+	for _, c := range []struct {
+		method string
+		inf    niw.Inference
+		pooled bool
+	}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
+		w := workerOf(t, p, s, c.method)
+		for i := range 10 {
+			e := sampler.Episode(i)
+			test.OK(t, w.score(&e, i, func(int, *mat.Dense, []float64) {}))
+			var classes []*mat.Dense
+			for _, rows := range e.Support {
+				x := mat.NewDense(len(rows), s.Set.Dim, nil)
+				for k, row := range rows {
+					x.SetRow(k, white(row))
+				}
+				classes = append(classes, x)
+			}
+			classes = test.Must(lda.BurstMeans(classes, lda.Options{Near: s.Prior.Session.Near}))(t)
+			oracle := discriminant.New(s.Prior.NIW, c.inf, c.pooled, classes)
+			want, got := make([]float64, 4), make([]float64, 4)
+			for k, row := range e.Query {
+				none := oracle.LogDensitiesTo(want, white(row))
+				known := floats.LogSumExp(want) - math.Log(4)
+				test.StopIf(t, math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600, "%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
+				metrics.SoftmaxTo(want, want, 1)
+				metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
+				for j := range got {
+					test.StopIf(t, math.Abs(got[j]-want[j]) > 1e-7, "%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
+				}
+			}
+		}
+	}
+}
+
+// Classes that are added one session at a time score as all of them together.
+func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
+	s, p := sourceOf(t, 24, 30, 8)
+	s.Prior.Session = model.Session{}
+	p.Ways, p.Shots = []int{3}, []int{4}
+	r := test.Must(p.newIncrementalRun(s, p.Split, 1))(t)
+	s.setRows(r.base, r.novel)
+	for _, name := range []string{"fb", "map"} {
+		scorer, ok := workerOf(t, p, s, name).scorers[0].(ClassScorer)
+		test.StopIf(t, !ok, "%s cannot add classes", name)
+		first, second := r.sessions[0][0], r.sessions[0][1]
+		support := append(append([][]int{}, first.Support...), second.Support...)
+		queries := r.queries[:12]
+		one, all := mat.NewDense(len(queries), len(support), nil), mat.NewDense(len(queries), len(support), nil)
+		test.OK(t, scorer.ClassScoresTo(one, support, queries, 2))
+		task := &Task{Episode: &episode.Episode{Classes: make([]int, len(support)), Support: support, Query: queries, QueryLabel: make([]int, 12)}}
+		test.Must(scorer.ScoresTo(all, make([]float64, 12), task))(t)
+		for i := range queries {
+			a, b := one.RawRowView(i), all.RawRowView(i)
+			metrics.SoftmaxTo(a, a, 1)
+			metrics.SoftmaxTo(b, b, 1)
+			test.StopIf(t, !floats.EqualApprox(a, b, 1e-8), "%s: query %d: %v one by one, %v together", name, i, a, b)
+		}
+	}
+}

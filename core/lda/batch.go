@@ -1,0 +1,304 @@
+package lda
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+const (
+	// batchRounds is how often the pseudo-labels are updated.
+	batchRounds = 3
+
+	// scoreCost is about the cost of a picture for each class, without inner products.
+	scoreCost = 1000
+)
+
+// Context is the part of a context.Context that is needed: the error it ended with, nil until
+// then. Importing package context would make a small program a tenth larger.
+type Context interface{ Err() error }
+
+// Answers are the probabilities of n pictures.
+type Answers struct {
+	Classes *mat.Dense // n×C in the order of [Classifier.Labels], empty if n is 0
+	None    []float64  // n: of none of the classes; with Classes a row sums to one
+}
+
+// Classify answers for the rows of x, n×d, as [Classifier.ProbabilitiesTo] does, but judges
+// them together. Pictures that are probably of a class become its pseudo-labelled examples. No
+// picture is judged by itself or by another frame of its burst. The probability of none of the
+// classes stays that of a single picture. With one class or one picture, the answers equal
+// those one by one. The order of the rows matters only for rounding. See
+// core/session/TRANSDUCTION.md.
+//
+// The classes stay as they are. Without a Population, under plain Bayes' rule, pictures are
+// answered one by one.
+//
+// progress, unless nil, is called now and then. When ctx ends, Classify returns its error. A
+// row that is not a finite embedding of length d is reported as a *[RowError]; [ErrNoExamples]
+// is as for ProbabilitiesTo.
+//
+// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
+// 4 C (d+n). Memory n (d + 5C) numbers.
+func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
+	if err := c.checkRows(x); err != nil {
+		return nil, err
+	}
+	if len(c.taught) == 0 {
+		return nil, ErrNoExamples
+	}
+	c = c.answering()
+	n, _ := x.Dims()
+	if n == 0 {
+		return &Answers{Classes: new(mat.Dense)}, ctx.Err()
+	}
+	a := &Answers{Classes: mat.NewDense(n, len(c.classes), nil), None: make([]float64, n)}
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	var err error
+	if c.options.Population == nil {
+		err = c.oneByOne(ctx, a, x, progress)
+	} else {
+		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.own()}
+		b.total = n * (2 + batchRounds)
+		err = b.answer(a, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// checkRows returns a *[RowError] for the first row that is not a finite embedding.
+func (c *Classifier) checkRows(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		if err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim()); err != nil {
+			return &RowError{Row: i, Err: err}
+		}
+	}
+	return nil
+}
+
+func (c *Classifier) oneByOne(ctx Context, a *Answers, x *mat.Dense, progress func(done, total int)) (err error) {
+	for i := range a.None {
+		if i%pieceRows == 0 {
+			progress(i, len(a.None))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), x.RawRowView(i)); err != nil {
+			return &RowError{Row: i, Err: err}
+		}
+	}
+	progress(len(a.None), len(a.None))
+	return nil
+}
+
+// batch is the state of [Classifier.Classify].
+type batch struct {
+	of        *Classifier
+	posterior *session.Posterior
+	ctx       Context
+	progress  func(done, total int)
+	done      int
+	total     int
+
+	n       int
+	w       blas64.General  // n×d pictures, whitened
+	images  blas64.General  // n×order of U, their images by [covariance.imageTo]
+	r2      []float64       // |w_i|²
+	norm    []float64       // <w_i,w_i>
+	onMean  []float64       // <w_i,m_s>
+	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
+	pseudo  []*pseudoLabels // of the classes with examples
+	share   *mat.Dense      // n×C: p(y=j | x), without none
+	weights *mat.Dense      // n×C: pseudo-label weights before λ
+	none    []float64
+	agree   agreement
+}
+
+// answer stores the probabilities in a.
+func (b *batch) answer(a *Answers, x *mat.Dense) error {
+	if err := b.whiten(x); err != nil {
+		return err
+	}
+	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
+	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
+	b.agree = newAgreement(b)
+	for _, k := range b.of.taught {
+		b.pseudo = append(b.pseudo, newPseudoLabels(b, k))
+	}
+	for round := range 1 + batchRounds {
+		if round > 0 {
+			if err := b.label(); err != nil {
+				return err
+			}
+		}
+		if err := b.judge(round == 0); err != nil {
+			return err
+		}
+	}
+	for i := range b.n {
+		from, to := b.share.RawRowView(i), a.Classes.RawRowView(i)
+		for j, k := range b.of.taught {
+			to[b.of.index[k.label]] = from[j]
+		}
+	}
+	return nil
+}
+
+// each calls do for all pictures, block by block. cost is the cost of a picture, which sets the
+// size of the blocks, and part its share of the progress. It returns the first error, or that
+// of a context that has ended.
+func (b *batch) each(cost, part int, do func(first, end int) error) error {
+	for first, size := 0, piece(cost); first < b.n; first += size {
+		end := min(first+size, b.n)
+		if err := do(first, end); err != nil {
+			return err
+		}
+		b.done += part * (end - first)
+		b.progress(b.done, b.total)
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whiten computes the inner products of the pictures.
+func (b *batch) whiten(x *mat.Dense) error {
+	c, d, s := b.of, b.of.Dim(), b.of.shared
+	n := max(1, s.cov.n)
+	b.w = blas64.General{Rows: b.n, Cols: d, Stride: d, Data: make([]float64, b.n*d)}
+	b.images = blas64.General{Rows: b.n, Cols: s.cov.n, Stride: n, Data: make([]float64, b.n*n)}
+	b.inners = blas64.General{Rows: b.n, Cols: len(c.taught), Stride: len(c.taught), Data: make([]float64, b.n*len(c.taught))}
+	b.r2, b.norm, b.onMean = make([]float64, b.n), make([]float64, b.n), make([]float64, b.n)
+	row := make([]float64, len(c.taught))
+	// A spiked prior whitens at about the cost of d/8 classes.
+	return b.each((s.cov.n+len(c.taught)+d/8)*(d+s.cov.n), 1, func(first, end int) error {
+		w := rowsOf(b.w, first, end-first)
+		c.whitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d).(*mat.Dense))
+		for i := first; i < end; i++ {
+			var err error
+			if b.r2[i], err = checkedNorm2(squaredNorm(rowOf(b.w, i))); err != nil {
+				return &RowError{Row: i, Err: err}
+			}
+		}
+		images := s.innersOf(rowsOf(b.inners, first, end-first), w)
+		for i := first; i < end; i++ {
+			copy(rowOf(b.images, i), rowOf(images, i-first))
+			b.norm[i] = b.inner(i, i)
+			copy(row, rowOf(b.inners, i))
+			b.onMean[i] = floats.Dot(s.alpha, row)
+			for j, k := range c.taught {
+				rowOf(b.inners, i)[j] = row[s.cov.index[k].column]
+			}
+		}
+		return nil
+	})
+}
+
+// inner returns <w_i,w_k>.
+func (b *batch) inner(i, k int) float64 {
+	return b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), rowOf(b.w, k), rowOf(b.images, k))
+}
+
+// judge turns scores into probabilities. Whether a picture is of no class is decided from the
+// picture alone: pseudo-labels would make out-of-set pictures look known.
+func (b *batch) judge(alone bool) error {
+	c, u := b.of, &b.of.work
+	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
+		for i := first; i < end; i++ {
+			b.scoresTo(u.u, i)
+			for j := range u.u {
+				u.u[j] *= u.slope
+			}
+			row := b.share.RawRowView(i)
+			if alone {
+				b.none[i] = b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, c.options.NonePrior, u.scratch)
+				copy(b.agree.alone.RawRowView(i), u.u)
+				continue
+			}
+			more := b.agree.without(i)
+			b.posterior.ClassesTo(row, u.u, u.logPrior, &more, u.scratch)
+			floats.Scale(1-b.none[i], row)
+		}
+		return nil
+	})
+}
+
+// scoresTo stores e_j of picture i in dst, as in [shared]. The mean of class j is that of its
+// examples and its pseudo-labelled pictures, without i and frames of its burst. The session's
+// mean stays that of the examples.
+func (b *batch) scoresTo(dst []float64, i int) {
+	s := b.of.shared
+	b.agree.apart[i] = b.agree.apart[i][:0]
+	mean := b.onMean[i]
+	for j, q := range b.pseudo {
+		m := s.cov.index[q.class]
+		k := q.class.weight()
+		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[m.column], k*s.atMean[m.column], k
+		if len(q.pictures) > 0 {
+			left := b.own(i, j)
+			weight += q.weight - left.weight
+			at += q.inners[i] - left.at
+			norm += 2*k*(q.onClass-left.onClass) + q.norm - 2*left.onSum + left.norm
+			onMean += q.onMean - left.onMean
+			b.agree.keepApart(i, left.pictures)
+		}
+		sure := k + labelled*(weight-k)
+		h := sure / (s.options.Kappa + sure)
+		dst[j] = h*(at/weight-mean) + s.constant(h, norm/(weight*weight), onMean/weight, s.meanNorm)
+	}
+}
+
+// left is the part of a pseudo-labelled sum that must not judge a picture.
+type left struct {
+	pictures                                 []int
+	weight, at, norm, onSum, onClass, onMean float64
+}
+
+// own returns the part of class j's sum that is picture i itself or frames of its burst.
+func (b *batch) own(i, j int) (l left) {
+	const rounding = 1e-13
+	q := b.pseudo[j]
+	for r, f := range q.pictures {
+		near := max(q.class.reach(), rounding*(b.r2[i]+b.r2[f]))
+		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
+			continue
+		}
+		w := q.weights[r]
+		l.weight += w
+		l.at += w * b.inner(i, f)
+		l.onSum += w * q.inners[f]
+		l.onClass += w * rowOf(b.inners, f)[j]
+		l.onMean += w * b.onMean[f]
+		for _, p := range l.pictures {
+			l.norm += 2 * w * q.weights[slices.Index(q.pictures, p)] * b.inner(p, f)
+		}
+		l.norm += w * w * b.norm[f]
+		l.pictures = append(l.pictures, f)
+	}
+	return l
+}
+
+// within reports whether the squared distance of two points is below near, the same for (x, y)
+// and (y, x). It sums squares over coordinates: unlike inner products, this keeps the digits of
+// small distances, and shows early that a distance is large.
+func within(x, y []float64, near float64) bool {
+	var s float64
+	for i, v := range x {
+		if s += (v - y[i]) * (v - y[i]); s >= near {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,378 @@
+package lda
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// bursts tells which pictures of a class are nearly the same, and what they count. Two
+// pictures at a squared whitened distance d² correlate by
+//
+//	ρ = exp(-(d²/near)²)
+//
+// Two are linked if ρ is above linked. A burst is a set of pictures with a chain of links from
+// each to every other one, whatever their order. It is one example of its class: with the
+// weights w_i = 1/Σ_k ρ_ik, i and k in the burst, it counts as
+//
+//	n = Σ_i w_i,   1 ≤ n ≤ K,
+//
+// examples at the weighted mean of its pictures. With C the matrix of all ρ, pictures that are
+// correlated rows of a matrix-normal distribution count 1ᵀC⁻¹1 with weights C⁻¹1. Where all ρ
+// are equal that is n = K/(1+(K-1)ρ). Else C may be singular and its weights negative, while
+// w_i is always positive and needs no factor.
+type bursts struct {
+	near float64 // squared whitened distance at which ρ is 1/e; 0: no picture correlates
+	list []burst // in the order of their first pictures
+	of   []int   // burst of each picture
+}
+
+type burst struct {
+	pictures []int       // ascending
+	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
+}
+
+// nearOf returns the correlation length of the session. W is the largest mean squared distance
+// of two pictures of a class, and D that of two pictures of different classes:
+//
+//	W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
+//	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
+//
+// With one class D is twice the mean squared length, as of orthogonal pictures. Both are taken to
+// half a power of two, so that the length seldom changes. Where two classes have several pictures,
+//
+//	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
+//
+// else Near and Near inClass D. So pictures of classes that are all alike do not pass for copies,
+// and frames do where all classes have nothing else. Cost C d.
+func (c *Classifier) nearOf() float64 {
+	o, n := &c.options, float64(len(c.taught))
+	if o.Near == 0 || n == 0 {
+		return o.Near
+	}
+	several, w := 0, 0.0
+	for _, k := range c.taught {
+		if m := float64(k.pictures()); m > 1 {
+			several++
+			if s := k.square - squaredNorm(k.sum)/m; s > rounding*k.square {
+				w = math.Max(w, 2/(m-1)*s)
+			}
+		}
+	}
+	if o.Spread == 0 && (several < 2 || ofClass*coarse(w) >= o.Near) {
+		return o.Near // D changes nothing
+	}
+	g, d := make([]float64, len(c.taught[0].sum)), 0.0
+	if n > 1 {
+		for _, k := range c.taught {
+			floats.AddScaled(g, 1/(n*float64(k.pictures())), k.sum)
+		}
+	}
+	for _, k := range c.taught {
+		m := float64(k.pictures())
+		d += math.Max(rounding*k.square/m, (k.square-2*inner(g, k.sum))/m+squaredNorm(g))
+	}
+	d *= 2 / math.Max(1, n-1)
+	switch {
+	case o.Spread > 0 && (several < 2 || w == 0):
+		return o.Near * coarse(inClass*d)
+	case o.Spread > 0:
+		return o.Near * coarse(math.Min(w, inClass*d))
+	}
+	return math.Min(o.Near, ofClass*coarse(math.Max(w, least*d)))
+}
+
+// coarse rounds to half a power of two.
+func coarse(x float64) float64 {
+	if x == 0 || math.IsInf(x, 1) {
+		return x
+	}
+	return math.Exp2(math.Round(2*math.Log2(x)) / 2)
+}
+
+const (
+	inClass = 0.6 // W over D: .4 to .8 in thirteen sets of pictures at length one
+	ofClass = 0.3 // see Bursts in core/session/EXPERIMENTS.md
+	least   = 0.5 // a session of less than that has frames alone
+)
+
+// Near returns the correlation length of the session, by which all bursts are found.
+func (c *Classifier) Near() float64 {
+	c.group(always)
+	return c.near
+}
+
+// group brings the bursts to the correlation length in force, as long as more says so, and
+// reports whether that is all. Cost, where it has changed, that of adding all pictures anew.
+func (c *Classifier) group(more func() bool) bool {
+	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
+		return true
+	}
+	c.near = c.nearOf()
+	for _, k := range c.classes {
+		if k.near == c.near {
+			continue
+		}
+		if !more() {
+			return false
+		}
+		fresh := newClass(k.label, len(k.sum), c.near)
+		fresh.serial = k.serial
+		for i := range k.of {
+			fresh.add(k.picture(i))
+		}
+		*k = *fresh
+		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, len(k.sum)), false, false, nil
+	}
+	c.grouped = true
+	return true
+}
+
+// linked is the correlation above which two pictures are of one burst. Below it one is taught
+// for almost what two count, and leaving one out says something of the other.
+const linked = 0.25
+
+// reach returns the squared whitened distance below which two pictures are linked.
+func (b *bursts) reach() float64 { return math.Sqrt(-math.Log(linked)) * b.near }
+
+// mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
+// of their class correlate with none. What a class of hundreds counts hardly changes.
+const mostLinked = 500
+
+func (b *bursts) pictures() int { return len(b.of) }
+
+// picture returns the i-th picture, whitened. It may be a row of w.
+func (c *class) picture(i int) []float64 {
+	b := c.of[i]
+	s := &c.list[b]
+	if s.frames == nil {
+		return c.row(b)
+	}
+	at, _ := slices.BinarySearch(s.pictures, i)
+	return s.frames[at]
+}
+
+// linkedTo returns the bursts, ascending, that have a picture linked to w. Cost at most K d.
+func (c *class) linkedTo(w []float64) (found []int) {
+	reach := c.reach()
+	if reach == 0 {
+		return nil
+	}
+	for b := range c.list {
+		if c.list[b].pictures[0] >= mostLinked {
+			break
+		}
+		frames := c.list[b].frames
+		if frames == nil {
+			frames = [][]float64{c.row(b)}
+		}
+		if slices.ContainsFunc(frames, func(f []float64) bool { return within(f, w, reach) }) {
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// add appends one whitened picture of length d. Cost that of finding its links, and that of
+// [class.insert] or [class.replace].
+func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
+
+// putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
+// had always been there.
+func (c *class) putIn(i int, w []float64) {
+	floats.Add(c.sum, w)
+	c.square += squaredNorm(w)
+	var joined []int
+	if i < mostLinked {
+		joined = c.linkedTo(w)
+	}
+	if len(joined) == 0 && i == c.pictures() {
+		c.of, c.list = append(c.of, len(c.list)), append(c.list, burst{pictures: []int{i}})
+		c.insert(c.count(), w, 1)
+		return
+	}
+	crowded := i < mostLinked && c.pictures() >= mostLinked
+	c.shift(i, 1)
+	one := burst{pictures: []int{i}, frames: [][]float64{slices.Clone(w)}}
+	for _, b := range slices.Backward(joined) {
+		old := c.dissolve(b)
+		for at, x := range old.pictures {
+			place, _ := slices.BinarySearch(one.pictures, x)
+			one.pictures = slices.Insert(one.pictures, place, x)
+			one.frames = slices.Insert(one.frames, place, old.frames[at])
+		}
+	}
+	c.form(one)
+	c.number()
+	if crowded {
+		c.relink(mostLinked) // it has left those that are compared
+	}
+}
+
+// takeOut deletes the i-th picture and leaves the bursts as if it had never been there.
+func (c *class) takeOut(i int) {
+	c.without(i)
+	if i < mostLinked && c.pictures() >= mostLinked {
+		c.relink(mostLinked - 1) // it has come among them
+	}
+}
+
+// relink takes the i-th picture out and puts it back, with the links that it has now.
+func (c *class) relink(i int) {
+	w := slices.Clone(c.picture(i))
+	c.without(i)
+	c.putIn(i, w)
+}
+
+// without deletes the i-th picture, but for what that changes beyond mostLinked.
+func (c *class) without(i int) {
+	floats.Sub(c.sum, c.picture(i))
+	c.square -= squaredNorm(c.picture(i))
+	old := c.dissolve(c.of[i])
+	at, _ := slices.BinarySearch(old.pictures, i)
+	old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)
+	for _, part := range c.parts(old) {
+		c.form(part)
+	}
+	c.shift(i+1, -1)
+	c.number()
+}
+
+// parts returns the bursts that linked pictures fall into.
+func (c *class) parts(of burst) (parts []burst) {
+	free := slices.Clone(of.pictures)
+	for len(free) > 0 {
+		part := burst{}
+		for next := []int{free[0]}; len(next) > 0; {
+			x := next[0]
+			next = next[1:]
+			at, is := slices.BinarySearch(free, x)
+			if !is {
+				continue
+			}
+			free = slices.Delete(free, at, at+1)
+			at, _ = slices.BinarySearch(of.pictures, x)
+			place, _ := slices.BinarySearch(part.pictures, x)
+			part.pictures = slices.Insert(part.pictures, place, x)
+			part.frames = slices.Insert(part.frames, place, of.frames[at])
+			for _, y := range free {
+				other, _ := slices.BinarySearch(of.pictures, y)
+				if within(of.frames[at], of.frames[other], c.reach()) {
+					next = append(next, y)
+				}
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// dissolve takes the b-th burst out and returns it, with its frames.
+func (c *class) dissolve(b int) burst {
+	s := c.list[b]
+	if s.frames == nil {
+		s.frames = [][]float64{slices.Clone(c.row(b))}
+	}
+	c.list = slices.Delete(c.list, b, b+1)
+	c.remove(b)
+	return s
+}
+
+// form makes pictures with their frames a burst.
+func (c *class) form(s burst) {
+	b, _ := slices.BinarySearchFunc(c.list, s.pictures[0], func(o burst, x int) int { return o.pictures[0] - x })
+	mean, n := c.mean(s.frames)
+	if len(s.frames) == 1 {
+		s.frames = nil
+	}
+	c.list = slices.Insert(c.list, b, s)
+	c.insert(b, mean, n)
+}
+
+// mean returns the weighted mean of the frames of a burst and what they count. That of
+// identical ones is any of them to the bit, and one.
+func (c *class) mean(frames [][]float64) (mean []float64, n float64) {
+	if len(frames) == 1 {
+		return frames[0], 1
+	}
+	total := make([]float64, len(frames)) // Σ_k ρ_ik
+	for i, x := range frames {
+		total[i]++
+		for k, y := range frames[:i] {
+			d2 := squaredDistance(x, y) / c.near
+			rho := math.Exp(-d2 * d2)
+			total[i] += rho
+			total[k] += rho
+		}
+	}
+	mean = make([]float64, len(frames[0]))
+	for i, f := range frames {
+		w := 1 / total[i]
+		n += w
+		for j, v := range f {
+			mean[j] += w * (v - frames[0][j])
+		}
+	}
+	floats.Scale(1/n, mean)
+	floats.Add(mean, frames[0])
+	return mean, math.Max(1, n) // below one by rounding alone
+}
+
+func squaredDistance(x, y []float64) (s float64) {
+	for i, v := range x {
+		s += (v - y[i]) * (v - y[i])
+	}
+	return s
+}
+
+// BurstMeans returns the examples that whitened pictures make of the classes of a session, in the
+// order they were begun: the means of their bursts, by Near and Spread of the options. It
+// returns the error of [Classifier.AddRows]. Cost K d for each of the rows, K those of its class.
+func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
+	var c Classifier
+	for _, x := range classes {
+		n, d := x.Dims()
+		k := newClass("", d, o.Near)
+		for i := range n {
+			if _, err := checkedNorm2(squaredNorm(x.RawRowView(i))); err != nil {
+				return nil, err
+			}
+			k.add(x.RawRowView(i))
+		}
+		c.classes = append(c.classes, k)
+	}
+	c.options, c.taught = o, c.classes
+	c.group(always)
+	means := make([]*mat.Dense, len(classes))
+	for j, k := range c.classes {
+		means[j] = mat.NewDense(k.count(), k.w.Cols, k.w.Data)
+	}
+	return means, nil
+}
+
+// shift moves the pictures from the given one on by so many places.
+func (c *class) shift(from, by int) {
+	for b := range c.list {
+		for at, x := range c.list[b].pictures {
+			if x >= from {
+				c.list[b].pictures[at] = x + by
+			}
+		}
+	}
+}
+
+// number writes down the burst of each picture.
+func (c *class) number() {
+	n := 0
+	for _, s := range c.list {
+		n += len(s.pictures)
+	}
+	c.of = slices.Grow(c.of[:0], n)[:n]
+	for b, s := range c.list {
+		for _, x := range s.pictures {
+			c.of[x] = b
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package lda
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// covariance is the scale matrix that all classes of a session share, in whitened
+// coordinates, with the scatter of each class about its own mean x̄_j, its examples counting
+// n_i (see [bursts]):
+//
+//	A = I + w Σ_j Σ_{i in j} n_i (x_i - x̄_j)(x_i - x̄_j)ᵀ,   x̄_j = Σ n_i x_i / K_j,   K_j = Σ n_i
+//
+// It is kept as the Cholesky factor U of the smaller of two matrices. With D the ρ rows
+// x_i - x_b, b any one example of the class of i and i all others,
+//
+//	ρ < d    A⁻¹ = I - Dᵀ M⁻¹ D,   M = (N⁻¹ + E)/w + D Dᵀ = Uᵀ U
+//	else     A = Uᵀ U
+//
+// where N has n_i on its diagonal and E is 1/n_b if both rows are of one class, else zero: the
+// scatter of a class is D_jᵀ (N⁻¹ + 11ᵀ/n_b)⁻¹ D_j whichever b the differences are taken
+// from. Beside U stand
+// the images of the class means, the rows of W̄,
+//
+//	ρ < d    V = U⁻ᵀ D W̄ᵀ,   x̄_jᵀ A⁻¹ x̄_k = x̄_jᵀ x̄_k - (VᵀV)_jk
+//	else     V = U⁻ᵀ W̄ᵀ,     x̄_jᵀ A⁻¹ x̄_k = (VᵀV)_jk
+//
+// An example more or less is a row more or less of U, or a rotation of U, and the same
+// of V: O(n(n+C)) for U of order n, in which nothing is lost but rounding.
+type covariance struct {
+	weight float64
+	dim    int
+	primal bool // A itself is factorised
+
+	n       int       // order of U
+	rows    []float64 // row k: room for a row of U, then a row of V
+	uRoom   int
+	vRoom   int
+	diff    []float64 // D, n×d; empty if primal
+	of      []rowOfClass
+	members []*member // one for each column of V
+	index   map[*class]*member
+	means   []float64     // W̄, C×d
+	making  *construction // nil when done
+	anew    int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
+	x, work []float64
+}
+
+// rowOfClass tells which example a row of D is of, and what it counts.
+type rowOfClass struct {
+	member *member
+	id     uint64
+	n      float64
+}
+
+// member is a class as the covariance knows it.
+type member struct {
+	class  *class
+	column int
+	count  int       // examples
+	weight float64   // K_j, what they count together
+	mean   []float64 // of these; in primal form alone kept from change to change
+	base   uint64    // the example that differences are taken from, 0 for none
+	origin []float64 // that example
+	share  float64   // 1/n of that example
+}
+
+// newCovariance returns A = I.
+func newCovariance(weight float64, d int) *covariance {
+	return &covariance{weight: weight, dim: d, anew: 64, index: map[*class]*member{}}
+}
+
+func (c *covariance) stride() int         { return c.uRoom + c.vRoom }
+func (c *covariance) row(k int) []float64 { return c.rows[k*c.stride() : (k+1)*c.stride()] }
+func (c *covariance) mean(j int) []float64 {
+	return c.means[j*c.dim : (j+1)*c.dim]
+}
+
+func (c *covariance) factor() blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: c.n, Stride: max(1, c.stride()), Data: c.rows}
+}
+
+// images returns V.
+func (c *covariance) images() blas64.General {
+	return blas64.General{Rows: c.n, Cols: len(c.members), Stride: max(1, c.stride()), Data: c.rows[min(c.uRoom, len(c.rows)):]}
+}
+
+func (c *covariance) differences() blas64.General {
+	return blas64.General{Rows: c.n, Cols: c.dim, Stride: c.dim, Data: c.diff}
+}
+
+func (c *covariance) meanRows() blas64.General {
+	return blas64.General{Rows: len(c.members), Cols: c.dim, Stride: c.dim, Data: c.means}
+}
+
+// imageTo stores the image of z, U⁻ᵀ D z or U⁻ᵀ z, in dst of length n. Cost n d + n²/2,
+// or d²/2.
+func (c *covariance) imageTo(dst, z []float64) {
+	if c.n == 0 {
+		return
+	}
+	if c.primal {
+		copy(dst, z)
+	} else {
+		gemv(c.differences(), z, dst)
+	}
+	blas64.Trsv(blas.Trans, c.factor(), vector(dst))
+}
+
+// imagesTo is imageTo for the rows of z, in the rows of dst.
+func (c *covariance) imagesTo(dst, z blas64.General) {
+	if c.n == 0 || z.Rows == 0 {
+		return
+	}
+	if c.primal {
+		for i := range z.Rows {
+			copy(rowOf(dst, i), rowOf(z, i))
+		}
+	} else {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, z, c.differences(), 0, dst)
+	}
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.factor(), dst)
+}
+
+// innerTo stores zᵀ A⁻¹ x̄_j in dst for every class, given the image t of z. Cost
+// C (d+n), or C d.
+func (c *covariance) innerTo(dst, z, t []float64) {
+	clear(dst)
+	if !c.primal {
+		gemv(c.meanRows(), z, dst)
+	}
+	if c.n > 0 && len(dst) > 0 {
+		sign := -1.0
+		if c.primal {
+			sign = 1
+		}
+		blas64.Gemv(blas.Trans, sign, c.images(), vector(t), 1, vector(dst))
+	}
+}
+
+// inner returns xᵀ A⁻¹ y, given both images.
+func (c *covariance) inner(x, tx, y, ty []float64) float64 {
+	if c.primal {
+		return inner(tx, ty)
+	}
+	return inner(x, y) - inner(tx, ty)
+}
+
+// update brings the covariance to the examples that the classes have now, by changing
+// it or, where that is more work, by making it anew. It reports false where more said
+// that it is enough for now; nothing else may be asked of it then.
+func (c *covariance) update(taught []*class, more func() bool) bool {
+	if c.making != nil {
+		return c.build(taught, c.primalFor(taught), more)
+	}
+	changes := 0
+	stay := make(map[*class]bool, len(taught))
+	for _, k := range taught {
+		stay[k] = true
+		switch m := c.index[k]; {
+		case m == nil:
+			changes += k.count()
+		case !c.primal && m.baseGone():
+			changes += m.count + k.count()
+		default:
+			changes += len(k.gone) + k.freshCount()
+		}
+	}
+	for _, m := range c.members {
+		if !stay[m.class] {
+			changes += m.count
+		}
+	}
+	if changes == 0 {
+		return true
+	}
+	primal := c.primalFor(taught)
+	if primal != c.primal || c.n+len(c.members)/2 <= c.anew || changes > 8+c.n/4 {
+		return c.build(taught, primal, more)
+	}
+	for j := len(c.members) - 1; j >= 0; j-- {
+		if m := c.members[j]; !stay[m.class] {
+			c.leave(m)
+		}
+	}
+	for _, k := range taught {
+		m := c.index[k]
+		if m == nil {
+			m = c.join(k)
+		}
+		if len(k.gone) > 0 || k.freshCount() > 0 {
+			c.follow(m)
+		}
+	}
+	return true
+}
+
+// primalFor tells which form serves: the smaller one; once in primal form a large one stays
+// there until the other is much smaller.
+func (c *covariance) primalFor(taught []*class) bool {
+	rho := 0
+	for _, k := range taught {
+		rho += k.count() - 1
+	}
+	return rho >= c.dim || c.primal && c.n+len(c.members)/2 > c.anew && rho >= 3*c.dim/4
+}
+
+// baseGone tells whether the example that differences are taken from was removed.
+func (m *member) baseGone() bool {
+	return slices.ContainsFunc(m.class.gone, func(g gone) bool { return g.id == m.base })
+}
+
+// join gives a class a column of V.
+func (c *covariance) join(k *class) *member {
+	m := &member{class: k, column: len(c.members), mean: make([]float64, c.dim)}
+	k.seen, k.gone = 0, nil
+	c.index[k] = m
+	c.members = append(c.members, m)
+	c.means = append(c.means, m.mean...)
+	c.reserve(c.n, len(c.members))
+	return m
+}
+
+// leave takes a class out with all its examples.
+func (c *covariance) leave(m *member) {
+	k := m.class
+	if c.primal {
+		for i, id := range k.ids {
+			if id <= k.seen {
+				k.gone = append(k.gone, gone{id, slices.Clone(k.row(i)), k.n[i]})
+			}
+		}
+		for _, g := range k.gone {
+			c.rotateOut(m, g.z, g.n)
+		}
+	} else {
+		c.deleteRowsOf(m)
+	}
+	k.seen, k.gone = 0, nil
+	last := len(c.members) - 1
+	end := c.members[last]
+	copy(c.mean(m.column), c.mean(last))
+	for i := range c.n {
+		v := c.row(i)[c.uRoom:]
+		v[m.column], v[last] = v[last], 0
+	}
+	c.members[m.column], end.column = end, m.column
+	c.members, c.means = c.members[:last], c.means[:last*c.dim]
+	delete(c.index, k)
+}
+
+// follow takes in what changed in one class.
+func (c *covariance) follow(m *member) {
+	k := m.class
+	if c.primal {
+		for _, g := range k.gone {
+			c.rotateOut(m, g.z, g.n)
+		}
+		for i, id := range k.ids {
+			if id > k.seen {
+				c.rotateIn(m, k.row(i), k.n[i])
+			}
+		}
+	} else {
+		c.followRows(m)
+	}
+	c.note(m)
+	t := c.room(c.n)
+	c.imageTo(t, c.mean(m.column))
+	for i, v := range t {
+		c.row(i)[c.uRoom+m.column] = v
+	}
+}
+
+// note writes down that the covariance has the examples of a class, and their mean.
+func (c *covariance) note(m *member) {
+	k := m.class
+	mean := c.mean(m.column)
+	k.meanTo(mean)
+	copy(m.mean, mean)
+	m.count, m.weight, k.seen, k.gone = k.count(), k.weight(), k.serial, nil
+}
+
+// followRows makes the rows of D those of the class.
+func (c *covariance) followRows(m *member) {
+	k := m.class
+	if m.base != 0 && (m.baseGone() || k.count() < 2) {
+		c.deleteRowsOf(m)
+	}
+	for _, g := range k.gone {
+		if r := slices.Index(c.of, rowOfClass{m, g.id, g.n}); r >= 0 {
+			c.deleteRow(r)
+		}
+	}
+	if k.count() < 2 {
+		return
+	}
+	all := m.base == 0
+	if all {
+		m.begin()
+	}
+	for i, id := range k.ids {
+		if id != m.base && (all || id > k.seen) {
+			c.appendRow(rowOfClass{m, id, k.n[i]}, k.row(i))
+		}
+	}
+}
+
+// begin takes differences from the first example from now on.
+func (m *member) begin() {
+	m.base, m.origin, m.share = m.class.ids[0], slices.Clone(m.class.row(0)), 1/m.class.n[0]
+}
+
+func (c *covariance) deleteRowsOf(m *member) {
+	for r := c.n - 1; r >= 0; r-- {
+		if c.of[r].member == m {
+			c.deleteRow(r)
+		}
+	}
+	m.base, m.origin = 0, nil
+}
+
+// appendRow adds the difference of an example. M stays above (N⁻¹+E)/w, hence the bound
+// of what is left of its diagonal, which only rounding goes below.
+func (c *covariance) appendRow(new rowOfClass, x []float64) {
+	n, m := c.n, new.member
+	c.reserve(n+1, len(c.members))
+	c.diff = append(c.diff, x...)
+	d := c.diff[n*c.dim:]
+	floats.Sub(d, m.origin)
+	l := c.room(n)
+	gemv(c.differences(), d, l)
+	for r, of := range c.of {
+		if of.member == m {
+			l[r] += m.share / c.weight
+		}
+	}
+	if n > 0 {
+		blas64.Trsv(blas.Trans, c.factor(), vector(l))
+	}
+	c.x = grow(c.x, len(c.members))
+	v := c.x
+	c.innerDifference(v, d, l)
+	own := 1 / (new.n * c.weight)
+	diagonal := math.Sqrt(math.Max(own+m.share/c.weight+squaredNorm(d)-squaredNorm(l), own))
+	for r, s := range l {
+		c.row(r)[n] = s
+	}
+	c.n, c.of = n+1, append(c.of, new)
+	last := c.row(n)
+	clear(last)
+	last[n] = diagonal
+	for j, s := range v {
+		last[c.uRoom+j] = s / diagonal
+	}
+}
+
+// innerDifference stores W̄ d - Vᵀ l in dst.
+func (c *covariance) innerDifference(dst, d, l []float64) {
+	gemv(c.meanRows(), d, dst)
+	if c.n > 0 {
+		blas64.Gemv(blas.Trans, -1, c.images(), vector(l), 1, vector(dst))
+	}
+}
+
+// deleteRow takes the r-th row out of D: the factor of what is below it has to make up
+// for what the row explained.
+func (c *covariance) deleteRow(r int) {
+	x := append([]float64(nil), c.row(r)...)
+	copy(x[r:], x[r+1:c.n])
+	x[c.n-1] = 0
+	for k := range c.n {
+		row := c.row(k)
+		copy(row[r:], row[r+1:c.n])
+		row[c.n-1] = 0
+	}
+	s := c.stride()
+	copy(c.rows[r*s:], c.rows[(r+1)*s:c.n*s])
+	c.diff = slices.Delete(c.diff, r*c.dim, (r+1)*c.dim)
+	c.of = slices.Delete(c.of, r, r+1)
+	c.n--
+	c.rotate(r, x, 1)
+}

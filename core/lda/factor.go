@@ -1,0 +1,311 @@
+package lda
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// rotateIn adds an example of a class that counts n, and rotateOut removes one.
+func (c *covariance) rotateIn(m *member, z []float64, n float64) {
+	k := m.weight
+	m.count, m.weight = m.count+1, k+n
+	floats.SubTo(c.centred(), z, m.mean)
+	if k > 0 {
+		c.rotate(0, c.x, c.weight*k*n/(k+n))
+	}
+	floats.SubTo(c.centred(), z, m.mean)
+	floats.AddScaled(m.mean, n/(k+n), c.x[:c.dim])
+}
+
+func (c *covariance) rotateOut(m *member, z []float64, n float64) {
+	k := m.weight
+	if m.count--; m.count == 0 {
+		m.weight = 0
+		clear(m.mean)
+		return
+	}
+	m.weight = k - n
+	floats.SubTo(c.centred(), z, m.mean)
+	floats.AddScaled(m.mean, -n/(k-n), c.x[:c.dim])
+	c.rotate(0, c.x, -c.weight*k*n/(k-n))
+}
+
+// centred returns room for a row of U and of V in which the latter is zero.
+func (c *covariance) centred() []float64 {
+	c.x = grow(c.x, c.stride())
+	clear(c.x)
+	return c.x[:c.dim]
+}
+
+// rotate makes UᵀU + scale x xᵀ of UᵀU from row k on, x being a row of U and of V, and
+// of UᵀV what belongs to it. It overwrites x.
+//
+//	ρ² = U_kk² + x_k²,  c = ρ/U_kk,  s = x_k/U_kk:  U_k ← (U_k + s x)/c,  x ← c x - s U_k
+//
+// with x scaled by √|scale|, and with -s in the first for a negative scale.
+func (c *covariance) rotate(from int, x []float64, scale float64) {
+	end := c.uRoom + len(c.members)
+	sign := 1.0
+	if scale < 0 {
+		sign = -1
+	}
+	if scale != 1 {
+		floats.Scale(math.Sqrt(math.Abs(scale)), x[:end])
+	}
+	for k := from; k < c.n; k++ {
+		row := c.row(k)[k:end]
+		y := x[k:end]
+		if y[0] == 0 {
+			continue
+		}
+		s := y[0] / row[0]
+		r := math.Sqrt(math.Max(1+sign*s*s, leastPivot))
+		blas64.Axpy(sign*s, vector(y), vector(row))
+		blas64.Scal(1/r, vector(row))
+		blas64.Scal(r, vector(y))
+		blas64.Axpy(-s, vector(row), vector(y))
+	}
+}
+
+// leastPivot keeps a rotation out of the factor real whatever rounding does: A without
+// an example is above I, and U_kk² at most what its examples make of it.
+const leastPivot = 1e-12
+
+// construction is a covariance that is being made anew, in pieces.
+type construction struct {
+	taught   []*class
+	versions []uint64 // of the classes, all but the examples of which it has seen
+	steps    []func()
+}
+
+// build makes the covariance anew, as long as more says so, and reports whether it is
+// done. A piece is the examples of at most 64 classes, or 64 rows of a matrix; a later call goes on unless the classes have changed. Cost ρ² d + ρ³/3 +
+// C ρ (d+ρ/2), or N d² + d³/3 + C d²/2.
+func (c *covariance) build(taught []*class, primal bool, more func() bool) bool {
+	versions := make([]uint64, 0, 2*len(taught))
+	for _, k := range taught {
+		versions = append(versions, k.serial, uint64(k.count()))
+	}
+	if c.making == nil || !slices.Equal(versions, c.making.versions) || !slices.Equal(taught, c.making.taught) {
+		c.begin(taught, primal)
+		c.making.versions = versions
+	}
+	for len(c.making.steps) > 0 {
+		if !more() {
+			return false
+		}
+		step := c.making.steps[0]
+		c.making.steps = c.making.steps[1:]
+		step()
+	}
+	c.making = nil
+	return true
+}
+
+// begin lists what is to be done.
+func (c *covariance) begin(taught []*class, primal bool) {
+	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{taught: slices.Clone(taught)}}
+	n := 0
+	for _, k := range taught {
+		n += k.count() - 1
+	}
+	c.means = make([]float64, 0, len(taught)*c.dim)
+	if primal {
+		n = c.dim
+	} else {
+		c.diff = make([]float64, 0, n*c.dim)
+	}
+	for some := range slices.Chunk(c.making.taught, pieceRows) {
+		c.plan(func() {
+			for _, k := range some {
+				c.take(k)
+			}
+		})
+	}
+	c.plan(func() {
+		c.reserve(n, len(c.members))
+		c.n = n
+		c.planRest()
+	})
+}
+
+// take makes a class a member, with its examples.
+func (c *covariance) take(k *class) {
+	m := c.join(k)
+	c.note(m)
+	if c.primal || k.count() < 2 {
+		return
+	}
+	m.begin()
+	for i, id := range k.ids[1:] {
+		c.of = append(c.of, rowOfClass{m, id, k.n[i+1]})
+		c.diff = append(c.diff, k.row(i+1)...)
+		floats.Sub(c.diff[len(c.diff)-c.dim:], m.origin)
+	}
+}
+
+// planRest lists what is to be done once all classes are members.
+func (c *covariance) planRest() {
+	n := c.n
+	if n == 0 {
+		return
+	}
+	if c.primal {
+		c.planScatter()
+	} else {
+		c.planGram()
+	}
+	c.planFactor()
+	for j, size := 0, piece(n*(c.dim+n/2)); j < len(c.members); j += size {
+		end := min(j+size, len(c.members))
+		c.plan(func() {
+			t := blas64.General{Rows: end - j, Cols: n, Stride: n, Data: make([]float64, (end-j)*n)}
+			c.imagesTo(t, rowsOf(c.meanRows(), j, end-j))
+			for r := range t.Rows {
+				for i, v := range rowOf(t, r) {
+					c.row(i)[c.uRoom+j+r] = v
+				}
+			}
+		})
+	}
+}
+
+func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps, step) }
+
+// pieceRows are worked on at once, or fewer where that takes more than pieceCost
+// multiply-adds: between two pieces a program of one thread does other things.
+const (
+	pieceRows = 64
+	pieceCost = 40_000_000
+)
+
+// piece returns how many rows are worked on at once that cost so much each.
+func piece(cost int) int { return max(1, min(pieceRows, pieceCost/max(1, cost))) }
+
+// part returns rows by columns of U's place from (i, j) on.
+func (c *covariance) part(i, j, rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: c.stride(), Data: c.rows[i*c.stride()+j:]}
+}
+
+// planGram makes M in the place of U.
+func (c *covariance) planGram() {
+	n := c.n
+	for i, size := 0, piece(n*c.dim); i < n; i += size {
+		rows := min(size, n-i)
+		c.plan(func() {
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(c.differences(), i, rows), rowsOf(c.differences(), i, n-i), 0, c.part(i, i, rows, n-i))
+			for r := i; r < i+rows; r++ {
+				row := c.row(r)
+				for s := r; s < n && c.of[s].member == c.of[r].member; s++ {
+					row[s] += c.of[r].member.share / c.weight
+				}
+				row[r] += 1 / (c.of[r].n * c.weight)
+			}
+		})
+	}
+}
+
+// planScatter makes A in the place of U.
+func (c *covariance) planScatter() {
+	a := blas64.Symmetric{Uplo: blas.Upper, N: c.dim, Stride: c.stride(), Data: c.rows}
+	c.plan(func() {
+		for i := range c.dim {
+			a.Data[i*a.Stride+i] = 1
+		}
+	})
+	for _, m := range c.members {
+		for i := 0; i < m.count; i += pieceRows {
+			rows := min(pieceRows, m.count-i)
+			c.plan(func() {
+				centred := blas64.General{Rows: rows, Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, rows*c.dim)}
+				for r := range rows {
+					centred.Data = append(centred.Data, m.class.row(i+r)...)
+					floats.Sub(centred.Data[r*c.dim:], m.mean)
+					floats.Scale(math.Sqrt(m.class.n[i+r]), centred.Data[r*c.dim:])
+				}
+				blas64.Syrk(blas.Trans, c.weight, centred, 1, a)
+			})
+		}
+	}
+}
+
+// planFactor makes U of what is in its place, a block of rows at a time (Golub and Van
+// Loan, Matrix Computations, section 4.2.6).
+func (c *covariance) planFactor() {
+	for i := 0; i < c.n; i += pieceRows {
+		rows := min(pieceRows, c.n-i)
+		rest := c.n - i - rows
+		c.plan(func() {
+			u := factorised(blas64.Symmetric{Uplo: blas.Upper, N: rows, Stride: c.stride(), Data: c.rows[i*c.stride()+i:]})
+			for r := i; r < i+rows; r++ {
+				clear(c.row(r)[:r])
+			}
+			if rest == 0 {
+				return
+			}
+			right := c.part(i, i+rows, rows, rest)
+			blas64.Trsm(blas.Left, blas.Trans, 1, u, right)
+			blas64.Syrk(blas.Trans, -1, right, 1, blas64.Symmetric{Uplo: blas.Upper, N: rest, Stride: c.stride(), Data: c.rows[(i+rows)*(c.stride()+1):]})
+		})
+	}
+}
+
+// factorised overwrites a with its Cholesky factor. Where examples lie so far from each
+// other that rounding is all that is left of what makes a positive definite, the diagonal
+// is raised by as little as it takes.
+func factorised(a blas64.Symmetric) blas64.Triangular {
+	n, top := a.N, 0.0
+	was := make([]float64, n*n)
+	for i := range n {
+		copy(was[i*n+i:(i+1)*n], a.Data[i*a.Stride+i:])
+		top = math.Max(top, math.Abs(a.Data[i*a.Stride+i]))
+	}
+	for more := 1e-14 * top; ; more *= 100 {
+		u, ok := lapack64.Potrf(a)
+		if ok {
+			return u
+		}
+		for i := range n {
+			copy(a.Data[i*a.Stride+i:i*a.Stride+n], was[i*n+i:(i+1)*n])
+			a.Data[i*a.Stride+i] += more
+		}
+	}
+}
+
+// reserve makes room for U of order n and V of so many columns.
+func (c *covariance) reserve(n, columns int) {
+	if n <= c.uRoom && columns <= c.vRoom && n*c.stride() <= len(c.rows) {
+		return
+	}
+	u, v := c.uRoom, c.vRoom
+	if n > u {
+		u = n
+		if !c.primal {
+			u = n + n/4 + 8
+		}
+	}
+	if columns > v {
+		v = columns + columns/4 + 4
+	}
+	rows := make([]float64, u*(u+v))
+	for k := range c.n {
+		old := c.row(k)
+		copy(rows[k*(u+v):], old[:c.uRoom])
+		copy(rows[k*(u+v)+u:], old[c.uRoom:])
+	}
+	c.rows, c.uRoom, c.vRoom = rows, u, v
+}
+
+// room returns n numbers of scratch space.
+func (c *covariance) room(n int) []float64 {
+	c.work = grow(c.work, n)
+	return c.work
+}
+
+// grow returns a slice of length n, x where that has room.
+func grow(x []float64, n int) []float64 { return slices.Grow(x[:0], n)[:n] }

@@ -1,0 +1,174 @@
+package lda
+
+import (
+	"math"
+	"slices"
+
+	"metaqda/core/session"
+)
+
+// The session is inferred anew without each of up to exactly examples, and without the only
+// example of one of up to fewClasses classes.
+const (
+	exactly    = 20
+	fewClasses = 5
+)
+
+// LeaveOutTo asks what the b-th example of a class would be taken for had it never been
+// taught: dst, of length C, and none are the answer of [Classifier.ProbabilitiesTo] of a
+// classifier that differs in nothing else. A burst is left out as a whole and asked about by
+// its mean. Where it is the only example of its class the class gets zero, where it is the
+// only one of all [ErrNoExamples] is returned.
+//
+// Up to 20 examples that is exact, and so it is for the only example of one of up to five
+// classes, but that the bursts are those of the whole session. Otherwise the densities are
+// exact, see [shared.supportTo]. The session's posterior is then without what the example
+// itself says. The others say what they say with the example there, and the session's spread
+// and the share of its parts stay. On emoji under the shipped prior and under none
+// probabilities differ by .006 in the mean and by .035 in the worst case, on random data by
+// .01 and .05. In sessions of more than 64
+// examples, which are asked about 64 of them, they differ as much when others are asked.
+//
+// What is taught does not change. Cost of the first call after a change that of
+// [Classifier.Prepare], of others up to a few times that of ProbabilitiesTo.
+func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float64, err error) {
+	if len(dst) != len(c.classes) {
+		panic("lda: destination of wrong length")
+	}
+	k, err := c.example(label, b)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, k := range c.taught {
+		n += k.count()
+	}
+	switch {
+	case n == 1:
+		return 0, ErrNoExamples
+	case n <= exactly || k.count() == 1 && len(c.taught) <= fewClasses:
+		return c.leaveOutExactly(dst, k, b), nil
+	}
+	a := c.answering()
+	a.own()
+	if a.left == nil {
+		a.left = newLeftOuts(a)
+	}
+	return a.left.answerTo(dst, a.classes[c.index[label]], b), nil
+}
+
+// leaveOutExactly removes the example, answers, and brings it back, to the bit.
+func (c *Classifier) leaveOutExactly(dst []float64, k *class, b int) (none float64) {
+	z, all := map[*Classifier][]float64{}, []*Classifier{c}
+	if c.answering(); c.compares() {
+		all = append(all, c.others...)
+	}
+	for _, v := range all {
+		v.settle()
+		same := v.classes[c.index[k.label]]
+		z[v] = slices.Clone(same.row(b))
+		defer v.changed()
+		defer v.shared.keep(same)()
+	}
+	k.remove(b)
+	c.changed()
+	c.grouped = true // the bursts stay as they are
+	a := c.answering()
+	return a.probabilities(dst, a.own(), z[a], &a.work)
+}
+
+// leftOuts answers for examples left out one after the other.
+type leftOuts struct {
+	of      *Classifier
+	session *session.LeaveOut
+	places  map[*class]int // of the classes taught
+	asked   map[asked]int  // places in the support
+	class   *class         // of what scores has
+	from    int            // the first example that scores has
+	scores  []float64      // rows as of [shared.supportTo]
+}
+
+func newLeftOuts(c *Classifier) *leftOuts {
+	l := &leftOuts{of: c, session: c.population().LeaveOut(c.ownSupport()), places: map[*class]int{}, asked: map[asked]int{}}
+	for j, k := range c.taught {
+		l.places[k] = j
+	}
+	for i, a := range c.support.asked {
+		l.asked[a] = i
+	}
+	return l
+}
+
+// scoresOf returns e_j of an example without itself. Those of its class that follow are computed
+// with it.
+func (l *leftOuts) scoresOf(k *class, b int) []float64 {
+	c, n := l.of, len(l.of.taught)
+	if l.class != k || b < l.from || (b-l.from)*n >= len(l.scores) {
+		var rows []asked
+		for i := b; i < min(k.count(), b+c.supportPiece()); i++ {
+			rows = append(rows, asked{k, i})
+		}
+		l.class, l.from, l.scores = k, b, make([]float64, len(rows)*n)
+		c.shared.supportTo(l.scores, make([]float64, len(rows)*n), c.taught, rows)
+	}
+	return l.scores[(b-l.from)*n:][:n]
+}
+
+func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
+	c, y := l.of, l.places[k]
+	posterior := c.posterior
+	if i, ok := l.asked[asked{k, b}]; ok || k.count() == 1 {
+		if !ok {
+			i = -1
+		}
+		posterior = l.session.Posterior(y, i, k.count()-1)
+	} // else nothing that it rests on goes
+	w := work{slope: c.work.slope / c.shared.unit} // the scores are times unit
+	for j, e := range l.scoresOf(k, b) {
+		if j != y || k.count() > 1 {
+			w.u = append(w.u, w.slope*e)
+		}
+	}
+	n := len(w.u)
+	w.p, w.logPrior, w.scratch = make([]float64, n), make([]float64, n), make([]float64, n)
+	for j := range w.logPrior {
+		w.logPrior[j] = -math.Log(float64(n))
+	}
+	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
+	for j, at := range c.classes {
+		dst[j] = 0
+		if at.count() > 0 && (at != k || k.count() > 1) {
+			dst[j], w.p = w.p[0], w.p[1:]
+		}
+	}
+	return none
+}
+
+// keep returns what makes the density, and what it knows of one class, what they are now
+// to the bit.
+func (s *shared) keep(k *class) (restore func()) {
+	was, cov := *s, *s.cov
+	cov.rows, cov.diff, cov.means = slices.Clone(cov.rows), slices.Clone(cov.diff), slices.Clone(cov.means)
+	cov.of, cov.members = slices.Clone(cov.of), nil
+	cov.index = make(map[*class]*member, len(s.cov.members))
+	copies := make(map[*member]*member, len(s.cov.members))
+	for _, m := range s.cov.members {
+		one := *m
+		one.mean = slices.Clone(m.mean)
+		copies[m] = &one
+		cov.members, cov.index[m.class] = append(cov.members, &one), &one
+	}
+	for i, of := range cov.of {
+		cov.of[i].member = copies[of.member]
+	}
+	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.image, &was.x, &cov.x, &cov.work} {
+		*v = slices.Clone(*v)
+	}
+	w, n, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.n), slices.Clone(k.ids), k.seen, k.serial
+	was.cov = &cov
+	return func() {
+		*s = was
+		k.w.Rows, k.w.Data = len(ids), w
+		k.n, k.ids, k.seen, k.serial, k.gone = n, ids, seen, serial, nil
+	}
+}

@@ -1,0 +1,43 @@
+package lda
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"metaqda/core/niw/niwtest"
+	"metaqda/core/test"
+)
+
+// In sessions too large to be inferred anew without each example, leaving one out touches
+// nothing, and answers nearly as if it did.
+func TestLeaveOutOfLargeSessions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	for _, shots := range [][]int{slices.Repeat([]int{5}, 5), slices.Repeat([]int{2}, 20), slices.Repeat([]int{1, 2}, 20), slices.Repeat([]int{3}, 40), {1, 30}} {
+		o := with(Options{})
+		o.Population, o.NonePrior = somePopulation(), 0.2
+		c, _ := teach(t, niwtest.Prior(rng, 24), o, shots)
+		c.own()
+		posterior, rows := c.posterior, &c.shared.cov.rows[0]
+		got, want := make([]float64, len(shots)), make([]float64, len(shots))
+		sum, n, worst := 0.0, 0.0, 0.0
+		for _, k := range c.classes {
+			for b := range min(3, k.count()) {
+				none := test.Must(c.LeaveOutTo(got, k.label, b))(t)
+				anew := k.count() == 1 && len(shots) <= fewClasses
+				test.FailIf(t, !anew && (c.posterior != posterior || rows != &c.shared.cov.rows[0]), "%v: the session was computed anew", shots)
+				off := math.Abs(none - c.leaveOutExactly(want, k, b))
+				for j, p := range want {
+					off = max(off, math.Abs(p-got[j]))
+				}
+				test.FailIf(t, k.count() == 1 && got[c.index[k.label]] != 0, "%v: an empty class has %v", shots, got)
+				sum, n, worst = sum+off, n+1, max(worst, off)
+				c.own()
+				posterior, rows = c.posterior, &c.shared.cov.rows[0]
+			}
+		}
+		t.Logf("%v: %.4f in the mean, %.4f in the worst case", shots, sum/n, worst)
+		test.FailIf(t, sum/n > 0.02 || worst > 0.05, "%v: answers differ by %v in the mean, by %v in the worst case", shots, sum/n, worst)
+	}
+}

@@ -1,0 +1,242 @@
+package lda
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+// ScoresTo stores the e_j of x (MODEL.md, sections 1 and 2), in units of the session's spread
+// where Options.Spread says so, in dst, in the order of the classes that have examples and
+// of their number: what [session.Sample] holds of a query. Errors
+// and cost are those of [Classifier.ProbabilitiesTo].
+func (c *Classifier) ScoresTo(dst, x []float64) error {
+	if len(dst) != len(c.taught) {
+		panic("lda: destination of wrong length")
+	}
+	c = c.answering()
+	c.settle()
+	if err := c.whiten(c.z, x); err != nil {
+		return err
+	}
+	c.shared.scoresTo(dst, c.taught, c.z, &c.work)
+	floats.Scale(c.shared.unit, dst)
+	return nil
+}
+
+// ProbabilitiesTo stores p(y=j | x) in dst, of length C in the order of
+// [Classifier.Labels], and returns the probability that x belongs to none of
+// the classes. They sum to one; classes without examples get zero. It returns
+// [ErrNoExamples] when all classes are empty, and a *[niw.DimensionError] or a
+// *[niw.ValueError] for an x that is not a finite embedding of length d.
+//
+// Cost, in multiply-adds, 2 r d to whiten x with a spiked prior of rank r, or d²/2, and for
+// ρ = N-C residuals of N examples in C classes ρ d + ρ²/2 + C (d+ρ), from ρ = d on
+// d²/2 + C d. Nothing is allocated once the classifier has settled.
+func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
+	if len(dst) != len(c.classes) {
+		panic("lda: destination of wrong length")
+	}
+	if len(c.taught) == 0 {
+		if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
+			return 0, err
+		}
+		return 0, ErrNoExamples
+	}
+	c = c.answering()
+	posterior := c.own()
+	w := c.spare.Get().(*work)
+	defer c.spare.Put(w)
+	if err := c.whiten(w.z, x); err != nil {
+		return 0, err
+	}
+	return c.probabilities(dst, posterior, w.z, w), nil
+}
+
+// Settled reports whether an answer changes nothing: all that it needs is computed.
+func (c *Classifier) Settled() bool {
+	return len(c.taught) == 0 || c.chosen != nil && c.chosen.settled && c.chosen.posterior != nil
+}
+
+// probabilities answers a whitened query of a classifier that has settled.
+func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64, w *work) (none float64) {
+	c.shared.scoresTo(w.u, c.taught, z, w)
+	floats.Scale(w.slope, w.u)
+	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
+	for i, j := 0, 0; i < len(c.classes); i++ {
+		dst[i] = 0
+		if c.classes[i].count() > 0 {
+			dst[i] = w.p[j]
+			j++
+		}
+	}
+	return none
+}
+
+// Session returns what the session's own examples say of it, brought up to date
+// after a change: the posterior over which [Classifier.ProbabilitiesTo] averages. It
+// panics without examples. Cost that of [Classifier.Support], and of
+// [session.Population.Infer].
+func (c *Classifier) Session() *session.Posterior { return c.answering().own() }
+
+func (c *Classifier) own() *session.Posterior {
+	c.settle()
+	if c.posterior == nil {
+		c.posterior = c.population().Infer(c.ownSupport())
+	}
+	return c.posterior
+}
+
+// population returns that of the options, or Bayes' rule.
+func (c *Classifier) population() *session.Population {
+	if p := c.options.Population; p != nil {
+		return p
+	}
+	return bayes
+}
+
+var bayes = session.Bayes()
+
+// work is the scratch space of a prediction, by classes with examples.
+type work struct {
+	u, p, logPrior, scratch []float64
+	slope                   float64   // u = slope e
+	image, inners           []float64 // by [covariance]
+	z                       []float64 // the query, whitened
+}
+
+// newWork returns scratch space for the examples that there are.
+func (c *Classifier) newWork() work {
+	n, order, d := len(c.taught), c.shared.cov.n, c.Dim()
+	all := make([]float64, 5*n+order+d)
+	next := func(n int) (part []float64) { part, all = all[:n:n], all[n:]; return part }
+	w := work{u: next(n), p: next(n), logPrior: next(n), scratch: next(n), inners: next(n), image: next(order), z: next(d)}
+	for j := range w.logPrior {
+		w.logPrior[j] = -math.Log(float64(n))
+	}
+	w.slope = c.shared.unit / c.population().Temperature()
+	return w
+}
+
+// settle computes what every query needs, once after each change of examples or options.
+func (c *Classifier) settle() {
+	c.group(always)
+	if c.settled {
+		return
+	}
+	c.shared.settle(c.taught)
+	c.work = c.newWork()
+	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}
+	c.posterior, c.left, c.support.done, c.settled = nil, nil, 0, true
+}
+
+// compares reports whether the session says anything of the share: an example left out
+// leaves something of its class, and there is another class.
+func (c *Classifier) compares() bool {
+	return len(c.others) > 0 && len(c.taught) > 1 && slices.ContainsFunc(c.taught, func(k *class) bool { return k.count() > 1 })
+}
+
+// answering returns the classifier that answers: the one whose share makes the session
+// most probable, the first of several. Cost, after a change, that of follow and of the first
+// answer of each.
+func (c *Classifier) answering() *Classifier {
+	c.group(always)
+	if c.chosen != nil {
+		return c.chosen
+	}
+	c.chosen = c
+	if !c.compares() {
+		return c
+	}
+	c.follow(always)
+	best := c.own().LogEvidence()
+	for _, o := range c.others {
+		if e := o.own().LogEvidence() - c.options.Parts.Odds; e > best {
+			c.chosen, best = o, e
+		}
+	}
+	return c.chosen
+}
+
+// Predictor is all that the answers of a [Classifier] depend on as long as nothing is
+// taught. With one scale matrix for the session the log density of each of its C classes,
+// less that of a class never seen, is linear in a transformed embedding x of length d:
+//
+//	u_j = Weights_jᵀ x_s + Intercept_j
+//	s   = ln Σ_j exp(u_j + LogPrior_j)
+//
+// Probabilities are those of Session, with LogOdds in place of ln π_known/π_none.
+type Predictor struct {
+	Labels    []string   // C
+	Weights   *mat.Dense // C×d
+	Intercept []float64  // C
+	First     int        // numbers of the first part, where embeddings have parts
+	Share     float64    // of the second part, see [Parts]; ½ for x as it is
+	LogPrior  []float64  // C
+	Session   session.Table
+	LogOdds   float64
+}
+
+// Predictor returns what the classifier answers by now. Classes without examples, which
+// have probability zero, are left out. It returns [ErrNoExamples] if that is all. Cost that of the first prediction after a
+// change, and for each class n d + n², or d², and twice what it takes to whiten a vector.
+func (c *Classifier) Predictor() (*Predictor, error) {
+	n := len(c.taught)
+	if n == 0 {
+		return nil, ErrNoExamples
+	}
+	c = c.answering()
+	posterior := c.own() // before what it settles is read
+	p := &Predictor{
+		Labels: make([]string, n), Weights: mat.NewDense(n, c.Dim(), nil), Intercept: make([]float64, n),
+		LogPrior: slices.Clone(c.work.logPrior), Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior), Share: 0.5,
+	}
+	if r := c.reweighted; r != nil {
+		p.First, p.Share = r.First, r.share
+	}
+	s, rows := c.shared, p.Weights.RawMatrix()
+	for j, k := range c.taught {
+		m := s.cov.index[k]
+		row := rowOf(rows, j)
+		copy(row, s.cov.mean(m.column))
+		blas64.Gemv(blas.Trans, -1, s.cov.meanRows(), vector(s.alpha), 1, vector(row))
+		floats.Scale(s.h[m.column], row)
+	}
+	s.cov.solveRows(rows)
+	origin := make([]float64, c.Dim())
+	c.prior.WhitenTo(origin, origin)
+	s.scoresTo(p.Intercept, c.taught, origin, &c.work)
+	for j, k := range c.taught {
+		p.Labels[j] = k.label
+		c.prior.AdjointTo(rowOf(rows, j))
+	}
+	floats.Scale(c.work.slope, p.Intercept)
+	floats.Scale(c.work.slope, rows.Data)
+	return p, nil
+}
+
+// solveRows overwrites the rows of b, whitened, with A⁻¹ times them. Cost n d + n², or d²,
+// for each.
+func (c *covariance) solveRows(b blas64.General) {
+	if c.n == 0 {
+		return
+	}
+	t := blas64.General{Rows: b.Rows, Cols: c.n, Stride: c.n, Data: make([]float64, b.Rows*c.n)}
+	c.imagesTo(t, b)
+	blas64.Trsm(blas.Right, blas.Trans, 1, c.factor(), t)
+	if c.primal {
+		for i := range b.Rows {
+			copy(rowOf(b, i), rowOf(t, i))
+		}
+		return
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, t, c.differences(), 1, b)
+}

@@ -1,0 +1,280 @@
+package lda
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// shared is the density with one scale matrix for the session (MODEL.md, section 1). In
+// whitened coordinates, with A of [covariance], x̄_j the mean of class j, whose examples count K_j,
+// m_s that of the session and <x,y> = xᵀ A⁻¹ y,
+//
+//	m_s = Σ_j α_j x̄_j,   α_j = a_j/(kappa_d + Σ_k a_k),   a_j = kappa K_j/(kappa+K_j)
+//	m_j = (kappa m_s + K_j x̄_j)/(kappa+K_j)
+//	e_j(x) = -½ <x-m_j, x-m_j> + ½ <x-m_s, x-m_s>
+//	       = h_j (<x,x̄_j> - <x,m_s>) + c_j,   h_j = K_j/(kappa+K_j)
+//
+// which is linear in x. e_j takes the place of the difference of two log densities: a
+// class never seen has its mean at m_s.
+type shared struct {
+	options *Options
+	cov     *covariance
+
+	// By column of the covariance:
+	alpha, h, c []float64
+	atMean      []float64 // <x̄_j, m_s>
+	norm        []float64 // <x̄_j, x̄_j>
+	total       float64   // kappa_d + Σ a_k
+	meanNorm    float64   // <m_s, m_s>
+	unit        float64   // factor of e_j outside, see perSpread
+	image, x    []float64 // scratch
+}
+
+func newShared(o *Options, d int) *shared {
+	return &shared{options: o, cov: newCovariance(o.Shared, d)}
+}
+
+// pull returns a_j for a class that counts k.
+func (s *shared) pull(k float64) float64 {
+	kappa := s.options.Kappa
+	return kappa * k / (kappa + k)
+}
+
+func always() bool { return true }
+
+// settle brings the density to the examples that there are. Cost that of
+// [covariance.update], and C (d+n).
+func (s *shared) settle(taught []*class) {
+	s.cov.update(taught, always)
+	n := len(s.cov.members)
+	for _, v := range []*[]float64{&s.alpha, &s.h, &s.c, &s.atMean, &s.norm} {
+		*v = grow(*v, n)
+	}
+	s.total = s.options.Centre
+	for j, m := range s.cov.members {
+		k := m.weight
+		s.alpha[j] = s.pull(k)
+		s.h[j] = k / (s.options.Kappa + k)
+		s.total += s.alpha[j]
+	}
+	floats.Scale(1/s.total, s.alpha)
+	s.image, s.x = grow(s.image, s.cov.n), grow(s.x, s.cov.dim)
+	clear(s.x)
+	clear(s.image)
+	if n > 0 {
+		blas64.Gemv(blas.Trans, 1, s.cov.meanRows(), vector(s.alpha), 0, vector(s.x))
+		if s.cov.n > 0 {
+			blas64.Gemv(blas.NoTrans, 1, s.cov.images(), vector(s.alpha), 0, vector(s.image))
+		}
+	}
+	s.cov.innerTo(s.atMean, s.x, s.image)
+	s.meanNorm = floats.Dot(s.alpha, s.atMean)
+	s.cov.normsTo(s.norm)
+	for j := range s.c {
+		s.c[j] = s.constant(s.h[j], s.norm[j], s.atMean[j], s.meanNorm)
+	}
+	s.unit = s.perSpread()
+}
+
+// perSpread returns d^.1/V where Options.Spread is n_2, and 1 where that is 0. V is the mean of
+// n_2 ones and of n = 1/Σ a_j² - 1 times what n+1 classes scatter, a_j = α_j/Σα,
+//
+//	V = (n_2 + (n+1) Σ_j a_j <x̄_j-m, x̄_j-m>)/(n_2 + n),   m = Σ_j a_j x̄_j
+func (s *shared) perSpread() float64 {
+	n2, a := s.options.Spread, floats.Sum(s.alpha)
+	if n2 == 0 || a == 0 {
+		return 1
+	}
+	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // n+1
+	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
+	return math.Pow(float64(s.cov.dim), 0.1) * (n2 + classes - 1) / (n2 + classes*scatter)
+}
+
+// constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
+func (s *shared) constant(h, norm, atMean, meanNorm float64) float64 {
+	g := 1 - h
+	return (meanNorm - (g*g*meanNorm + 2*g*h*atMean + h*h*norm)) / 2
+}
+
+// scoresTo stores e_j of the whitened x in dst, in the order of the classes taught.
+// Cost n d + n²/2 + C (d+n), or d²/2 + C d.
+func (s *shared) scoresTo(dst []float64, taught []*class, x []float64, w *work) {
+	s.cov.imageTo(w.image, x)
+	s.cov.innerTo(w.inners, x, w.image)
+	s.fromInners(dst, taught, w.inners)
+}
+
+// fromInners turns <x,x̄_j>, by column, into e_j.
+func (s *shared) fromInners(dst []float64, taught []*class, inners []float64) {
+	mean := floats.Dot(s.alpha, inners)
+	for i, k := range taught {
+		j := s.cov.index[k].column
+		dst[i] = s.h[j]*(inners[j]-mean) + s.c[j]
+	}
+}
+
+// innersOf stores <x,x̄_j> for the rows of x, whitened, in the rows of dst, a column for
+// each class in the order of the covariance, and returns the images of the rows.
+func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
+	c := s.cov
+	images = blas64.General{Rows: x.Rows, Cols: c.n, Stride: max(1, c.n), Data: make([]float64, x.Rows*max(1, c.n))}
+	c.imagesTo(images, x)
+	sign := -1.0
+	if c.primal {
+		sign = 1
+	} else {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, c.meanRows(), 0, dst)
+	}
+	if c.n > 0 {
+		beta := 1.0
+		if c.primal {
+			beta = 0
+		}
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, sign, images, c.images(), beta, dst)
+	}
+	return images
+}
+
+// supportTo stores what the examples asked say, times unit. Row i of scores has e_j of
+// example i, which is taken out of its class, of the session's mean and of A. Row i of apart
+// has e_j with all of its class taken out of the session's mean, and the example out of A.
+// Its own class has no number in apart, and minus infinity in scores where the example is its
+// only one. Both are exact. With K what class y counts, n what the example counts,
+// a = x - x̄_y and γ = w n K/(K-n)
+//
+//	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
+//
+// Cost that of the images of the examples, C (d+n) for each, and C n for each class of
+// theirs.
+func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []asked) {
+	n, c := len(asked), len(taught)
+	if n == 0 {
+		return
+	}
+	x := blas64.General{Rows: n, Cols: s.cov.dim, Stride: s.cov.dim, Data: make([]float64, 0, n*s.cov.dim)}
+	for _, a := range asked {
+		x.Data = append(x.Data, a.of.row(a.at)...)
+	}
+	inners := blas64.General{Rows: n, Cols: c, Stride: c, Data: make([]float64, n*c)}
+	images := s.innersOf(inners, x)
+	columns := make([]int, c)
+	for i, k := range taught {
+		columns[i] = s.cov.index[k].column
+	}
+	l, row := leftOut{shared: s}, make([]float64, c)
+	for i, a := range asked {
+		if m := s.cov.index[a.of]; l.of != m {
+			l.of, l.between = m, s.cov.between(m)
+		}
+		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
+		for whole, dst := range [][]float64{scores, apart} {
+			l.take(row, whole == 1 || a.of.count() == 1)
+			for j, at := range columns {
+				dst[i*c+j] = s.unit * row[at]
+				if taught[j] == a.of && whole == 0 && a.of.count() == 1 {
+					dst[i*c+j] = math.Inf(-1) // nothing is left of it
+				}
+			}
+		}
+	}
+}
+
+// leftOut computes the rows of [shared.supportTo] of one example x of class y.
+type leftOut struct {
+	*shared
+	of      *member
+	n       float64   // what x counts
+	between []float64 // <x̄_j, x̄_y>
+	inners  []float64 // <x,x̄_j>
+	norm2   float64   // <x,x>
+}
+
+// take stores e_j in row, with the example taken out of the session's mean or all of its
+// class.
+func (l *leftOut) take(row []float64, whole bool) {
+	y, k, left := l.of.column, l.of.weight, l.of.weight-l.n
+	inners := l.inners
+	aa := l.norm2 - 2*inners[y] + l.norm[y] // <a,a>
+	xa := l.norm2 - inners[y]               // <x,a>
+	ya := inners[y] - l.norm[y]             // <x̄_y, a>
+	// m_s' = (total m_s - less x̄_y - onA z a)/z
+	less, onA, beta, step := l.pull(k), 0.0, 0.0, 0.0
+	if l.of.count > 1 {
+		gamma := l.options.Shared * l.n * k / left
+		beta = gamma / math.Max(1-gamma*aa, leastPivot)
+	}
+	if !whole {
+		less -= l.pull(left)
+		step = l.n / left
+	}
+	z := l.total - less
+	if z <= 0 {
+		clear(row)
+		return
+	}
+	if !whole {
+		onA = -l.pull(left) * step / z
+	}
+	onY, scale := -less/z, l.total/z
+	var sa float64 // <m_s, a>
+	for j, v := range l.alpha {
+		sa += v * (inners[j] - l.between[j])
+	}
+	msA := scale*sa + onY*ya + onA*aa
+	// <x,m_s'>, <m_s',m_s'> before β
+	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y] + onA*xa
+	ss := scale*scale*l.meanNorm + onY*onY*l.norm[y] + onA*onA*aa + 2*(scale*onY*l.atMean[y]+scale*onA*sa+onY*onA*ya)
+	xs += beta * xa * msA
+	ss += beta * msA * msA
+	for j := range row {
+		h, in, nn := l.h[j], inners[j], l.norm[j]
+		ja := inners[j] - l.between[j] // <x̄_j, a>
+		js := scale*l.atMean[j] + onY*l.between[j] + onA*ja
+		if j == y {
+			if whole {
+				row[j] = 0
+				continue
+			}
+			h = left / (l.options.Kappa + left)
+			in -= step * xa
+			nn += step*step*aa - 2*step*ya
+			js -= step * msA
+			ja -= step * aa
+		}
+		in += beta * xa * ja
+		nn += beta * ja * ja
+		js += beta * ja * msA
+		row[j] = h*(in-xs) + l.constant(h, nn, js, ss)
+	}
+}
+
+// normsTo stores <x̄_j,x̄_j>. Cost C (d+n).
+func (c *covariance) normsTo(dst []float64) {
+	clear(dst)
+	sign := 1.0
+	if !c.primal {
+		sign = -1
+		for j := range dst {
+			dst[j] = squaredNorm(c.mean(j))
+		}
+	}
+	for k := range c.n {
+		for j, v := range c.row(k)[c.uRoom : c.uRoom+len(dst)] {
+			dst[j] += sign * v * v
+		}
+	}
+}
+
+// between returns <x̄_j, x̄_y> for class y. Cost C (d+n).
+func (c *covariance) between(m *member) []float64 {
+	image := make([]float64, c.n)
+	for k := range image {
+		image[k] = c.row(k)[c.uRoom+m.column]
+	}
+	dst := make([]float64, len(c.members))
+	c.innerTo(dst, c.mean(m.column), image)
+	return dst
+}

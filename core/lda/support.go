@@ -1,0 +1,357 @@
+package lda
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+// supportClasses and supportExamples bound the work of reading off a large
+// session what it says of itself.
+const (
+	supportClasses  = 32
+	supportExamples = 64
+)
+
+// support is a session's own examples under its own classes.
+type support struct {
+	session.Support
+	asked []asked
+	done  int // how many of them were asked since the last change
+}
+
+// asked is an example that is asked under all classes.
+type asked struct {
+	of *class
+	at int // which example of it
+}
+
+// Support returns what the session's own examples say, at most 64 of them, of
+// classes that have examples; see [session.Support]. It must not be changed and
+// holds until the next change of the classifier. Cost that of [shared.supportTo].
+func (c *Classifier) Support() *session.Support { return c.answering().ownSupport() }
+
+func (c *Classifier) ownSupport() *session.Support {
+	c.gatherSupport(always)
+	return &c.support.Support
+}
+
+// Prepare does what the first answer after changes would do beforehand, as long as
+// more says so, and reports whether that is all.
+func (c *Classifier) Prepare(more func() bool) bool {
+	if c.Settled() {
+		return true
+	}
+	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) || !more() {
+		return false
+	}
+	c.Session()
+	return true
+}
+
+// gatherSupport brings the support up to date, unless more says that it is enough for
+// now.
+func (c *Classifier) gatherSupport(more func() bool) bool {
+	if !c.group(more) || !c.shared.cov.update(c.taught, more) {
+		return false
+	}
+	c.settle()
+	s, n := &c.support, len(c.taught)
+	if s.done == 0 {
+		c.beginSupport()
+	}
+	for size := c.supportPiece(); s.done < len(s.asked); {
+		if !more() {
+			return false
+		}
+		end := min(s.done+size, len(s.asked))
+		c.shared.supportTo(s.Scores[s.done*n:], s.Unknown[s.done*n:], c.taught, s.asked[s.done:end])
+		s.done = end
+	}
+	return true
+}
+
+// supportPiece returns how many examples are asked at once.
+func (c *Classifier) supportPiece() int {
+	n := c.shared.cov.n
+	return piece(2*len(c.taught)*(c.Dim()+n) + n*c.Dim())
+}
+
+// beginSupport finds whom to ask.
+func (c *Classifier) beginSupport() {
+	s := &c.support
+	s.asked = c.chooseAsked()
+	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
+	at := make(map[*class]int, len(c.taught))
+	for j, k := range c.taught {
+		at[k] = j
+		s.Shots = append(s.Shots, k.weight())
+	}
+	for _, a := range s.asked {
+		s.Class = append(s.Class, at[a.of])
+	}
+	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
+}
+
+// chooseAsked returns which examples are asked: of a classifier that follows another one
+// the same as there.
+func (c *Classifier) chooseAsked() []asked {
+	r := c.reweighted
+	if r == nil {
+		return chooseAsked(c.taught)
+	}
+	chosen := chooseAsked(r.leader.taught)
+	for i, a := range chosen {
+		chosen[i].of = r.as[a.of]
+	}
+	return chosen
+}
+
+// chooseAsked returns which examples of a session are asked what they say of it: at most
+// 64, of at most 32 classes, by a number that hardly anything is known from but the
+// example itself, so that neither the order of examples nor that of classes matters.
+func chooseAsked(taught []*class) (chosen []asked) {
+	classes := slices.Clone(taught)
+	if len(classes) > supportClasses {
+		first := make(map[*class]float64, len(classes))
+		for _, k := range classes {
+			first[k] = 1
+			for i := range k.count() {
+				first[k] = min(first[k], k.lot(i))
+			}
+		}
+		slices.SortStableFunc(classes, func(a, b *class) int { return cmp.Compare(first[a], first[b]) })
+		classes = classes[:supportClasses]
+	}
+	each := supportExamples / max(1, len(classes))
+	for _, k := range classes {
+		order := make([]int, k.count())
+		for i := range order {
+			order[i] = i
+		}
+		if len(order) > each {
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.lot(a), k.lot(b)) })
+			order = order[:each]
+		}
+		for _, i := range order {
+			chosen = append(chosen, asked{k, i})
+		}
+	}
+	return chosen
+}
+
+// lot is a number in [0, 1) drawn by the digits of the i-th example.
+func (c *class) lot(i int) float64 {
+	x := c.row(i)
+	_, f := math.Modf(math.Abs(x[0]) * 4096)
+	return f
+}
+
+// Pictures returns the pictures that make up the b-th example of a class, counted
+// from 0 in the order they were added: one, or the frames of a burst. It returns a
+// *[LabelError] or an *[ExampleError].
+func (c *Classifier) Pictures(label string, b int) ([]int, error) {
+	k, err := c.example(label, b)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(k.list[b].pictures), nil
+}
+
+// example returns the class that has the b-th example.
+func (c *Classifier) example(label string, b int) (*class, error) {
+	k, err := c.class(label)
+	if err != nil {
+		return nil, err
+	}
+	c.group(always)
+	if b < 0 || b >= k.count() {
+		return nil, &ExampleError{Label: label, Index: b, Count: k.count()}
+	}
+	return k, nil
+}
+
+// Parts says that embeddings are of two parts, the numbers of two networks, and that
+// sessions differ in which of them tells classes apart. With s the share of the second
+// part in a session an embedding x of it counts as
+//
+//	x_s = D x |x|/|D x|,   D = diag((1-s) I, s I)
+//
+// which for s = ½ is x. Of ½ and [Shares] it is the one under which the session's own
+// examples, each left out, are most probable, by ln p(s) + [session.Posterior.LogEvidence],
+// and ½ where no class has two.
+type Parts struct {
+	First int     // numbers of the first part; the others are of the second
+	Odds  float64 // ln p(½)/p(s), the same for each other share
+}
+
+// Shares are those that a session may have beside ½: the second part does not count, half
+// as much, twice as much, or alone.
+var Shares = [...]float64{0, 1. / 3, 2. / 3, 1}
+
+// Validate returns a *[niw.ValueError] that names what is out of range, nil for nil.
+func (p *Parts) Validate() error {
+	if p == nil {
+		return nil
+	}
+	return cmp.Or(
+		niw.CheckValue(p.First >= 1, "length of the first part", float64(p.First), "a number from 1"),
+		niw.CheckValue(math.Abs(p.Odds) <= 1e3, "log odds of the parts as they are", p.Odds, "a number of magnitude at most 1000"),
+	)
+}
+
+// reweighted is what a classifier that follows another one makes of its embeddings.
+type reweighted struct {
+	*Parts
+	share  float64
+	leader *Classifier
+	as     map[*class]*class // what a class of the leader is here
+}
+
+// apply overwrites x with x_s, which is x for a classifier that follows none.
+func (r *reweighted) apply(x []float64) {
+	if r != nil {
+		r.Apply(x, r.share)
+	}
+}
+
+// Apply overwrites x with x_s, zero where the parts that count are. Cost O(d).
+func (p *Parts) Apply(x []float64, s float64) {
+	before := math.Sqrt(squaredNorm(x))
+	for i := range x {
+		if i < p.First {
+			x[i] *= 1 - s
+		} else {
+			x[i] *= s
+		}
+	}
+	after := math.Sqrt(squaredNorm(x))
+	if !(after > rounding*before) { // what is left of it is no direction
+		clear(x)
+		return
+	}
+	for i := range x {
+		x[i] *= before / after
+	}
+}
+
+// rounding is the part of its length below which nothing of an embedding is known that was
+// whitened and turned back.
+const rounding = 1e-9
+
+// whitenTo stores what the classifier knows x as in dst, which may be x.
+func (c *Classifier) whitenTo(dst, x []float64) {
+	copy(dst, x)
+	c.reweighted.apply(dst)
+	c.prior.WhitenTo(dst, dst)
+}
+
+// whitenRowsTo is whitenTo for the rows of x.
+func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
+	dst.Copy(x)
+	for i := range dst.RawMatrix().Rows {
+		c.reweighted.apply(dst.RawRowView(i))
+	}
+	c.prior.WhitenRowsTo(dst, dst)
+}
+
+// useParts makes a classifier for each share, which follows this one, or brings those that
+// there are to options that differ in the last steps of an answer alone.
+func (c *Classifier) useParts(before Options) {
+	now := c.options
+	now.Parts = nil
+	if p := c.options.Parts; p != before.Parts || now.Shared != before.Shared {
+		c.others = nil
+		for _, s := range Shares {
+			if p != nil && p.First < c.Dim() {
+				r := &reweighted{p, s, c, map[*class]*class{}}
+				c.others = append(c.others, &Classifier{prior: c.prior, reweighted: r, z: make([]float64, c.Dim())})
+			}
+		}
+	}
+	for _, o := range c.others {
+		if o.options = now; o.shared == nil {
+			o.shared = newShared(&o.options, c.Dim())
+		}
+	}
+}
+
+// follow makes the examples of the others those of the classifier, reweighted: bursts are
+// those that they are here. It reports false where more said that it is enough for now. Cost
+// that of whitening what is new four times, and of finding the ids of N examples among those
+// of their classes.
+func (c *Classifier) follow(more func() bool) bool {
+	if !c.followed && !c.copyTo(more) {
+		return false
+	}
+	for _, o := range c.others {
+		if !o.gatherSupport(more) {
+			return false
+		}
+	}
+	return true
+}
+
+// copyTo is the first part of follow.
+func (c *Classifier) copyTo(more func() bool) bool {
+	for _, o := range c.others {
+		o.mirror(c)
+	}
+	x, first := make([]float64, c.Dim()), c.others[0]
+	for j, k := range c.classes {
+		for i := len(first.classes[j].ids) - 1; i >= 0; i-- {
+			if slices.Contains(k.ids, first.classes[j].ids[i]) {
+				continue
+			}
+			for _, o := range c.others {
+				o.classes[j].remove(i)
+			}
+		}
+		for i, id := range k.ids {
+			if ids := first.classes[j].ids; i < len(ids) && ids[i] == id {
+				continue
+			}
+			if !more() {
+				return false
+			}
+			copy(x, k.row(i))
+			c.prior.UnwhitenTo(x)
+			floats.Add(x, c.prior.M)
+			for _, o := range c.others {
+				o.whitenTo(o.z, x)
+				o.classes[j].insert(i, o.z, k.n[i])
+				o.classes[j].ids[i] = id
+			}
+		}
+		for _, o := range c.others {
+			o.classes[j].serial = k.serial
+		}
+	}
+	for _, o := range c.others {
+		o.changed()
+	}
+	c.followed = true
+	return true
+}
+
+// mirror gives the classifier the classes of its leader, new ones without examples.
+func (c *Classifier) mirror(leader *Classifier) {
+	r := c.reweighted
+	as := make(map[*class]*class, len(leader.classes))
+	c.classes, c.index = c.classes[:0], leader.index
+	for _, k := range leader.classes {
+		m := r.as[k]
+		if m == nil {
+			m = newClass(k.label, c.Dim(), k.near)
+		}
+		m.label, as[k] = k.label, m
+		c.classes = append(c.classes, m)
+	}
+	r.as = as
+}
