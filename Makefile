@@ -228,6 +228,7 @@ test-targets: build build/emoji.npz numpy
 	$(MAKE) bench BENCH=--quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
 	METAQDA_SECONDS=3 $(MAKE) bench-live
+	$(MAKE) bench-blocks BLOCKS='8 3 64'
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
 	$(MAKE) soak-kills KILLS=10
 	$(MAKE) docs
@@ -394,6 +395,10 @@ bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, 
 .PHONY: bench-live
 bench-live: build ## what recognising sounds live takes of the processor, by a minute of it
 	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) --test --test-reporter=spec web/test/bench/live.test.js
+
+.PHONY: bench-blocks
+bench-blocks: package ## how long calls of the npm package block the thread at a thousand classes
+	@$(NODE) web/test/bench/blocks.mjs $(BLOCKS)
 
 # ---- checks -----------------------------------------------------------------
 

@@ -120,9 +120,6 @@ func (c *Classifier) prepare(more func() bool) bool {
 	}
 	c.standardise()
 	for _, k := range c.classes {
-		if k.known == len(k.units) {
-			continue
-		}
 		for k.known < len(k.units) {
 			if !more() {
 				return false
@@ -130,11 +127,17 @@ func (c *Classifier) prepare(more func() bool) bool {
 			if c.enrolSome(k) != nil {
 				c.enrolEach(k)
 			}
+			c.untold = true
 		}
-		c.tellBursts(k)
 	}
 	if !c.lda.Prepare(more) {
 		return false
+	}
+	if c.untold {
+		for _, k := range c.classes {
+			c.tellBursts(k)
+		}
+		c.untold = false
 	}
 	c.behind = false
 	return true

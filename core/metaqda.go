@@ -60,6 +60,7 @@ type Classifier struct {
 	ids      map[string]*class
 	examples map[string]*Example
 	behind   bool     // the densities do not know all examples, see enrol.go
+	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
 	bulk     bool     // several changes are being made, see [Classifier.followAll]
 	late     []*class // classes changed in bulk
 	loading  bool     // labels are taken as they are

@@ -165,12 +165,17 @@ func (b *batch) each(cost, part int, do func(first, end int) error) error {
 			return err
 		}
 		b.done += part * (end - first)
-		b.progress(b.done, b.total)
-		if err := b.ctx.Err(); err != nil {
+		if err := b.rest(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rest ends a piece of work. It returns the error of a context that has ended.
+func (b *batch) rest() error {
+	b.progress(b.done, b.total)
+	return b.ctx.Err()
 }
 
 // whiten computes the inner products of the pictures.

@@ -64,16 +64,15 @@ func (c *Classifier) nearOf() float64 {
 	if o.Spread == 0 && (several < 2 || ofClass*coarse(w) >= o.Near) {
 		return o.Near // D changes nothing
 	}
-	g, d := make([]float64, len(c.taught[0].sum)), 0.0
-	if n > 1 {
-		for _, k := range c.taught {
-			floats.AddScaled(g, 1/(n*float64(k.pictures())), k.sum)
-		}
-	}
+	g, square := make([]float64, len(c.taught[0].sum)), 0.0
 	for _, k := range c.taught {
 		m := float64(k.pictures())
-		d += math.Max(rounding*k.square/m, (k.square-2*inner(g, k.sum))/m+squaredNorm(g))
+		square += k.square / m
+		if n > 1 {
+			floats.AddScaled(g, 1/(n*m), k.sum)
+		}
 	}
+	d := math.Max(rounding*square, square-n*squaredNorm(g)) // Σ_j mean |x_i - g|²
 	d *= 2 / math.Max(1, n-1)
 	switch {
 	case o.Spread > 0 && (several < 2 || w == 0):
@@ -110,7 +109,9 @@ func (c *Classifier) group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
 	}
-	c.near = c.nearOf()
+	if !c.measured {
+		c.near, c.measured = c.nearOf(), true
+	}
 	for _, k := range c.classes {
 		if k.near == c.near {
 			continue

@@ -62,7 +62,8 @@ type Classifier struct {
 	prior     *niw.Prior
 	options   Options
 	near      float64 // near of the classes
-	grouped   bool    // near is up to date
+	measured  bool    // near is that of the pictures there are
+	grouped   bool    // all classes have near
 	classes   []*class
 	index     map[string]int
 	shared    *shared
@@ -103,7 +104,7 @@ func (c *Classifier) use(o Options) {
 	if c.shared == nil || c.shared.cov.weight != o.Shared {
 		c.shared = newShared(&c.options, c.Dim())
 	}
-	c.near = c.nearOf()
+	c.near, c.measured = c.nearOf(), true
 	c.useParts(before)
 }
 
@@ -274,7 +275,7 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed updates the state after examples were added or removed.
 func (c *Classifier) changed() {
-	c.grouped, c.settled, c.followed, c.chosen = false, false, false, nil
+	c.measured, c.grouped, c.settled, c.followed, c.chosen = false, false, false, false, nil
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {

@@ -181,7 +181,7 @@ func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps,
 // multiply-adds: between two pieces a program of one thread does other things.
 const (
 	pieceRows = 64
-	pieceCost = 40_000_000
+	pieceCost = 20_000_000
 )
 
 // piece returns how many rows are worked on at once that cost so much each.

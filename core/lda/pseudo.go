@@ -91,6 +91,9 @@ func (b *batch) sum() error {
 			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
 		}
 	}
+	if err := b.rest(); err != nil {
+		return err
+	}
 	err := b.each(c*(d+n), 0, func(first, end int) error {
 		products := blas64.General{Rows: end - first, Cols: c, Stride: c, Data: make([]float64, (end-first)*c)}
 		sign := 1.0
@@ -123,7 +126,9 @@ func (b *batch) sum() error {
 // each counts λ p_ij, λ being the same for all classes, so that a class of which there
 // are many gets more, and smaller where the answers are in doubt.
 func (b *batch) label() error {
-	b.sharpen()
+	if err := b.sharpen(); err != nil {
+		return err
+	}
 	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.pseudo {
 		q.choose(j)
@@ -137,6 +142,9 @@ func (b *batch) label() error {
 	for _, q := range b.pseudo {
 		q.take(lambda)
 	}
+	if err := b.rest(); err != nil {
+		return err
+	}
 	if err := b.sum(); err != nil {
 		return err
 	}
@@ -146,24 +154,32 @@ func (b *batch) label() error {
 // sharpen makes weights of the probabilities: of a picture that is known
 // with probability p_i, p_i times its probabilities to a power, with class sizes nearer
 // to each other.
-func (b *batch) sharpen() {
+func (b *batch) sharpen() error {
 	_, c := b.share.Dims()
 	known, sums := make([]float64, b.n), make([]float64, c)
 	farthest := 0.0
 	for _, q := range b.pseudo {
 		farthest = max(farthest, q.farthest)
 	}
-	for i := range b.n {
-		row := b.weights.RawRowView(i)
-		if clear(row); b.r2[i] > farthest {
-			continue
+	if err := b.each(scoreCost/4*c, 0, func(first, end int) error {
+		for i := first; i < end; i++ {
+			row := b.weights.RawRowView(i)
+			if clear(row); b.r2[i] > farthest {
+				continue
+			}
+			for j, p := range b.share.RawRowView(i) {
+				row[j] = math.Pow(p, sharpness)
+				known[i] += p
+			}
 		}
-		for j, p := range b.share.RawRowView(i) {
-			row[j] = math.Pow(p, sharpness)
-			known[i] += p
-		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	for range balancings {
+		if err := b.rest(); err != nil {
+			return err
+		}
 		clear(sums)
 		b.normalise(known)
 		for i := range b.n {
@@ -178,6 +194,7 @@ func (b *batch) sharpen() {
 		}
 	}
 	b.normalise(known)
+	return b.rest()
 }
 
 // normalise makes the weights of picture i sum to known[i].

@@ -122,19 +122,7 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	c := s.cov
 	images = blas64.General{Rows: x.Rows, Cols: c.n, Stride: max(1, c.n), Data: make([]float64, x.Rows*max(1, c.n))}
 	c.imagesTo(images, x)
-	sign := -1.0
-	if c.primal {
-		sign = 1
-	} else {
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, c.meanRows(), 0, dst)
-	}
-	if c.n > 0 {
-		beta := 1.0
-		if c.primal {
-			beta = 0
-		}
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, sign, images, c.images(), beta, dst)
-	}
+	c.innersTo(dst, x, images)
 	return images
 }
 
@@ -164,10 +152,18 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 	for i, k := range taught {
 		columns[i] = s.cov.index[k].column
 	}
+	var own []int // the columns of their classes
+	for _, a := range asked {
+		if y := s.cov.index[a.of].column; len(own) == 0 || own[len(own)-1] != y {
+			own = append(own, y)
+		}
+	}
+	betweens, at := s.cov.betweens(own), -1
 	l, row := leftOut{shared: s}, make([]float64, c)
 	for i, a := range asked {
 		if m := s.cov.index[a.of]; l.of != m {
-			l.of, l.between = m, s.cov.between(m)
+			at++
+			l.of, l.between = m, rowOf(betweens, at)
 		}
 		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
 		for whole, dst := range [][]float64{scores, apart} {
@@ -268,13 +264,30 @@ func (c *covariance) normsTo(dst []float64) {
 	}
 }
 
-// between returns <x̄_j, x̄_y> for class y. Cost C (d+n).
-func (c *covariance) between(m *member) []float64 {
-	image := make([]float64, c.n)
-	for k := range image {
-		image[k] = c.row(k)[c.uRoom+m.column]
+// betweens returns <x̄_j, x̄_y>, a row for each column y. Cost C (d+n) a row.
+func (c *covariance) betweens(of []int) blas64.General {
+	classes, n := len(c.members), max(1, c.n)
+	means := blas64.General{Rows: len(of), Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, len(of)*c.dim)}
+	images := blas64.General{Rows: len(of), Cols: c.n, Stride: n, Data: make([]float64, len(of)*n)}
+	for i, y := range of {
+		means.Data = append(means.Data, c.mean(y)...)
+		for k := range c.n {
+			images.Data[i*n+k] = c.row(k)[c.uRoom+y]
+		}
 	}
-	dst := make([]float64, len(c.members))
-	c.innerTo(dst, c.mean(m.column), image)
+	dst := blas64.General{Rows: len(of), Cols: classes, Stride: classes, Data: make([]float64, len(of)*classes)}
+	c.innersTo(dst, means, images)
 	return dst
+}
+
+// innersTo stores <x,x̄_j> for the rows of x in the rows of dst, given their images.
+func (c *covariance) innersTo(dst, x, images blas64.General) {
+	sign, beta := 1.0, 0.0
+	if !c.primal {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, c.meanRows(), 0, dst)
+		sign, beta = -1, 1
+	}
+	if c.n > 0 {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, sign, images, c.images(), beta, dst)
+	}
 }

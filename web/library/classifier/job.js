@@ -1,6 +1,6 @@
 // @ts-check
 /** What the engine answers in steps, between which the thread is free. */
-import { rests } from '../../base/task.js';
+import { nextTask, rests } from '../../base/task.js';
 import { release, share } from '../engine.js';
 import { decoder } from './answers.js';
 
@@ -18,10 +18,11 @@ import { decoder } from './answers.js';
  */
 export async function answered(engine, job, labels, options, read, done, count) {
   const { onProgress, signal } = options ?? {};
-  const rest = rests(signal);
   const total = done + count;
   share(); // whatever becomes of the classifier meanwhile
   try {
+    await nextTask(); // to hand the batch over took a while
+    const rest = rests(signal);
     for (;;) {
       engine.reserve(0);
       const more = engine.call('mq_step', job);
