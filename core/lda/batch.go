@@ -120,6 +120,7 @@ type batch struct {
 	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
 	pseudo  []*pseudoLabels // of the classes with examples
 	share   *mat.Dense      // n×C: p(y=j | x), without none
+	alone   *mat.Dense      // the same one by one
 	weights *mat.Dense      // n×C: pseudo-label weights before λ
 	none    []float64
 	agree   agreement
@@ -145,7 +146,11 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		if err := b.judge(round == 0); err != nil {
 			return err
 		}
+		if round == 0 {
+			b.alone = mat.DenseCopyOf(b.share)
+		}
 	}
+	b.temper()
 	for i := range b.n {
 		from, to := b.share.RawRowView(i), a.Classes.RawRowView(i)
 		for j, k := range b.of.taught {
@@ -154,6 +159,36 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	}
 	return nil
 }
+
+// temper moves the answers half way back to those one by one where judging together made them
+// less sure: there the batch's clusters are not the classes. It changes nothing where answers
+// became surer by temperBy in the mean, and goes half way where less sure by that. Copies count
+// once, and pictures too far out for a pseudo-label not at all.
+func (b *batch) temper() {
+	together, alone, known := 0.0, 0.0, 0.0
+	farthest := b.farthest()
+	for i := range b.n {
+		if b.agree.first[i] != i || b.r2[i] > farthest {
+			continue
+		}
+		row := b.share.RawRowView(i)
+		together += floats.Max(row)
+		alone += floats.Max(b.alone.RawRowView(i))
+		known += floats.Sum(row)
+	}
+	if known == 0 {
+		return
+	}
+	gain := (together - alone) / known
+	back := max(0, min(0.5, (temperBy-gain)/(4*temperBy)))
+	for i := range b.n {
+		row := b.share.RawRowView(i)
+		floats.Scale(1-back, row)
+		floats.AddScaled(row, back, b.alone.RawRowView(i))
+	}
+}
+
+const temperBy = 0.02
 
 // each calls do for all pictures, block by block. cost is the cost of a picture, which sets the
 // size of the blocks, and part its share of the progress. It returns the first error, or that

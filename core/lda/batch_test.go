@@ -351,3 +351,27 @@ func TestExtremeRowsOfABatch(t *testing.T) {
 	x, _ := s.clusters(rng, 6, 1e58)
 	classify(t, c, x)
 }
+
+// Answers that judging together made surer stay. Those that it made less sure go half way back to
+// the answers one by one, in which copies count once.
+func TestAnswersGoBackWhereTogetherIsLessSure(t *testing.T) {
+	sure, unsure := []float64{0.8, 0.1}, []float64{0.5, 0.4}
+	for _, c := range []struct{ together, alone, want []float64 }{
+		{sure, unsure, sure},
+		{unsure, sure, []float64{0.65, 0.25}},
+		{unsure, unsure, unsure},
+	} {
+		b := &batch{n: 3, r2: make([]float64, 3), share: mat.NewDense(3, 2, nil), alone: mat.NewDense(3, 2, nil), pseudo: []*pseudoLabels{{farthest: 1}}}
+		b.agree.first = []int{0, 1, 1}
+		for i := range 3 {
+			b.share.SetRow(i, c.together)
+			b.alone.SetRow(i, c.alone)
+		}
+		b.share.SetRow(2, sure) // a copy of what says the contrary
+		b.alone.SetRow(2, unsure)
+		b.temper()
+		if got := b.share.RawRowView(0); !floats.EqualApprox(got, c.want, 1e-12) {
+			t.Errorf("together %v, alone %v: %v, want %v", c.together, c.alone, got, c.want)
+		}
+	}
+}

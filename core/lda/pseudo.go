@@ -151,16 +151,13 @@ func (b *batch) label() error {
 	return b.agree.weigh(lambda)
 }
 
-// sharpen makes weights of the probabilities: of a picture that is known
-// with probability p_i, p_i times its probabilities to a power, with class sizes nearer
-// to each other.
+// sharpen makes weights of the probabilities: of a picture that is known with probability p_i,
+// p_i² times its probabilities to a power, with class sizes nearer to each other. The square
+// keeps out pictures that may be of none of the classes.
 func (b *batch) sharpen() error {
 	_, c := b.share.Dims()
 	known, sums := make([]float64, b.n), make([]float64, c)
-	farthest := 0.0
-	for _, q := range b.pseudo {
-		farthest = max(farthest, q.farthest)
-	}
+	farthest := b.farthest()
 	if err := b.each(scoreCost/4*c, 0, func(first, end int) error {
 		for i := first; i < end; i++ {
 			row := b.weights.RawRowView(i)
@@ -171,6 +168,7 @@ func (b *batch) sharpen() error {
 				row[j] = math.Pow(p, sharpness)
 				known[i] += p
 			}
+			known[i] *= known[i]
 		}
 		return nil
 	}); err != nil {
@@ -195,6 +193,14 @@ func (b *batch) sharpen() error {
 	}
 	b.normalise(known)
 	return b.rest()
+}
+
+// farthest is the largest squared length of a picture that may have weight in some class.
+func (b *batch) farthest() (r2 float64) {
+	for _, q := range b.pseudo {
+		r2 = max(r2, q.farthest)
+	}
+	return r2
 }
 
 // normalise makes the weights of picture i sum to known[i].
