@@ -67,7 +67,8 @@ $(BIN)/serve $(BIN)/metaqda: $(MODULES)
 # where JavaScript is called; elsewhere that only makes the programs larger to
 # download. What matches last counts.
 INLINED := metaqda/... gonum.org/... math math/bits sort syscall/js internal/runtime/...
-WASM_BUILD := $(WASM) $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
+GO_BUILD_SMALL := $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
+WASM_BUILD := $(WASM) $(GO_BUILD_SMALL)
 
 .PHONY: $(SITE)/metaqda.wasm
 $(SITE)/metaqda.wasm: $(MODULES)
@@ -163,6 +164,29 @@ build/library.wasm: $(MODULES)
 .PHONY: package
 package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
 	@$(NODE) web/build/package.mjs
+
+# ---- the Python package --------------------------------------------------------
+
+.PHONY: build/metaqda.wasi.wasm
+build/metaqda.wasi.wasm: $(MODULES)
+	@mkdir -p $(@D)
+	GOOS=wasip1 GOARCH=wasm $(GO_BUILD_SMALL) -buildmode=c-shared -o $@ ./wasm/wasi
+
+# The package and the engine come together in build/wheel. The engine is packed by xz: deflate,
+# the wheel's own way, leaves it 0.4 MB larger.
+PYTHON_REQUIREMENTS := scripts/python/tests/requirements.txt
+VENV := build/venv
+
+$(VENV)/bin/pip: $(PYTHON_REQUIREMENTS)
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: wheel
+wheel: build/metaqda.wasi.wasm $(VENV)/bin/pip ## build the Python package: build/metaqda-VERSION-py3-none-any.whl
+	@rm -rf build/wheel && mkdir -p build/wheel && cp -R scripts/python/metaqda scripts/python/pyproject.toml scripts/python/README.md LICENSE THIRD_PARTY.md build/wheel/ && \
+	cp web/prior/*.safetensors build/wheel/metaqda/ && \
+	$(VENV)/bin/python -c 'import lzma, sys; open(sys.argv[2], "wb").write(lzma.compress(open(sys.argv[1], "rb").read(), preset=9))' build/metaqda.wasi.wasm build/wheel/metaqda/engine.wasm.xz && \
+	$(VENV)/bin/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build build/wheel && ls -l build/metaqda-*-py3-none-any.whl
 
 # ---- the reference ------------------------------------------------------------
 
@@ -412,6 +436,7 @@ check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and 
 	@echo "== vet"
 	@$(GO) vet ./...
 	@$(WASM) $(GO) vet ./...
+	@GOOS=wasip1 GOARCH=wasm $(GO) vet ./wasm/wasi
 	@echo "== staticcheck"
 	@$(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@$(BIN)/staticcheck ./...
