@@ -1,0 +1,77 @@
+"""scikit-learn's base classes and checks of input where it is installed (1.6 or newer), and a
+few lines in their place where it is not."""
+import inspect
+
+import numpy as np
+
+from .errors import MetaqdaError
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.multiclass import check_classification_targets as check_targets
+    from sklearn.utils.validation import validate_data
+except ImportError:
+    class NotFittedError(ValueError, AttributeError):
+        pass
+
+    class ClassifierMixin:
+        def score(self, X, y):
+            """Returns the accuracy."""
+            return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    class BaseEstimator:
+        def get_params(self, deep=True):
+            return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+        def set_params(self, **params):
+            for name, value in params.items():
+                if name not in self.get_params():
+                    raise MetaqdaError('argument', f'There is no parameter {name!r}: choose among {", ".join(self.get_params())}.')
+                setattr(self, name, value)
+            return self
+
+        def __getstate__(self):
+            return self.__dict__.copy()
+
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+
+    def check_targets(y):
+        if y.dtype.kind == 'f' and (y != np.floor(y)).any():
+            raise ValueError('Unknown label type: continuous. Give names or whole numbers of classes.')
+
+    def validate_data(estimator, X, y=None, reset=True, dtype=None, order=None):
+        X = np.asarray(X, dtype, order)
+        if X.ndim != 2 or 0 in X.shape:
+            raise ValueError(f'X has the shape {X.shape}: it must be two-dimensional, with a row for each example. Reshape your data.')
+        if not np.isfinite(X).all():
+            raise ValueError(f'Row {np.argmin(np.isfinite(X).all(1))} of X has a number that is NaN or infinity: leave it out.')
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        elif X.shape[1] != estimator.n_features_in_:
+            raise ValueError(f'X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input.')
+        if y is None:
+            return X
+        y = np.asarray(y)
+        if y.shape != X.shape[:1]:
+            raise ValueError(f'y has the shape {y.shape} and X {len(X)} rows: give one label for each row.')
+        return X, y
+
+
+class Unfitted(MetaqdaError, NotFittedError):
+    """A question before fit."""
+
+
+def checked(estimator, X, y='no validation', reset=False):
+    """Returns X as float32 rows, with y if it is given. Errors are [MetaqdaError]s."""
+    try:
+        if isinstance(y, str):
+            return validate_data(estimator, X, reset=reset, dtype=np.float32, order='C')
+        if y is None:
+            raise ValueError('fit requires y to be passed, but the target y is None: give a label for each row.')
+        X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
+        check_targets(y)
+        return X, y
+    except ValueError as error:
+        raise MetaqdaError('dimension' if 'features, but' in str(error) else 'value', str(error)) from error

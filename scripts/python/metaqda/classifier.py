@@ -1,0 +1,275 @@
+"""A few-shot classifier with scikit-learn's contract."""
+import os
+import warnings
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+
+from ._engine import Engine
+from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
+from .errors import MetaqdaError
+
+__all__ = ['Answers', 'FewShotClassifier']
+
+CHUNK = 1 << 25  # bytes of vectors that are answered at once
+
+# Priors in this package, by name: of the page's networks for pictures, hands and sounds.
+PRIORS = {'pictures': 'default', 'hands': 'hands', 'sounds': 'sounds'}
+
+Answers = namedtuple('Answers', 'labels proba none')
+Answers.__doc__ = """Answers for n rows. `labels` (n) are the most probable classes, `proba` (n×C) is as
+predict_proba gives it, and `none` (n) as predict_none does."""
+
+
+class FewShotClassifier(ClassifierMixin, BaseEstimator):
+    """Few-shot classification by a Bayesian linear discriminant, with calibrated probabilities.
+
+    The rows of X are vectors of any network, taken in float32. Without a prior only their
+    directions count. Rows of a table, whose columns have units of their own, need
+    ``scale='standardise'``.
+
+    Parameters
+    ----------
+    prior : str, path or bytes, default=None
+        What is known before the first example: the name of a prior of this package
+        ('pictures', 'hands' or 'sounds'), or a prior file that `metaqda train` learned.
+        None is a general prior for vectors of any length.
+    none_prior : float, default=0.2
+        Prior probability that a row is of none of the classes, from 0 to below 1.
+    scale : 'standardise', default=None
+        Subtract the mean of the examples from each column and divide by its standard
+        deviation. Only without `prior`.
+    name : str, default=''
+        Name of the session, written into files.
+    extractor : str or dict, default=None
+        The feature extractor of the vectors, written into files: an id, or
+        {'id': ..., 'sha256': ...}. A prior names its own.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), sorted
+    n_features_in_ : int
+    """
+
+    def __init__(self, prior=None, none_prior=0.2, scale=None, name='', extractor=None):
+        self.prior = prior
+        self.none_prior = none_prior
+        self.scale = scale
+        self.name = name
+        self.extractor = extractor
+
+    def fit(self, X, y, groups=None):
+        """Teaches a fresh classifier n examples of shape (n, d) with n labels.
+
+        Rows of a class that share a name in `groups` (n) are frames of one burst and count
+        as one example. None and '' mean no group. Labels become text in files; two that
+        look the same to people, as 'Cup' and 'cup', are refused.
+        """
+        X, y = checked(self, X, y, reset=True)
+        return self._teach(self._fresh(), X, y, np.unique(y), groups)
+
+    def partial_fit(self, X, y, classes=None, groups=None):
+        """Adds examples, and new classes at any time. `classes` names those that have no
+        example yet, too; they have probability zero until they have one."""
+        first = not hasattr(self, 'classes_')
+        X, y = checked(self, X, y, reset=first)
+        known = [np.unique(y)]
+        if classes is not None:
+            known.append(np.asarray(classes))
+        if not first:
+            known.append(self.classes_)
+        if len({k.dtype.kind in 'OU' for k in known}) > 1:
+            raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind; after load all are text.')
+        return self._teach(self._fresh() if first else self._engine, X, y, np.unique(np.concatenate(known)), groups, first)
+
+    def predict(self, X):
+        """Returns the most probable class of each row, whatever predict_none says."""
+        return self._labels(self.predict_proba(X))
+
+    def predict_proba(self, X):
+        """Returns probabilities of shape (n, n_classes), given that a row is of one of the
+        classes: rows sum to one. Times 1 - predict_none(X) they are those of the page."""
+        return self._ask('predict', self._checked(X))[0]
+
+    def predict_none(self, X):
+        """Returns the probability of each row that it is of none of the classes. The page
+        decides for none of these from .335 on."""
+        return self._ask('predict', self._checked(X))[1]
+
+    def judge_together(self, X):
+        """Returns the `Answers` for rows judged together. With few examples of each class
+        they are right more often than one by one, unless the clusters of X are not the
+        classes."""
+        return self._answers('classify', self._checked(X))
+
+    def leave_one_out(self):
+        """Returns the `Answers` for the examples, each left out in turn, in the order in
+        which they were taught. Frames of a burst are left out together."""
+        self._require()
+        answers = self._answers('leave_one_out')
+        return Answers(*(a[self._order()] for a in answers))
+
+    def suggest(self, X, count=1):
+        """Returns the indices of at most `count` rows to label next, the most useful first.
+        It needs no fit: then it suggests what to label first."""
+        if hasattr(self, 'classes_'):
+            X, engine = self._checked(X), self._engine
+        else:
+            X, engine = checked(_Rows(), X, reset=True), self._fresh()
+        with engine.lock:
+            return np.array(engine.suggest(X, count), int)
+
+    def save(self, path):
+        """Writes a session file, which the page and the npm package open. Labels are text in
+        it, and it names the prior by its sha256."""
+        self._require()
+        with self._engine.lock:
+            Path(path).write_bytes(self._engine.file('save'))
+
+    def export(self, path):
+        """Writes a file of plain numbers, which `metaqda.load` and other programs read."""
+        self._require()
+        with self._engine.lock:
+            Path(path).write_bytes(self._engine.file('export'))
+
+    @classmethod
+    def load(cls, path, prior=None):
+        """Returns the classifier of a session file. `prior` is as in the constructor, and
+        takes the place of the file's own, which is needed unless this package has it."""
+        self, file = cls(prior=prior), Path(path).read_bytes()
+        self._engine, sums = Engine(), {}
+        if prior is None:
+            for name in PRIORS:
+                sums[self._engine.prior(_prior_file(name))['sum']] = name
+            self._engine.open(file)
+        else:
+            self._engine.open(file, prior=self._engine.prior(_prior_file(prior))['sum'])
+        about = self._engine.describe()
+        if prior is None:
+            self.prior = sums.get(about['prior'])
+        self.none_prior, self.scale, self.name = about['nonePrior'], about['scale'] or None, about['name']
+        self.extractor = about['extractor'] if about['extractor']['id'] else None
+        self._prior_file = _prior_file(self.prior)
+        self.n_features_in_ = about['dimension']
+        labels = [k['label'] for k in about['classes']]
+        self.classes_ = np.sort(np.array(labels, str))
+        self._names = {k: k for k in labels}
+        self._ids = [i for k in about['classes'] for i in k['ids']]
+        self._follow(about)
+        return self
+
+    def _fresh(self):
+        """Returns an engine with an empty classifier by the parameters."""
+        engine, prior = Engine(), None
+        self._prior_file = _prior_file(self.prior)
+        if self._prior_file is not None:
+            prior = engine.prior(self._prior_file)['sum']
+        extractor = {'id': self.extractor} if isinstance(self.extractor, str) else self.extractor
+        engine.create(nonePrior=self.none_prior, scale=self.scale, name=self.name, prior=prior, extractor=extractor)
+        return engine
+
+    def _teach(self, engine, X, y, classes, groups, first=True):
+        if groups is not None:
+            groups = ['' if g is None or g != g else str(g) for g in np.asarray(groups, object).ravel()]
+            if len(groups) != len(X):
+                raise MetaqdaError('argument', f'There are {len(X)} rows and {len(groups)} groups: give one for each row, None for no group.')
+        labels = [str(k) for k in classes]
+        with engine.lock:
+            added = engine.add(X, labels=labels, of=np.searchsorted(classes, y).tolist(), groups=groups)
+            self._engine = engine
+            self.classes_ = classes
+            self._names = dict(zip(labels, added['labels']))
+            self._ids = ([] if first else self._ids) + added['ids']
+            self._follow(engine.describe())
+        return self
+
+    def _follow(self, about):
+        """Takes over the order of the engine's classes and examples."""
+        at = {k['label']: i for i, k in enumerate(about['classes'])}
+        self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
+        self._filed = [i for k in about['classes'] for i in k['ids']]
+        if about['unscaled']:
+            warnings.warn("The columns of X differ in spread by more than a hundredfold: if each has a unit of its own, use scale='standardise'.", stacklevel=4)
+
+    def _order(self):
+        """Returns for each example as taught its place in the engine's order."""
+        at = {i: n for n, i in enumerate(self._filed)}
+        return [at[i] for i in self._ids]
+
+    def _require(self):
+        if not hasattr(self, 'classes_'):
+            raise Unfitted('unfitted', f'This {type(self).__name__} is not fitted yet: call fit or partial_fit first.')
+
+    def _checked(self, X):
+        self._require()
+        return checked(self, X)
+
+    def _labels(self, p):
+        return self.classes_[p.argmax(1)]
+
+    def _answers(self, *question):
+        p, none = self._ask(*question)
+        return Answers(self._labels(p), p, none)
+
+    def _ask(self, question, X=None):
+        """Returns the probabilities of the classes given that it is one of them, (n,
+        n_classes), and of none of them, (n)."""
+        engine, columns = self._engine, self._columns
+        with engine.lock:
+            p = _ask(engine, question, X)
+            none, p = p[:, 0].copy(), p[:, columns]
+            total = p.sum(1)
+            if (total == 0).any():  # none of them for certain: the rest has underflowed
+                engine.configure(0)
+                try:
+                    p[total == 0] = _ask(engine, question, X)[:, columns][total == 0]
+                finally:
+                    engine.configure(self.none_prior)
+        return p / p.sum(1, keepdims=True), none
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if 'classes_' in self.__dict__:
+            with self._engine.lock:
+                state['_engine'] = self._engine.file('save')
+                state['_ids'] = self._order()
+            del state['_filed']
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if 'classes_' not in state:
+            return
+        self._engine, prior = Engine(), None
+        if self._prior_file is not None:
+            prior = self._engine.prior(self._prior_file)['sum']
+        self._engine.open(state['_engine'], prior=prior)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')  # said when it was taught
+            self._follow(self._engine.describe())
+        self._ids = [self._filed[i] for i in state['_ids']]
+
+
+class _Rows:
+    """Stands for an estimator that is not fitted where rows are checked."""
+
+
+def _ask(engine, question, X):
+    if question != 'predict':
+        p = engine.answers(question, X)
+        return p.reshape(-1, 1 + len(engine.describe()['classes']))
+    rows = max(1, CHUNK // (4 * X.shape[1]))
+    return np.concatenate([engine.answers(question, part).reshape(len(part), -1) for part in (X[i:i + rows] for i in range(0, len(X), rows))])
+
+
+def _prior_file(prior):
+    """Returns the bytes of a prior file, None for the general prior."""
+    if prior is None or isinstance(prior, (bytes, bytearray)):
+        return prior
+    if prior in PRIORS:
+        return Path(__file__).with_name(PRIORS[prior] + '.safetensors').read_bytes()
+    try:
+        return Path(os.fspath(prior)).read_bytes()
+    except (OSError, TypeError) as error:
+        raise MetaqdaError('prior', f'There is no prior {prior!r}: give the path or the bytes of a prior file, or one of {", ".join(PRIORS)}.') from error

@@ -1,0 +1,87 @@
+"""Answers of a metaqda classifier that was exported as plain numbers.
+
+    classifier = metaqda.load('classifier.safetensors')
+    probabilities = classifier.predict_proba(X)   # n×C, in the order of classifier.classes_
+    classifier.none_                              # n, none of these; each row and it sum to one
+
+The file is what *For other programs…* in the page, `export()` of the npm package and
+`metaqda export` write. X holds the numbers of the feature extractor that
+`classifier.extractor` names, a row for each picture, as that extractor gives them.
+"""
+import hashlib
+import json
+
+import numpy as np
+
+__all__ = ['Classifier', 'load']
+
+# None of these is the answer from so many whole percent on (core/decide.go).
+NONE_FROM = 34
+
+
+def load(path):
+    """Returns the Classifier of a file. ValueError for bytes that are no exported classifier,
+    or not those that were written."""
+    raw = np.fromfile(path, np.uint8).tobytes()
+    try:
+        size = 8 + int.from_bytes(raw[:8], 'little')
+        head = json.loads(raw[8:size])
+        meta = head.pop('__metadata__')
+        classes, extractor = json.loads(meta['classes']), json.loads(meta['extractor'])
+        arrays = {name: np.frombuffer(raw[size:], '<f8', (t['data_offsets'][1] - t['data_offsets'][0]) // 8, t['data_offsets'][0]).reshape(t['shape'])
+                  for name, t in head.items()}
+    except (KeyError, TypeError, UnicodeDecodeError, ValueError) as error:
+        raise ValueError(f'{path} is not an exported classifier: export one with `metaqda export`') from error
+    if meta.get('format') != 'metaqda.plain' or meta.get('version') != '2':
+        raise ValueError(f'{path} has the format {meta.get("format")}, version {meta.get("version")}; '
+                         'this package reads metaqda.plain, version 2: export the classifier anew')
+    checksum = meta.get('sha256')  # files of before have none
+    if checksum and hashlib.sha256(raw.replace(checksum.encode(), b'0' * 64)).hexdigest() != checksum:
+        raise ValueError(f'{path} does not have the checksum that it names: it was damaged or changed after it was written; take another copy')
+    return Classifier(classes, extractor, arrays)
+
+
+class Classifier:
+    """What an exported classifier answers. `classes_` are its C labels, `extractor` says
+    whose numbers it takes, `none_` has the probabilities of none of the classes that
+    belong to the last call of predict_proba, None before one."""
+
+    def __init__(self, classes, extractor, arrays):
+        self.classes_, self.extractor, self.none_ = np.array(classes, object), extractor, None
+        self._ = arrays
+
+    def predict_proba(self, X):
+        """Returns n×C probabilities for n×d embeddings, and keeps those of none of the
+        classes in `none_`. ValueError for rows of another length or that are not finite."""
+        c, X = self._, np.atleast_2d(np.asarray(X, float))
+        d = len(c['centre'])
+        if X.ndim != 2:
+            raise ValueError(f'an array of {X.ndim} axes, want two: a row of {d} numbers for each picture')
+        if X.shape[1] != d:
+            raise ValueError(f'rows of {X.shape[-1]} numbers, want {d}: use the extractor {self.extractor.get("id") or "it was taught with"}')
+        if not np.isfinite(X).all():
+            raise ValueError(f'row {np.argmin(np.isfinite(X).all(1))} has a number that is not finite: leave it out')
+        shift, floor, power, unit = c['input']
+        mean, scale = c['columns']
+        v = np.maximum((X - mean) * scale + shift, floor)
+        y = np.sign(v) * np.abs(v) ** power - c['centre']
+        if unit:
+            length = np.linalg.norm(y, axis=1, keepdims=True)
+            y /= np.where(length > 0, length, 1)
+        u = y @ c['weights'].T + c['intercept']
+        total = np.logaddexp.reduce
+        s = total(u + c['prior'], axis=1)
+        p = np.zeros_like(u)  # averaged over what the session leaves in doubt
+        for inverse_temperature, weight in c['hard'].T:
+            e = inverse_temperature * u + c['prior']
+            p += weight * np.exp(e - total(e, axis=1)[:, None])
+        slope, offset, weight = c['known']
+        odds = np.outer(s, slope) + offset
+        known = (1 + np.tanh(odds / 2)) / 2 @ weight
+        self.none_ = (1 - np.tanh(odds / 2)) / 2 @ weight
+        return p * known[:, None]
+
+    def predict(self, X):
+        """Returns a label for each row, or None where it is taken for none of the classes."""
+        p = self.predict_proba(X)
+        return np.where(np.floor(100 * self.none_ + 0.5) >= NONE_FROM, None, self.classes_[p.argmax(1)])
