@@ -120,12 +120,14 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     def suggest(self, X, count=1):
         """Returns the indices of at most `count` rows to label next, the most useful first.
         It needs no fit: then it suggests what to label first."""
+        if count < 0 or count != int(count):
+            raise MetaqdaError('argument', f'{count} rows cannot be suggested: give a whole number from 0 on.')
         if hasattr(self, 'classes_'):
             X, engine = self._checked(X), self._engine
         else:
             X, engine = checked(type(self)(), X, reset=True), self._fresh()
         with engine.lock:
-            return np.array(engine.suggest(X, count), int)
+            return np.array(engine.suggest(X, int(count)), int)
 
     def save(self, path):
         """Writes a session file, which the page and the npm package open. Labels are text in
@@ -193,6 +195,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def _follow(self, about):
         """Takes over the order of the engine's classes and examples."""
+        self._none_prior = about['nonePrior']  # as fit found it: set_params changes the next fit
         at = {k['label']: i for i, k in enumerate(about['classes'])}
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
         self._filed = [i for k in about['classes'] for i in k['ids']]
@@ -222,8 +225,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     def _ask(self, question, X=None):
         """Returns the probabilities of the classes given that it is one of them, (n,
         n_classes), and of none of them, (n)."""
-        engine, columns = self._engine, self._columns
+        engine = self._engine
         with engine.lock:
+            columns = self._columns
             p = _ask(engine, question, X)
             none, p = p[:, 0].copy(), p[:, columns]
             total = p.sum(1)
@@ -232,7 +236,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
                 try:
                     p[total == 0] = _ask(engine, question, X)[:, columns][total == 0]
                 finally:
-                    engine.configure(self.none_prior)
+                    engine.configure(self._none_prior)
         return p / p.sum(1, keepdims=True), none
 
     def __getstate__(self):

@@ -84,6 +84,7 @@ class Contract(Case):
         self.refused('format', 'not', FewShotClassifier(prior=b'{}').fit, np.eye(2), ['a', 'b'])
         self.refused('empty', 'add another one', fit(np.eye(1, 3), ['a']).leave_one_out)
         self.refused('dimension', '1280', FewShotClassifier(prior='pictures').fit, np.eye(2), ['a', 'b'])
+        self.refused('argument', 'whole number', c.suggest, X, -1)
         (self.folder / 'bad').write_bytes(b'no session')
         self.refused('format', 'not', FewShotClassifier.load, self.folder / 'bad')
         with self.assertRaises(NotFittedError) as caught:
