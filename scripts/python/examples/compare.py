@@ -8,7 +8,8 @@ in percent. NLL clips probabilities at 1e-6.
 
 Every classifier of scikit-learn gets an advantage. It is tried with three ways to prepare the
 columns: as they are, standardised, and rows of length one. The table has the way with the highest
-accuracy on these very tasks, and the way with the lowest NLL if that is another one. LDA refuses a single example of each class.
+accuracy on these very tasks, and the way with the lowest NLL if that is another one. LDA refuses
+a single example of each class.
 """
 import importlib
 import inspect
