@@ -2,7 +2,7 @@
 
     build/venv/bin/python scripts/python/examples/compare.py [TASKS]
 
-`make wheel test-python` makes the environment. Each of TASKS tasks (100) draws 1, 2, 5 or 10
+`make wheel test-python` makes the environment. Each of TASKS tasks (30) draws 1, 2, 5 or 10
 examples of every class, and up to 15 others to be asked about. Accuracy and ECE (20 bins) are
 in percent. NLL clips probabilities at 1e-6.
 
@@ -109,7 +109,7 @@ def methods(X, y, scale, n):
 
 def main():
     warnings.simplefilter('ignore')
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     print(f'| {" / ".join(map(str, SHOTS))} examples | accuracy | ECE | NLL |\n|---|---|---|---|')
     for name, (data, scale) in SETS.items():
         X, y = data()
