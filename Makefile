@@ -453,6 +453,7 @@ check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and 
 	@$(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@$(BIN)/staticcheck ./...
 	@$(WASM) $(BIN)/staticcheck ./...
+	@GOOS=wasip1 GOARCH=wasm $(BIN)/staticcheck ./wasm/wasi
 	@echo "== tsc"
 	@cd web && $(NPM) run --silent check
 	@echo "== imports and tree"
