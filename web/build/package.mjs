@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { builtIn } from './extractor.mjs';
 import { buildKinds } from './kinds.mjs';
@@ -23,7 +24,7 @@ const library = path.join(root, 'web/library');
 const out = path.join(root, 'build/package');
 const prior = path.join(root, 'web/prior/default.safetensors');
 
-const { version } = JSON.parse(await readFile(path.join(root, 'web/package.json'), 'utf8'));
+const { version, repository, homepage, bugs } = JSON.parse(await readFile(path.join(root, 'web/package.json'), 'utf8'));
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await copy();
@@ -46,6 +47,20 @@ async function bundle() {
     external: ['./efficientnet-lite0/*', './kinds/*'],
     plugins: [written({ record })],
   });
+  // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
+  await build({
+    entryPoints: [path.join(library, 'inline.js')], outdir: out, bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
+    define: { 'import.meta.url': 'undefined' },
+    plugins: [written({ engine })],
+  });
+}
+
+async function engine() {
+  const packed = gzipSync(await readFile(path.join(root, 'build/library.wasm')), { level: 9 }).toString('base64');
+  return `
+    export const engine = () => new Response(
+      new Blob([Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip')),
+      { headers: { 'content-type': 'application/wasm' } });`;
 }
 
 async function record() {
@@ -79,9 +94,9 @@ function manifest() {
     name: 'metaqda', version,
     description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
-    license: 'Apache-2.0', type: 'module', sideEffects: ['./*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
+    license: 'Apache-2.0', ...Object.fromEntries(Object.entries({ repository, homepage, bugs }).filter(([, value]) => value)), type: 'module', sideEffects: ['./inline.js', './*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
+      '.': entry('index'), './inline': entry('inline'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
       './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/sounds': entry('sounds'), './extractors/hands': entry('hands'), './extractors/function': entry('function', 'extractor/own'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },

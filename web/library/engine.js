@@ -123,6 +123,8 @@ export class Engine {
 
 /** @type {Source | undefined} */
 let source;
+/** @type {() => Source} */
+let own = () => new URL('./metaqda.wasm', import.meta.url);
 let simd = true;
 /** @type {Promise<WebAssembly.Module> | undefined} */
 let module;
@@ -155,9 +157,12 @@ export async function init(options = {}) {
   if (options.simd !== undefined) simd = options.simd;
 }
 
+/** Says what the engine is where init does not. @param {() => Source} inside */
+export function carry(inside) { own = inside; }
+
 /** @param {import('../engine/contract.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
-  const tried = module ??= programOf(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
+  const tried = module ??= programOf(source ?? own(), onProgress);
   tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
   return tried;
 }

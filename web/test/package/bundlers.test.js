@@ -4,7 +4,7 @@
  * which then runs in Chromium without a network.
  */
 import assert from 'node:assert/strict';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -175,6 +175,22 @@ test('esbuild, which wants the engine and the worker named', LONG, async () => {
   await build({ entryPoints: { main: 'named.js', worker: 'metaqda/worker-thread' }, absWorkingDir: folder, outdir: out, bundle: true, format: 'esm', loader: { '.wasm': 'file' }, logLevel: 'error' });
   writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
   assert.deepEqual(await resultIn(out), WANT);
+});
+
+test('esbuild without any setting, by the module with the engine inside', async () => {
+  const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
+  const out = path.join(folder, 'inline');
+  writeFileSync(path.join(folder, 'inline.js'), `
+    import { createClassifier } from 'metaqda/inline';
+    const c = await createClassifier();
+    c.addExampleSync([1, 0, 0.1], 'a');
+    c.addExampleSync([0, 1, 0.1], 'b');
+    document.body.dataset.result = JSON.stringify(c.predictSync([0.9, 0.1, 0]).label);
+  `);
+  await build({ entryPoints: ['inline.js'], absWorkingDir: folder, outdir: out, bundle: true, format: 'esm', logLevel: 'error' });
+  assert.deepEqual(readdirSync(out), ['inline.js']);
+  writeFileSync(path.join(out, 'index.html'), HTML('./inline.js'));
+  assert.equal(await resultIn(out), 'a');
 });
 
 test('the first prediction comes within 150 ms of the import, warm', { skip: process.env.METAQDA_SOAK ? false : 'times: make soak-scale' }, async () => {

@@ -2,7 +2,7 @@
 /** The package under Node.js: what importing does, where the engine is, types, sizes, and what goes out to others. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -121,6 +121,41 @@ test('what is exported answers in the few lines of the README, under every kind 
   const nothing = await createClassifier();
   assert.throws(() => nothing.export(), refusal('empty'));
   nothing.dispose();
+});
+
+test('one file answers with the engine inside, and asks for nothing', () => {
+  const { folder } = project({
+    'alone.mjs': `
+      globalThis.fetch = () => { throw new Error('no network'); };
+      const { createClassifier } = await import('./only/inline.js');
+      const c = await createClassifier();
+      const x = [[1, 0, 0.1], [0, 1, 0.1], [0.9, 0.2, 0]];
+      c.addExampleSync(x[0], 'a');
+      c.addExampleSync(x[1], 'b');
+      console.log(JSON.stringify(c.predictSync(x[2])));
+    `,
+    'package.mjs': `
+      const { createClassifier } = await import('metaqda');
+      const c = await createClassifier();
+      c.addExampleSync([1, 0, 0.1], 'a');
+      c.addExampleSync([0, 1, 0.1], 'b');
+      console.log(JSON.stringify(c.predictSync([0.9, 0.2, 0])));
+    `,
+  });
+  mkdirSync(path.join(folder, 'only'));
+  copyFileSync(path.join(folder, 'node_modules/metaqda/inline.js'), path.join(folder, 'only/inline.js'));
+  assert.deepEqual(run(folder, 'alone.mjs'), run(folder, 'package.mjs'));
+  const { size } = statSync(path.join(folder, 'only/inline.js'));
+  assert.ok(size <= 1.8e6, `${size} bytes`);
+});
+
+test('where the package lives is said, or still to be filled in', (t) => {
+  const of = (/** @type {string} */ file) => JSON.parse(readFileSync(file, 'utf8'));
+  const source = of(path.join(root, 'web/package.json'));
+  const packed = of(path.join(installed.package, 'package.json'));
+  const empty = ['repository', 'homepage', 'bugs'].filter((field) => !source[field]);
+  if (empty.length > 0) t.diagnostic(`fill in before a release, in web/package.json: ${empty.join(', ')}`);
+  for (const field of ['repository', 'homepage', 'bugs']) assert.deepEqual(packed[field], source[field] || undefined, field);
 });
 
 test('the engine keeps to its size', () => {
