@@ -98,6 +98,21 @@ $(LAB)/bursts/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildca
 bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## accuracy with one class taught in frames of each thing, against first frames alone: ten minutes
 	$(GO) run ./scripts/bursts -tasks $(BURST_TASKS) -prior $(call commas,$(BURST_SETS:%=$(LODO)/without-%.safetensors)) $(BURST_SETS:%=$(LAB)/bursts/%.npz)
 
+# The same of sounds and hands, each asked under priors of its kind.
+define BURSTS
+$(LAB)/bursts/$(1)/%.npz: $(2)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p $(LAB)/unpacked $$(@D)
+	tar xf $$< -C $(LAB)/unpacked
+	rm -rf $(LAB)/frames/$(1)/$$* && $(NODE) scripts/embed/frames.mjs $(LAB)/unpacked/$$* $(LAB)/frames/$(1)/$$*
+	$(NODE) scripts/embed/embed.mjs $(LAB)/frames/$(1)/$$* --kind $(1) --split train --out $$@ --quiet
+
+.PHONY: bursts-$(1)
+bursts-$(1): $(3:%=$(LAB)/bursts/$(1)/%.npz)
+	$(GO) run ./scripts/bursts -tasks 100 -prior $(call commas,$(3:%=$(LODO)/$(1)/without-%.safetensors)) $$^
+endef
+$(eval $(call BURSTS,sounds,$(SOUNDS),animals city cries digits drums esc10 human speakers))
+$(eval $(call BURSTS,hands,$(PICTURES),asl_signs sign_digits))
+
 EMOJI_TASKS ?= 1000
 
 build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)

@@ -1,19 +1,25 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Frames of pictures as a camera held in the hand takes them, to measure near-copies with:
+ * Frames of pictures as a camera held in the hand takes them, and of sounds as a microphone does
+ * that hears them again, to measure near-copies with:
  *   node scripts/embed/frames.mjs FOLDER OUT
  *
- * FOLDER holds one subfolder per class. OUT gets CLASS/PICTURE/N.jpg for at most CLASSES classes
- * of PICTURES pictures each: FRAMES frames of the first half, the first frame of the others. The
- * first frame is the picture; the next are shifted by up to 3 % of it, up to 6 % nearer, turned by
- * up to 3 degrees and up to 10 % brighter or darker. The same folder gives the same frames.
+ * FOLDER holds one subfolder per class. OUT gets CLASS/PICTURE/N.jpg, or N.wav, for at most CLASSES
+ * classes of PICTURES pictures each: FRAMES frames of the first half, the first frame of the others.
+ * The first frame is the picture; the next are shifted by up to 3 % of it, up to 6 % nearer, turned
+ * by up to 3 degrees and up to 10 % brighter or darker. A sound begins up to .1 s later, is up to
+ * twice as loud or half as loud, and has noise 40 dB below its mean power. The same folder gives the
+ * same frames.
  */
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { decodeSound } from './hear.mjs';
 
-const sharp = createRequire(new URL('../../web/package.json', import.meta.url))('sharp');
+const load = createRequire(new URL('../../web/package.json', import.meta.url));
+const sharp = load('sharp');
+const wav = load('node-wav');
 const CLASSES = 8;
 const PICTURES = 12;
 const FRAMES = 6;
@@ -52,12 +58,32 @@ async function frame(file, to) {
   await sharp(turned.data).extract({ left, top, ...size }).resize(width, height, { fit: 'fill' }).jpeg({ quality: 90 }).toFile(to);
 }
 
+/** @param {Float32Array} samples @param {number} rate in hertz @param {string} to */
+async function writeSound(samples, rate, to) {
+  await writeFile(to, wav.encode([samples], { sampleRate: rate, float: true, bitDepth: 32 }));
+}
+
+/** @param {Float32Array} samples @param {number} rate @param {string} to */
+async function again(samples, rate, to) {
+  const late = Math.round(0.05 * rate * (1 + random()));
+  const gain = 2 ** random();
+  const noise = 0.01 * Math.sqrt(3 * samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
+  await writeSound(Float32Array.from({ length: samples.length + late }, (_, i) => gain * ((samples[i - late] ?? 0) + noise * random())), rate, to);
+}
+
 for (const name of await some(folder, CLASSES)) {
   for (const [k, picture] of (await some(path.join(folder, name), PICTURES)).entries()) {
     const to = path.join(out, name, picture.replace(/\.\w+$/, ''));
     await mkdir(to, { recursive: true });
     const file = path.join(folder, name, picture);
+    const frames = k < PICTURES / 2 ? FRAMES : 1;
+    if (/\.(ogg|mp3|wav)$/i.test(file)) {
+      const { samples, rate } = await decodeSound(await readFile(file));
+      await writeSound(samples, rate, path.join(to, '0.wav'));
+      for (let n = 1; n < frames; n++) await again(samples, rate, path.join(to, `${n}.wav`));
+      continue;
+    }
     await sharp(file).autoOrient().removeAlpha().jpeg({ quality: 90 }).toFile(path.join(to, '0.jpg'));
-    for (let n = 1; n < FRAMES && k < PICTURES / 2; n++) await frame(file, path.join(to, `${n}.jpg`));
+    for (let n = 1; n < frames; n++) await frame(file, path.join(to, `${n}.jpg`));
   }
 }
