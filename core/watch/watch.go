@@ -1,0 +1,242 @@
+// Package watch turns a stream of answers into events: a class is here, or is gone. Successive
+// answers are correlated and flicker, so it filters them with a hidden Markov model in
+// continuous time and reports a state once that is sure enough.
+//
+// The state at time t is one of C classes or none of them. It is drawn anew at the rate λ, none
+// with probability ½ and every class with ½/C. With Δ the seconds since the last answer and
+// α the filtered probability of each state,
+//
+//	α'_c = e^(-λΔ) α_c + (1-e^(-λΔ)) π_c
+//	α_c ∝ α'_c e^(w (logit p_c - b_c)),   α_none ∝ α'_none
+//	w   = min(1, 4Δ)
+//	b_c = 0.8 r_c - 1.95 - ln(R)/2.4
+//
+// where p_c is the answer's probability of class c, r_c the level of the class, and R the false
+// events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
+// says how sure the session is of what it was taught; that differs more between sessions than
+// the answers to taught and to other things differ within one. w makes answers that come faster
+// than four a second count for less, because they are nearly the same answer.
+//
+// A class is here once α_c ≥ 0.9, and gone once α_c < 0.3 or another class is here. The
+// constants were fitted by the command metaqda/scripts/streams, and the table of
+// core/lab/experiment/RESULTS.md says what they are worth.
+package watch
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/niw"
+)
+
+const (
+	rate     = 3.0  // λ, a second; a slower one counts the same evidence of a still thing for longer
+	fastest  = 4.0  // answers a second from which on w < 1
+	share    = 0.8  // of the level in b
+	offset   = 1.95 // in b, at one false event an hour
+	slope    = 2.4  // change of ln(false events an hour) per unit of b
+	here     = 0.9
+	gone     = 0.3
+	patience = 10.0 // seconds without an answer after which nothing is known
+	least    = 1e-6 // p is kept between least and 1-least
+)
+
+// Default is the number of false events allowed per hour, unless chosen otherwise.
+const Default = 1.0
+
+// Level is used for a class whose own level is not known. It is the median of 300 sessions.
+const Level = 4.0
+
+// Event says that a class is here, or no longer.
+type Event struct {
+	ID          string  // of the class
+	Here        bool    // false: it is gone
+	Since       float64 // seconds, at which that began; at or before the answer that revealed it
+	Probability float64 // that the class is here, or that it is gone, as filtered
+}
+
+// Watch follows one stream. [New] makes it. It is not safe for concurrent use.
+type Watch struct {
+	perHour float64
+	ids     []string
+	bounds  []float64 // C, b_c
+	belief  []float64 // C+1, α; none is the last
+	next    []float64 // scratch of the same length
+	begun   bool      // there was an answer
+	seconds float64   // time of the last answer
+	top     string    // id of the most probable state, empty for none
+	from    float64   // time from which on it was that
+	now     string    // id of the class that is here, empty for none
+}
+
+// New returns a watch without classes that allows so many false events per hour, such as
+// [Default]. It returns a *[niw.ValueError] unless perHour is positive and finite.
+func New(perHour float64) (*Watch, error) {
+	err := niw.CheckValue(perHour > 0 && !math.IsInf(perHour, 1), "false events per hour", perHour, "a positive number")
+	if err != nil {
+		return nil, err
+	}
+	return &Watch{perHour: perHour, belief: []float64{1}, next: []float64{0}}, nil
+}
+
+// Logit returns ln p/(1-p), with p kept at least 1e-6 away from 0 and 1.
+func Logit(p float64) float64 {
+	p = math.Min(math.Max(p, least), 1-least)
+	return math.Log(p / (1 - p))
+}
+
+// SetClasses names the C classes of the next answers, and the level of each; levels may be nil
+// for [Level]. Classes with the same id keep their belief, new ones begin with none. It panics
+// for levels of another length, and returns a *[niw.ValueError] for one that is not finite. Then
+// nothing changes. Cost O(C²) if ids differ, else O(C).
+func (w *Watch) SetClasses(ids []string, levels []float64) error {
+	if levels != nil && len(levels) != len(ids) {
+		panic("watch: levels of wrong length")
+	}
+	for _, r := range levels {
+		if err := niw.CheckValue(!math.IsNaN(r) && !math.IsInf(r, 0), "level", r, "a finite number"); err != nil {
+			return err
+		}
+	}
+	if !slices.Equal(ids, w.ids) {
+		belief := make([]float64, len(ids)+1)
+		for i, id := range ids {
+			if at := slices.Index(w.ids, id); at >= 0 {
+				belief[i] = w.belief[at]
+			}
+		}
+		belief[len(ids)] = max(0, 1-floats.Sum(belief))
+		w.ids, w.belief, w.next = slices.Clone(ids), belief, make([]float64, len(belief))
+	}
+	w.bounds = make([]float64, len(ids))
+	for i := range w.bounds {
+		level := Level
+		if levels != nil {
+			level = levels[i]
+		}
+		w.bounds[i] = share*level - offset - math.Log(w.perHour)/slope
+	}
+	return nil
+}
+
+// Step takes the next answer: its time in seconds, on any clock, and the probability of each
+// class, of length C. It returns what came and went, mostly nothing. Where a sensor finds nothing
+// to ask about, p is nil, for probabilities of zero.
+//
+// After more than ten seconds without an answer a class that was here is gone from the last
+// answer on. Step returns a *[niw.DimensionError] for p of another length and a
+// *[niw.ValueError] for a time that is not finite or runs backwards, or for a p outside [0, 1].
+// Then nothing changes. Cost O(C).
+func (w *Watch) Step(seconds float64, p []float64) ([]Event, error) {
+	if p != nil && len(p) != len(w.ids) {
+		panic("watch: probabilities of wrong length")
+	}
+	if err := w.check(seconds, p); err != nil {
+		return nil, err
+	}
+	var events []Event
+	passed := seconds - w.seconds
+	if !w.begun || passed > patience {
+		events = w.forget()
+		w.from, passed = seconds, math.Inf(1)
+	}
+	w.begun, w.seconds = true, seconds
+	w.filter(passed, p)
+	if top := w.name(floats.MaxIdx(w.belief)); top != w.top {
+		w.top, w.from = top, seconds
+	}
+	return append(events, w.judge()...), nil
+}
+
+func (w *Watch) check(seconds float64, p []float64) error {
+	if err := niw.CheckValue(!math.IsNaN(seconds) && !math.IsInf(seconds, 0), "time", seconds, "finite seconds"); err != nil {
+		return err
+	}
+	if err := niw.CheckValue(!w.begun || seconds >= w.seconds, "time", seconds, "no time before that of the last answer: begin another watch"); err != nil {
+		return err
+	}
+	for _, v := range p {
+		if err := niw.CheckValue(v >= 0 && v <= 1, "probability", v, "a number from 0 to 1"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget begins anew, and returns the end of what was here.
+func (w *Watch) forget() (events []Event) {
+	if w.now != "" {
+		events = []Event{{ID: w.now, Since: w.seconds, Probability: 1 - w.of(w.now)}}
+	}
+	w.now, w.top = "", ""
+	clear(w.belief)
+	w.belief[len(w.ids)] = 1
+	return events
+}
+
+// filter brings the belief up to date.
+func (w *Watch) filter(passed float64, p []float64) {
+	c := len(w.ids)
+	stay, weight := math.Exp(-rate*passed), math.Min(1, fastest*passed)
+	for i, a := range w.belief {
+		prior, evidence := 0.5, 0.0
+		if i < c {
+			prior /= float64(c)
+			v := 0.0
+			if p != nil {
+				v = p[i]
+			}
+			evidence = weight * (Logit(v) - w.bounds[i])
+		}
+		w.next[i] = math.Log(stay*a+(1-stay)*prior) + evidence
+	}
+	norm := floats.LogSumExp(w.next)
+	for i, v := range w.next {
+		w.belief[i] = math.Exp(v - norm)
+	}
+}
+
+// judge returns what the belief says came and went.
+func (w *Watch) judge() (events []Event) {
+	came := ""
+	for i, id := range w.ids {
+		if w.belief[i] >= here && id != w.now {
+			came = id
+		}
+	}
+	if p := w.of(w.now); w.now != "" && (came != "" || p < gone) {
+		since := w.from
+		if w.top == w.now {
+			since = w.seconds
+		}
+		events = append(events, Event{ID: w.now, Since: since, Probability: 1 - p})
+		w.now = ""
+	}
+	if came != "" {
+		w.now = came
+		events = append(events, Event{ID: came, Here: true, Since: w.from, Probability: w.of(came)})
+	}
+	return events
+}
+
+// Belief returns the filtered probability of a class, zero for one that is not known.
+func (w *Watch) Belief(id string) float64 { return w.of(id) }
+
+// Here returns the id of the class that is here, or an empty one.
+func (w *Watch) Here() string { return w.now }
+
+func (w *Watch) of(id string) float64 {
+	if at := slices.Index(w.ids, id); at >= 0 {
+		return w.belief[at]
+	}
+	return 0
+}
+
+func (w *Watch) name(i int) string {
+	if i < len(w.ids) {
+		return w.ids[i]
+	}
+	return ""
+}
