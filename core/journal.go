@@ -30,6 +30,7 @@ type Change struct {
 
 func (c *Classifier) tell(what Change) {
 	c.moved = true
+	c.version++
 	if c.Changed != nil {
 		what.Class.Bursts = nil
 		c.Changed(what)

@@ -66,6 +66,7 @@ type Classifier struct {
 	loading  bool     // labels are taken as they are
 	last     uint64   // last id given
 	top      float64  // largest order of a class so far
+	version  uint64   // changes with everything that answers depend on
 	moved    bool     // examples changed since columns were standardised
 	journal  journal
 	near     float64   // correlation length when bursts were told last
@@ -103,6 +104,7 @@ func (c *Classifier) Configure(s Settings) error {
 	}
 	if err == nil {
 		c.settings = s
+		c.version++
 	}
 	return err
 }

@@ -85,6 +85,7 @@ func (c *Classifier) ReplacePrior(p *Prior) error {
 
 func (c *Classifier) replacePrior(p *Prior) error {
 	before, q, x := c.prior, c.lda, c.x
+	c.version++
 	if p == nil {
 		if len(c.examples) > 0 {
 			return &Error{Code: "prior", Message: "Only a classifier without examples can be without a prior."}

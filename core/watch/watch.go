@@ -224,6 +224,9 @@ func (w *Watch) judge() (events []Event) {
 // Belief returns the filtered probability of a class, zero for one that is not known.
 func (w *Watch) Belief(id string) float64 { return w.of(id) }
 
+// Len returns C.
+func (w *Watch) Len() int { return len(w.ids) }
+
 // Here returns the id of the class that is here, or an empty one.
 func (w *Watch) Here() string { return w.now }
 

@@ -1,0 +1,123 @@
+package metaqda
+
+import (
+	"metaqda/core/watch"
+)
+
+// Event says that a class is here, or that it is gone.
+type Event struct {
+	Label       string  // of the class; its last one, if it was removed
+	Here        bool    // false: it is gone
+	Since       float64 // seconds, at which that began; at or before the answer that revealed it
+	Probability float64 // that the class is here, or that it is gone, by all answers so far
+}
+
+// Watch turns the answers about one stream, such as a camera, into events. [Classifier.Watch]
+// makes it. Classes and examples may change while it watches. It is not safe for concurrent
+// use, but others may use its classifier at the same time.
+type Watch struct {
+	of     *Classifier
+	state  *watch.Watch
+	seen   uint64            // of.version when classes and levels were read
+	levels bool              // they were read
+	labels map[string]string // by id, of all classes since the beginning
+}
+
+// Watch returns a watch that allows about so many false events per hour: [watch.Default] is one.
+// metaqda/core/watch has the model, and core/lab/experiment/RESULTS.md what it does. It returns a
+// *[niw.ValueError] unless perHour is positive and finite.
+func (c *Classifier) Watch(perHour float64) (*Watch, error) {
+	state, err := watch.New(perHour)
+	if err != nil {
+		return nil, err
+	}
+	return &Watch{of: c, state: state, labels: map[string]string{}}, nil
+}
+
+// Next takes the next answer of the classifier: its time in seconds, on any clock, and the
+// probability of each class in the order of Classes, or nil where there was nothing to ask
+// about. It returns what came and went, mostly nothing.
+//
+// It returns an [Error] with the code "argument" for probabilities of another number of classes,
+// and a *[niw.ValueError] for a number outside its domain or a time before the last one. Then
+// nothing changes. Cost O(C), and after a change of the classifier that of 64 predictions.
+func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
+	if err := w.follow(); err != nil {
+		return nil, err
+	}
+	if n := w.state.Len(); p != nil && len(p) != n {
+		return nil, &Error{Code: "argument", Message: "The answer is of another number of classes than there are now: ask again."}
+	}
+	found, err := w.state.Step(seconds, p)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]Event, len(found))
+	for i, e := range found {
+		events[i] = Event{w.labels[e.ID], e.Here, e.Since, e.Probability}
+	}
+	return events, nil
+}
+
+// Here returns the label of the class that is here now, or an empty one.
+func (w *Watch) Here() string { return w.labels[w.state.Here()] }
+
+// asked is how many examples at most are predicted to find the levels of the classes.
+const asked = 64
+
+// follow brings classes and levels up to date.
+func (w *Watch) follow() error {
+	c := w.of
+	if c.hold() != nil { // no class has an example
+		c.mu.RLock()
+	}
+	defer c.mu.RUnlock()
+	if w.levels && w.seen == c.version {
+		return nil
+	}
+	ids, levels := make([]string, len(c.classes)), c.levels()
+	for i, k := range c.classes {
+		ids[i] = k.ID
+		w.labels[k.ID] = k.Label
+	}
+	if err := w.state.SetClasses(ids, levels); err != nil {
+		return err
+	}
+	w.seen, w.levels = c.version, true
+	return nil
+}
+
+// levels returns for each class the mean of logit p over some of its examples, p the probability
+// that the classifier answers for the class of the example; the mean of the other classes for a
+// class without examples. It asks about a burst once, and about classes in turn until enough are
+// asked about.
+func (c *Classifier) levels() []float64 {
+	sums, counts, p := make([]float64, len(c.classes)), make([]float64, len(c.classes)), make([]float64, len(c.classes))
+	total, n := 0.0, 0
+	for i, more := 0, true; more && n < asked; i++ {
+		more = false
+		for j, k := range c.classes {
+			if i >= len(k.units) || n >= asked {
+				continue
+			}
+			if _, err := c.probabilitiesTo(p, k.units[i].frames[0].Vector); err != nil {
+				continue // it cannot be used, and Changed said so
+			}
+			more = true
+			level := watch.Logit(p[j])
+			sums[j], counts[j] = sums[j]+level, counts[j]+1
+			total, n = total+level, n+1
+		}
+	}
+	for j := range sums {
+		switch {
+		case counts[j] > 0:
+			sums[j] /= counts[j]
+		case n > 0:
+			sums[j] = total / float64(n)
+		default:
+			sums[j] = watch.Level
+		}
+	}
+	return sums
+}

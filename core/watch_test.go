@@ -1,0 +1,107 @@
+package metaqda
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"metaqda/core/niw"
+	"metaqda/core/test"
+	"metaqda/core/watch"
+)
+
+// watched shows a watch one vector in so many answers, four a second, and returns the events.
+func watched(t *testing.T, c *Classifier, w *Watch, at *float64, x []float32, n int) (events []Event) {
+	t.Helper()
+	for range n {
+		events = append(events, test.Must(w.Next(*at, ask(t, c, x)[:c.Len()]))(t)...)
+		*at += 0.25
+	}
+	return events
+}
+
+func TestAWatchFollowsItsClassifier(t *testing.T) {
+	all := pictures(rand.New(rand.NewPCG(5, 1)), 3, 6, 20, 0.1)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for k, label := range []string{"cup", "pen"} {
+		for _, x := range all[k][:5] {
+			test.OK(t, test.Err(c.Add(label, "", x)))
+		}
+	}
+	w := test.Must(c.Watch(watch.Default))(t)
+	at := 0.0
+	events := watched(t, c, w, &at, all[2][0], 8)
+	test.FailIf(t, len(events) > 0, "of a thing not taught: %+v", events)
+	events = watched(t, c, w, &at, all[0][5], 8)
+	test.StopIf(t, len(events) != 1 || events[0].Label != "cup" || !events[0].Here || events[0].Since != 2, "of a cup: %+v", events)
+	test.FailIf(t, w.Here() != "cup", "here is %q", w.Here())
+
+	test.OK(t, c.RenameClass("cup", "mug"))
+	for _, x := range all[2][:5] {
+		test.OK(t, test.Err(c.Add("key", "", x)))
+	}
+	events = watched(t, c, w, &at, all[2][5], 8)
+	test.FailIf(t, len(events) != 2 || events[0].Label != "mug" || events[0].Here || events[1].Label != "key" || !events[1].Here, "of a key, taught meanwhile: %+v", events)
+
+	test.OK(t, c.RemoveClass("key"))
+	events = watched(t, c, w, &at, all[1][5], 8)
+	test.FailIf(t, len(events) != 2 || events[0].Label != "key" || events[0].Here || events[1].Label != "pen", "of a pen, without keys: %+v", events)
+}
+
+// The level of a class is the mean logit of what the classifier answers for its own examples.
+func TestLevels(t *testing.T) {
+	all := pictures(rand.New(rand.NewPCG(6, 1)), 2, 40, 20, 0.3)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for _, x := range all[0][:3] {
+		test.OK(t, test.Err(c.Add("cup", "", x)))
+	}
+	test.OK(t, test.Err(c.AddClass("empty")))
+	for _, x := range all[1] {
+		test.OK(t, test.Err(c.Add("pen", "", x)))
+	}
+	_ = ask(t, c, all[0][0]) // all is enrolled
+	want := 0.0
+	for _, x := range all[0][:3] {
+		want += watch.Logit(ask(t, c, x)[0]) / 3
+	}
+	got := c.levels()
+	test.FailIf(t, math.Abs(got[0]-want) > 1e-12, "level %v, want %v", got[0], want)
+	test.FailIf(t, got[1] <= min(got[0], got[2]) || got[1] >= max(got[0], got[2]), "an empty class has %v between %v and %v", got[1], got[0], got[2])
+	levels := fresh(t, Settings{}).levels()
+	test.FailIf(t, len(levels) != 0, "without classes: %v", levels)
+}
+
+func TestAWatchWithoutExamples(t *testing.T) {
+	c := fresh(t, Settings{})
+	w := test.Must(c.Watch(1))(t)
+	events := test.Must(w.Next(0, nil))(t)
+	test.FailIf(t, len(events) > 0, "%+v", events)
+	test.OK(t, test.Err(c.AddClass("cup")))
+	test.OK(t, test.Err(w.Next(1, []float64{0})))
+	test.Refused[*Error](t, test.Err(w.Next(2, []float64{0, 1})), "another number of classes")
+	test.Refused[*niw.ValueError](t, test.Err(w.Next(0, []float64{0})), "an earlier time")
+	test.Refused[*niw.ValueError](t, test.Err(w.Next(2, []float64{math.NaN()})), "NaN")
+	test.Refused[*niw.ValueError](t, test.Err(c.Watch(0)), "no false events")
+}
+
+// Levels are computed again after a change, and only then.
+func TestLevelsFollowEveryChange(t *testing.T) {
+	all := pictures(rand.New(rand.NewPCG(7, 1)), 2, 4, 20, 0.3)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	w := test.Must(c.Watch(1))(t)
+	for what, change := range map[string]func() error{
+		"add":       func() error { return test.Err(c.Add("cup", "", all[0][0])) },
+		"configure": func() error { return c.Configure(Settings{NonePrior: 0.5}) },
+		"undo":      func() error { return test.Err(c.Undo()) },
+		"prior":     func() error { return c.SetPrior(test.Must(Default(20))(t)) },
+	} {
+		test.OK(t, test.Err(c.Add("cup", "", all[0][1])))
+		test.OK(t, test.Err(w.Next(0, nil)))
+		before := w.seen
+		test.OK(t, test.Err(w.Next(0, nil)))
+		test.FailIf(t, w.seen != before, "without a change: version %d, then %d", before, w.seen)
+		test.OK(t, change())
+		test.OK(t, test.Err(w.Next(0, nil)))
+		test.FailIf(t, w.seen == before, "%s changes nothing", what)
+	}
+}
