@@ -1,0 +1,156 @@
+// Command streams measures events: what comes and goes before a camera or a microphone. It makes
+// streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds,
+// with things that are taught, things that are not, and pauses. It compares a watch with three
+// rules that vote:
+//
+//	go run ./scripts/streams -data build/data -bursts build/bursts
+//
+// The folder -data has the sets of pictures, hands/ and sounds/; -bursts has sets of pictures in
+// several frames each, which lend their movement to the others. `make embed` and `make bursts`
+// write both. The constants of the watch were fitted on every second set of each kind, and the
+// table has these and the others apart.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	metaqda "metaqda/core"
+	"metaqda/core/lab/dataset"
+	"metaqda/core/watch"
+)
+
+func main() {
+	data := flag.String("data", "build/data", "folder of embeddings")
+	bursts := flag.String("bursts", "build/bursts", "folder of embeddings of frames")
+	seeds := flag.Int("seeds", 3, "streams of each set")
+	perHour := flag.Float64("per-hour", watch.Default, "false events allowed per hour")
+	flag.Parse()
+	if err := run(*data, *bursts, *seeds, *perHour); err != nil {
+		fmt.Fprintln(os.Stderr, "streams:", err)
+		os.Exit(1)
+	}
+}
+
+// groups are rows of the table, in this order.
+var groups = []string{"pictures of things taught", "pictures of others of the class", "hands", "sounds", "all"}
+
+func run(data, bursts string, seeds int, perHour float64) error {
+	all, err := sources(data, bursts)
+	if err != nil {
+		return err
+	}
+	table := map[string]*figures{} // by half, group and rule
+	for n, s := range all {
+		for seed := range seeds {
+			stream, err := s.stream(rand.New(rand.NewPCG(uint64(n), uint64(seed))))
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.set.Name, err)
+			}
+			for _, r := range rules(perHour) {
+				events, err := r.events(stream)
+				if err != nil {
+					return err
+				}
+				for _, group := range []string{s.group(), "all"} {
+					for _, half := range []string{"all sets", halves[s.number%2]} {
+						key := half + group + r.name
+						if table[key] == nil {
+							table[key] = &figures{}
+						}
+						table[key].add(stream, events)
+					}
+				}
+			}
+		}
+	}
+	for _, half := range append([]string{"all sets"}, halves[:]...) {
+		fmt.Printf("\n| %s | rule | false an hour | repeated an hour | missed, %% | median seconds |\n|---|---|---|---|---|---|\n", half)
+		for _, group := range groups {
+			for _, r := range rules(perHour) {
+				if f := table[half+group+r.name]; f != nil {
+					fmt.Printf("| %s, %d streams | %s | %s |\n", group, f.streams, r.name, f)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var halves = [2]string{"sets fitted on", "other sets"}
+
+func (s *source) group() string {
+	switch {
+	case s.kind != "pictures":
+		return s.kind
+	case s.own:
+		return groups[0]
+	}
+	return groups[1]
+}
+
+// sources returns what there are streams of: each set of pictures twice.
+func sources(data, bursts string) (all []*source, err error) {
+	for _, kind := range []struct{ name, folder, prior string }{
+		{"pictures", data, "default"}, {"hands", filepath.Join(data, "hands"), "hands"}, {"sounds", filepath.Join(data, "sounds"), "sounds"},
+	} {
+		file, err := os.ReadFile(filepath.Join("web/prior", kind.prior+".safetensors"))
+		if err != nil {
+			return nil, err
+		}
+		prior, err := metaqda.DecodePrior(file)
+		if err != nil {
+			return nil, err
+		}
+		names, err := filepath.Glob(filepath.Join(kind.folder, "*.npz"))
+		if err != nil || len(names) < 2 {
+			return nil, fmt.Errorf("%s has %d data sets of %s, want two or more: run `make embed`", kind.folder, len(names), kind.name)
+		}
+		var own []*source
+		for n, name := range names {
+			if frames := filepath.Join(bursts, filepath.Base(name)); kind.name == "pictures" && exists(frames) {
+				name = frames
+			}
+			set, err := dataset.Load(name)
+			if err != nil {
+				return nil, err
+			}
+			own = append(own, &source{kind: kind.name, set: set, prior: prior, number: n})
+		}
+		for n, s := range own {
+			s.other = own[(n+1)%len(own)].set
+			if kind.name == "pictures" {
+				s.moves = moves(own, s)
+				taught := *s
+				taught.own = true
+				all = append(all, &taught)
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// moves returns the differences between successive frames of one thing, of all sets but one.
+func moves(of []*source, but *source) (all [][]float32) {
+	for _, s := range of {
+		for row := 1; s != but && s.set.Groups != nil && row < s.set.Len(); row++ {
+			if s.set.Groups[row] == s.set.Groups[row-1] {
+				d := make([]float32, s.set.Dim)
+				for i, v := range s.set.Row(row) {
+					d[i] = v - s.set.Row(row - 1)[i]
+				}
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
