@@ -20,16 +20,19 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/lab/dataset"
-	"metaqda/core/watch"
 )
 
 func main() {
 	data := flag.String("data", "build/data", "folder of embeddings")
 	bursts := flag.String("bursts", "build/bursts", "folder of embeddings of frames")
 	seeds := flag.Int("seeds", 3, "streams of each set")
-	perHour := flag.Float64("per-hour", watch.Default, "false events allowed per hour")
+	perHour := flag.String("per-hour", "1,10", "false events allowed per hour, a watch for each, separated by commas")
 	flag.Parse()
-	if err := run(*data, *bursts, *seeds, *perHour); err != nil {
+	all, err := rules(*perHour)
+	if err == nil {
+		err = run(*data, *bursts, *seeds, all)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "streams:", err)
 		os.Exit(1)
 	}
@@ -38,7 +41,7 @@ func main() {
 // groups are rows of the table, in this order.
 var groups = []string{"pictures of things taught", "pictures of others of the class", "hands", "sounds", "all"}
 
-func run(data, bursts string, seeds int, perHour float64) error {
+func run(data, bursts string, seeds int, rules []rule) error {
 	all, err := sources(data, bursts)
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func run(data, bursts string, seeds int, perHour float64) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.set.Name, err)
 			}
-			for _, r := range rules(perHour) {
+			for _, r := range rules {
 				events, err := r.events(stream)
 				if err != nil {
 					return err
@@ -70,7 +73,7 @@ func run(data, bursts string, seeds int, perHour float64) error {
 	for _, half := range append([]string{"all sets"}, halves[:]...) {
 		fmt.Printf("\n| %s | rule | false an hour | repeated an hour | missed, %% | median seconds |\n|---|---|---|---|---|---|\n", half)
 		for _, group := range groups {
-			for _, r := range rules(perHour) {
+			for _, r := range rules {
 				if f := table[half+group+r.name]; f != nil {
 					fmt.Printf("| %s, %d streams | %s | %s |\n", group, f.streams, r.name, f)
 				}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -12,12 +14,17 @@ type rule struct {
 	events func(*stream) ([]event, error)
 }
 
-// rules returns the rivals, and the watch at so many false events per hour.
-func rules(perHour float64) []rule {
-	return []rule{
-		{"threshold .8", each(threshold)}, {"Frigate's rule", each(frigate)}, {"majority of five", each(majority)},
-		{"watch", func(s *stream) ([]event, error) { return watched(s, perHour) }},
+// rules returns the rivals, and a watch for each number of false events per hour.
+func rules(perHour string) ([]rule, error) {
+	all := []rule{{"threshold .8", each(threshold)}, {"Frigate's rule", each(frigate)}, {"majority of five", each(majority)}}
+	for text := range strings.SplitSeq(perHour, ",") {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("-per-hour has %q, want numbers separated by commas", text)
+		}
+		all = append(all, rule{"watch, " + text + " an hour", func(s *stream) ([]event, error) { return watched(s, n) }})
 	}
+	return all, nil
 }
 
 // watched is the events of a watch.
