@@ -40,10 +40,11 @@ var state = struct {
 	answer  []float64 // a reply of numbers
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]batch
-	last    int32 // of both
+	watches map[int32]watching
+	last    int32 // of all three
 	memory  memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, watches: map[int32]watching{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -203,10 +204,13 @@ func Merge(g, h int32) int32 {
 	})
 }
 
-// Free forgets a classifier.
+// Free forgets a classifier and its watches.
 //
 //go:wasmexport mq_free
-func Free(h int32) { delete(state.handles, h) }
+func Free(h int32) {
+	delete(state.handles, h)
+	maps.DeleteFunc(state.watches, func(_ int32, w watching) bool { return w.of == h })
+}
 
 // Configure changes settings.
 //

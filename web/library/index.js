@@ -7,6 +7,9 @@ export { MetaqdaError } from '../base/remote.js';
 /** @typedef {import('./classifier/options.js').Prediction} Prediction */
 /** @typedef {import('./classifier/options.js').LeftOut} LeftOut */
 /** @typedef {import('./classifier/options.js').BatchOptions} BatchOptions */
+/** @typedef {import('./classifier/watch.js').Watch} Watch */
+/** @typedef {import('./classifier/watch.js').WatchEvent} WatchEvent */
+/** @typedef {import('./classifier/watch.js').WatchOptions} WatchOptions */
 /** @typedef {import('./engine.js').InitOptions} InitOptions */
 /** @typedef {import('./vectors.js').Vector} Vector */
 /**

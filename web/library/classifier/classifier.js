@@ -6,11 +6,13 @@ import { decoder, describe, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
 import { answered } from './job.js';
 import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
+import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
 /** @import {Vector} from '../vectors.js' */
+/** @import {WatchOptions} from './watch.js' */
 
 /**
  * A classifier. Everything but what reads pictures is synchronous and quick; methods for pictures return promises.
@@ -229,6 +231,15 @@ export class Classifier {
     engine.floats.set(x, engine.room / 4);
     this.#asked = engine.call('mq_predict', this.#handle, x.length);
     return engine.answer();
+  }
+
+  /**
+   * Watches a stream of predictions, such as those of a camera, and says what comes and goes.
+   *
+   * @param {WatchOptions} [options] @returns {Watch}
+   */
+  watch(options) {
+    return new Watch(this.#engine, this.#handle, () => this.#described().labels, options);
   }
 
   /**

@@ -104,10 +104,10 @@ export function text(s, what) {
 
 /**
  * A classifier that is not in this thread: everything that a Classifier can do, with the same arguments in the same
- * order, as promises. What answers at once there (`…Sync`) is left out.
+ * order, as promises. What answers at once there (`…Sync`, `watch`) is left out.
  *
  * @template [Input=unknown]
- * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
+ * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge' | 'watch'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
  *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
  */
 /** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */

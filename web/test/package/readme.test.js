@@ -28,12 +28,12 @@ const GIVEN = `
   const vectorOf = (k) => Float32Array.from({ length: 8 }, (_, j) => 1 + Math.sin((k + 1) * (j + 1)));
   const [vector, x, batch, thumbnail, revision] = [vectorOf(0), vectorOf(1), [2, 3, 4, 5, 6].map(vectorOf), new Uint8Array(9), 0];
   const [onProgress, show, { signal }] = [() => {}, () => {}, new AbortController()];`;
-const C = "import { createClassifier as create } from 'metaqda'; const c = await create(); let asked = ''; const ask = (text) => { asked = text; };";
+const C = "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); let asked = ''; const ask = (text) => { asked = text; };";
 
 test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [7, 4]);
+  assert.deepEqual([all.length, run.length], [8, 5]);
   for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), ['done'], code);
 });
 

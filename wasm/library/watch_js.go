@@ -1,0 +1,65 @@
+package main
+
+import metaqda "metaqda/core"
+
+// watching is a watch with the handle of its classifier.
+type watching struct {
+	*metaqda.Watch
+	of int32
+}
+
+// Watch makes a watch that allows so many false events per hour and returns its number.
+//
+//go:wasmexport mq_watch
+func Watch(h int32, perHour float64) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		w, err := c.Watch(perHour)
+		if err != nil {
+			return 0, err
+		}
+		state.last++
+		state.watches[state.last] = watching{w, h}
+		return state.last, nil
+	})
+}
+
+// Next gives a watch its next answer: the time in seconds, and the room's first n numbers of 64
+// bits, one for each class; below 0 there was nothing to ask about. It returns the number of
+// events. For each the answer has 1 for here or 0 for gone, the seconds since then, and the
+// probability. The answer ends with the length of the reply, which has the labels, a line each, and
+// then the label of the class that is here.
+//
+//go:wasmexport mq_next
+func Next(w int32, seconds float64, n int32) int32 {
+	return guard(func() (int32, error) {
+		of, ok := state.watches[w]
+		if !ok || state.handles[of.of] == nil {
+			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this watch was disposed of: watch another one."}
+		}
+		var p []float64
+		if n >= 0 {
+			p = state.room[:n]
+		}
+		events, err := of.Next(seconds, p)
+		if err != nil {
+			return 0, err
+		}
+		state.answer, state.reply = state.answer[:0], state.reply[:0]
+		for _, e := range events {
+			here := 0.0
+			if e.Here {
+				here = 1
+			}
+			state.answer = append(state.answer, here, e.Since, e.Probability)
+			state.reply = append(append(state.reply, e.Label...), '\n')
+		}
+		state.reply = append(state.reply, of.Here()...)
+		state.answer = append(state.answer, float64(len(state.reply)))
+		return int32(len(events)), nil
+	})
+}
+
+// Unwatch forgets a watch.
+//
+//go:wasmexport mq_unwatch
+func Unwatch(w int32) { delete(state.watches, w) }

@@ -1,0 +1,83 @@
+// @ts-check
+/** A watch: what comes and goes in a stream of predictions. core/watch has the model. */
+import { MetaqdaError } from '../../base/remote.js';
+import { decoder } from './answers.js';
+import { FUNCTION, known } from './options.js';
+
+/** @import {Engine} from '../engine.js' */
+/** @import {Prediction} from './options.js' */
+
+/**
+ * @typedef {object} WatchEvent
+ * @property {string} label of the class
+ * @property {boolean} here true: it has come; false: it has gone
+ * @property {number} since when that began, in the seconds given to `next`; up to the answer that revealed it
+ * @property {number} probability that it is here, or that it is gone, by all answers so far
+ */
+
+/**
+ * @typedef {object} WatchOptions
+ * @property {number} [falseEventsPerHour] about how many false events an hour are allowed, 1 if left out; the more, the
+ *   less is missed
+ * @property {(event: WatchEvent) => void} [onEvent] is called for each event
+ */
+
+/** @satisfies {Record<string, import('./options.js').Kind>} */
+const WATCH = { falseEventsPerHour: ['a positive number', (x) => x > 0 && Number.isFinite(x)], onEvent: FUNCTION };
+
+/** Follows one stream. Classes and examples of its classifier may change meanwhile. Get one from `classifier.watch()`. */
+export class Watch {
+  #engine;
+  #number;
+  #labels;
+  #onEvent;
+  /** @type {string | null} */
+  #here = null;
+
+  /** @internal @param {Engine} engine @param {number} handle of the classifier @param {() => string[]} labels @param {WatchOptions} [options] */
+  constructor(engine, handle, labels, options) {
+    known(options, WATCH);
+    this.#engine = engine;
+    this.#labels = labels;
+    this.#onEvent = options?.onEvent;
+    this.#number = engine.call('mq_watch', handle, options?.falseEventsPerHour ?? 1);
+  }
+
+  /**
+   * Takes the next prediction and returns what has come or gone, mostly nothing. Call it some four times a second, for
+   * every prediction; more often changes little.
+   *
+   * @param {Pick<Prediction, 'probabilities'> | null} prediction of the classifier as it is now; null where there was
+   *   nothing to ask about, such as no hand
+   * @param {number} [seconds] its time, on any clock that never runs backwards; that of `performance.now()` if left out
+   * @returns {WatchEvent[]}
+   */
+  next(prediction, seconds = performance.now() / 1000) {
+    const engine = this.#engine;
+    const labels = this.#labels();
+    engine.reserve(8 * labels.length);
+    if (prediction) {
+      const { probabilities } = prediction;
+      if (Object.keys(probabilities ?? {}).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
+        throw new MetaqdaError('argument', 'The prediction is of other classes than there are now: predict again, after every change of classes.');
+      }
+      labels.forEach((label, i) => { engine.doubles[engine.room / 8 + i] = probabilities[label]; });
+    }
+    const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
+    const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 1);
+    const lines = decoder.decode(engine.reply(numbers[3 * n])).split('\n');
+    this.#here = lines[n] || null;
+    const events = Array.from({ length: n }, (_, i) => ({ label: lines[i], here: numbers[3 * i] === 1, since: numbers[3 * i + 1], probability: numbers[3 * i + 2] }));
+    for (const event of events) this.#onEvent?.(event);
+    return events;
+  }
+
+  /** The label of the class that was here by the last prediction, or null. @returns {string | null} */
+  get here() { return this.#here; }
+
+  /** Frees what the watch holds; disposing of the classifier does, too. Calls afterwards throw. */
+  dispose() {
+    this.#engine.free('mq_unwatch', this.#number);
+    this.#number = 0;
+  }
+}
