@@ -86,18 +86,26 @@ func tableCommand(batch bool, c cli.Command) *cli.Command {
 	return fileCommand(c, neededFile{&out, "out", "table to write"},
 		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz, .npy or .csv; labels are not asked for"}}, flags,
 		func(ctx context.Context, c *cli.Command) ([]byte, error) {
-			switch {
-			case j.Classifier == "" && j.Examples == "":
-				return nil, errors.New("give what was taught, by --classifier or by --examples")
-			case j.Classifier != "" && j.Examples != "":
-				return nil, errors.New("--classifier and --examples both say what was taught: leave one of them out")
-			case j.Classifier != "" && j.Scale != "":
-				return nil, errors.New("--scale goes with --examples: a classifier file says itself how it was taught")
+			if err := j.checkTaught(); err != nil {
+				return nil, err
 			}
 			j.Note = c.Root().ErrWriter
 			j.Progress = files.Progress(c.Root().ErrWriter)
 			return j.Table(ctx)
 		})
+}
+
+// checkTaught returns an error unless one flag, and no contradiction, says what was taught.
+func (j *job) checkTaught() error {
+	switch {
+	case j.Classifier == "" && j.Examples == "":
+		return errors.New("give what was taught, by --classifier or by --examples")
+	case j.Classifier != "" && j.Examples != "":
+		return errors.New("--classifier and --examples both say what was taught: leave one of them out")
+	case j.Classifier != "" && j.Scale != "":
+		return errors.New("--scale goes with --examples: a classifier file says itself how it was taught")
+	}
+	return nil
 }
 
 // None is the answer for a picture that is of none of the classes.

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := &cli.Command{
 		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
 		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
-		Commands:       []*cli.Command{trainCommand(presetOf(args)), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), exportCommand(), priorCommand(), verifyCommand()},
+		Commands:       []*cli.Command{trainCommand(presetOf(args)), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), watchCommand(), exportCommand(), priorCommand(), verifyCommand()},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   usageError,
 		Action: func(_ context.Context, c *cli.Command) error {
