@@ -6,8 +6,8 @@
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //
 // The folder -data has the sets of pictures, hands/ and sounds/; -bursts has sets of pictures in
-// several frames each, which lend their movement to the others. `make embed` and `make bursts`
-// write both. The constants of the watch were fitted on every second set of each kind, and the
+// several frames each, which lend their movement to the others. `make streams` makes both and
+// runs it. The constants of the watch were fitted on every second set of each kind, and the
 // table has these and the others apart.
 package main
 
@@ -25,7 +25,7 @@ import (
 func main() {
 	data := flag.String("data", "build/data", "folder of embeddings")
 	bursts := flag.String("bursts", "build/bursts", "folder of embeddings of frames")
-	seeds := flag.Int("seeds", 3, "streams of each set")
+	seeds := flag.Int("seeds", 6, "streams of each set")
 	perHour := flag.String("per-hour", "1,10", "false events allowed per hour, a watch for each, separated by commas")
 	flag.Parse()
 	all, err := rules(*perHour)
