@@ -209,7 +209,11 @@ func Merge(g, h int32) int32 {
 //go:wasmexport mq_free
 func Free(h int32) {
 	delete(state.handles, h)
-	maps.DeleteFunc(state.watches, func(_ int32, w watching) bool { return w.of == h })
+	for n, w := range state.watches {
+		if w.of == h {
+			delete(state.watches, n)
+		}
+	}
 }
 
 // Configure changes settings.
