@@ -9,7 +9,7 @@
 //	α'_c = e^(-λΔ) α_c + (1-e^(-λΔ)) π_c
 //	α_c ∝ α'_c e^(w (logit p_c - b_c)),   α_none ∝ α'_none
 //	w   = min(1, 4Δ)
-//	b_c = 0.8 r_c - 2.3 - ln(R)/2.2
+//	b_c = 0.8 r_c - 2.2 - ln(R)/2.2
 //
 // where p_c is the answer's probability of class c, r_c the level of the class, and R the false
 // events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
@@ -35,7 +35,7 @@ const (
 	rate     = 4.5 // λ, a second; a slower one counts the same evidence of a still thing for longer
 	fastest  = 4.0 // answers a second from which on w < 1
 	share    = 0.8 // of the level in b
-	offset   = 2.3 // in b, at one false event an hour
+	offset   = 2.2 // in b, at one false event an hour
 	slope    = 2.2 // change of ln(false events an hour) per unit of b
 	here     = 0.9
 	gone     = 0.3

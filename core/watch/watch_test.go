@@ -119,7 +119,7 @@ func TestFilterEqualsTheSumOverAllPaths(t *testing.T) {
 			at += rng.ExpFloat64() / 4
 			bounds := make([]float64, classes)
 			for i, r := range levels {
-				bounds[i] = 0.8*r - 2.3
+				bounds[i] = 0.8*r - 2.2
 			}
 			for s, want := range byPaths(answers, classes, bounds) {
 				test.StopIf(t, math.Abs(w.belief[s]-want) > 1e-12, "%d classes, %d answers, state %d: %v, want %v", classes, len(answers), s, w.belief[s], want)
