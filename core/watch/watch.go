@@ -17,7 +17,7 @@
 // the answers to taught and to other things differ within one. w makes answers that come faster
 // than four a second count for less, because they are nearly the same answer.
 //
-// A class is here once α_c ≥ 0.9, and gone once α_c < 0.1 or another class is here. The
+// A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The
 // constants were fitted by the command metaqda/scripts/streams, and the table of
 // core/lab/experiment/RESULTS.md says what they are worth.
 package watch
@@ -38,7 +38,7 @@ const (
 	offset   = 2.2 // in b, at one false event an hour
 	slope    = 2.2 // change of ln(false events an hour) per unit of b
 	here     = 0.9
-	gone     = 0.1
+	gone     = 0.2
 	patience = 10.0 // seconds without an answer after which nothing is known
 	least    = 1e-6 // p is kept between least and 1-least
 )
