@@ -112,6 +112,7 @@ bursts-$(1): $(3:%=$(LAB)/bursts/$(1)/%.npz)
 endef
 $(eval $(call BURSTS,sounds,$(SOUNDS),animals city cries digits drums esc10 human speakers))
 $(eval $(call BURSTS,hands,$(PICTURES),asl_signs sign_digits))
+
 # Events: things that come and go in streams of ten minutes.
 .PHONY: streams
 streams: $(PRIOR_DATA) $(hands_DATA) $(sounds_DATA) $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(MODULES) ## false and missed events of a watch and of three other rules: four minutes
