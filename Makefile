@@ -317,16 +317,11 @@ $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | 
 # Of what needs a browser a file that failed is run once more, which is said.
 TEST := NODE="$(NODE)" scripts/again.sh
 
-# What passed once passes again: the same package, tests, examples and tools.
 .PHONY: test-package
 test-package: package $(BUNDLERS)
 	@echo "== npm package, packed, in throw-away projects"
 	@chromium=$$(scripts/browser.sh chromium) && \
-	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
-		find build/metaqda-*.tgz README.md web/library/README.md web/share/README.md web/test/package web/examples web/test/browser/harness.js web/test/browser/page.js web/test/browser/site.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
-	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
-		CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
-		mkdir -p build/cache && touch $$passed; fi
+	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
 # Two files at a time: one by itself leaves much of two processors idle.
 .PHONY: test-browser

@@ -10,9 +10,11 @@ import { project, run, vector } from './project.js';
 
 test('many examples are checked before anything is done, and are one step', async () => {
   const c = await createClassifier();
-  const x = [1, 2];
+  let seed = 1;
+  const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
+  const row = () => Array.from({ length: 16 }, random); // no two alike: thousands of near-copies take minutes
   /** @param {number} n @returns {[number[][], string[]]} */
-  const many = (n) => [Array(n).fill(x), Array.from({ length: n }, (_, i) => `c${i % 7}`)];
+  const many = (n) => [Array.from({ length: n }, row), Array.from({ length: n }, (_, i) => `c${i % 7}`)];
   await assert.rejects(c.addExamples(...many(20_001)), refusal('limit'));
   const [rows, labels] = many(7001);
   await assert.rejects(c.addExamples(rows.with(7000, [1]), labels), refusal('dimension'));
