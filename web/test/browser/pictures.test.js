@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
+import sharp from 'sharp';
 import { sortState } from './many.js';
 import { addClass, card, eventually, holdPictures, meters, most, sample, status, visit } from './harness.js';
 
@@ -50,6 +51,42 @@ test('files dropped on a card teach it, files dropped elsewhere are recognised; 
   await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
   await status(page, 'Recognised “twemoji-cat.png”.');
   await card(page, 'Cat').getByText('4 pictures').waitFor();
+}));
+
+test('the file that is asked about is shown itself, a drawing as its pixels, and no address of a picture is left', () => visit({}, async ({ page }) => {
+  await page.evaluate(() => {
+    const live = /** @type {Map<string, Blob>} */ (new Map());
+    const { createObjectURL, revokeObjectURL } = URL;
+    URL.createObjectURL = (made) => {
+      const url = createObjectURL.call(URL, made);
+      live.set(url, /** @type {Blob} */ (made));
+      return url;
+    };
+    URL.revokeObjectURL = (url) => {
+      live.delete(url);
+      revokeObjectURL.call(URL, url);
+    };
+    /** @type {any} */ (globalThis).live = live;
+  });
+  const shown = () => page.evaluate(() => {
+    const image = /** @type {HTMLImageElement} */ (document.querySelector('#query-picture'));
+    const { live } = /** @type {{live: Map<string, Blob>}} */ (/** @type {any} */ (globalThis));
+    const blob = live.get(image.src);
+    return { file: blob instanceof File ? blob.name : '', live: live.size, complete: image.complete, width: image.naturalWidth };
+  });
+  const ask = async (/** @type {{name: string, mimeType: string, buffer: Buffer}} */ file) => {
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(file);
+    await status(page, `Recognised “${file.name}”.`);
+    await eventually(async () => assert.ok((await shown()).complete));
+    return shown();
+  };
+  const large = await sharp({ create: { width: 900, height: 30, channels: 3, background: '#b00' } }).png().toBuffer();
+  assert.deepEqual(await ask({ name: 'large.png', mimeType: 'image/png', buffer: large }), { file: 'large.png', live: 1, complete: true, width: 900 });
+  const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="960" height="30"><rect width="960" height="30"/></svg>';
+  assert.deepEqual(await ask({ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(drawing) }), { file: '', live: 1, complete: true, width: 480 });
+  assert.equal((await ask({ name: 'again.png', mimeType: 'image/png', buffer: large })).live, 1);
+  await page.getByRole('button', { name: 'Clear the picture' }).click();
+  await eventually(async () => assert.equal((await shown()).live, 0));
 }));
 
 test('files that are no pictures are named in one sentence each, and the others go on', () => visit({}, async ({ page }) => {

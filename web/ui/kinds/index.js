@@ -11,6 +11,7 @@
  * @typedef {object} Sample one thing, to be taught or asked about; whoever got it closes it
  * @property {string} name of its file, for a piece of a longer one with its place in it; empty where it was captured live
  * @property {string} [at] where in a longer file it begins, such as 0:04
+ * @property {File} [file] that an <img> shows as it is; missing where there is none
  * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, kept with the example; asked for before `embed`
  * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, for a square of so many pixels; asked for before `embed`
  * @property {() => Promise<Float32Array>} embed the numbers that it is compared by, asked for once, last

@@ -7,7 +7,7 @@ import { el } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { percent, together } from '../sort/sorting.js';
 
-/** @typedef {{at: string, url: string, embedding: Float32Array}} Piece at: where in the file it begins; url of its picture */
+/** @typedef {{at: string, picture: Blob, embedding: Float32Array}} Piece at: where in the file it begins */
 /** @typedef {Pick<import('../../library/types.js').Prediction, 'classes' | 'none' | 'decision'>} Answer */
 
 /** What is less probable is not named. */
@@ -17,6 +17,8 @@ const NONE = 'None of these';
 export class Pieces {
   /** @type {Piece[]} */
   #all = [];
+  /** Of the pictures of the pieces, revoked when these go. @type {string[]} */
+  #urls = [];
   /** @type {(Answer|null)[]} */
   #answers = [];
   #chosen = 0;
@@ -36,6 +38,7 @@ export class Pieces {
     this.clear();
     if (all.length < 2) return 0;
     this.#all = all;
+    this.#urls = all.map(({ picture }) => URL.createObjectURL(picture));
     const answers = await this.again();
     const [first] = wholeOf(answers);
     const likely = answers.map((answer) => (first && answer ? named(answer)[first.name] ?? 0 : 0));
@@ -64,8 +67,8 @@ export class Pieces {
 
   clear() {
     this.#turn++;
-    for (const { url } of this.#all) URL.revokeObjectURL(url);
-    [this.#all, this.#chosen] = [[], 0];
+    for (const url of this.#urls) URL.revokeObjectURL(url);
+    [this.#all, this.#urls, this.#chosen] = [[], [], 0];
     this.#draw();
   }
 
@@ -74,10 +77,10 @@ export class Pieces {
     this.element.hidden = !all.length;
     this.text = !all.length ? '' : whole.length ? `All of it: ${whole.map(({ name, p }) => `${name} ${together(percent(p))}`).join(', ')}.` : `${all.length} pieces.`;
     render(html`<p class="verdict whole">${this.text}</p>
-      <ol class="piece-list" aria-label="Pieces of the recording">${all.map(({ at, url }, i) => {
+      <ol class="piece-list" aria-label="Pieces of the recording">${all.map(({ at }, i) => {
     const best = taken(this.#answers[i]);
     return html`<li><button class="piece" type="button" aria-pressed=${String(i === this.#chosen)} aria-label="From ${at}: ${best || 'no answer yet'}" @click=${() => { this.choose(i); this.onChoose(i); }}>
-          <img src=${url} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
+          <img src=${this.#urls[i]} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
   })}</ol>
       <p class="small muted">This is the mean of ${all.length} pieces. The piece from ${all[this.#chosen]?.at} is shown below: press another to see and correct it.</p>`, this.element);
   }

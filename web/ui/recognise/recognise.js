@@ -23,13 +23,13 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same which of these shows the same thing, held still; undefined for none
  */
 
-/** @typedef {{sample: Sample, picture: Uint8Array, embedding: Float32Array, open: () => Promise<Sample>}} Found */
+/** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, open: () => Promise<Sample>}} Found */
 
-/** Edge of the picture shown as the query, in pixels. */
+/** Edge of a picture that is drawn to be shown as the query, in pixels. */
 const EDGE = 480;
 
-/** @param {Uint8Array} picture encoded */
-const urlOf = (picture) => URL.createObjectURL(new Blob([new Uint8Array(picture)]));
+/** The picture to show of a sample: its file where the browser can show that, else one that is drawn. @param {Sample} sample @returns {Promise<Blob>} */
+const pictureOf = async (sample) => sample.file ?? new Blob([new Uint8Array(await sample.picture(EDGE))]);
 
 export class Recogniser {
   /** What is in the file that is recognised, in pieces where it is long. @type {Found[]} */
@@ -80,6 +80,7 @@ export class Recogniser {
     const folder = document.getElementById('query-folder');
     if (folder instanceof HTMLInputElement) onFolder(folder, () => this.kinds.now, (files) => this.sort?.(files));
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
+    this.picture.addEventListener('load', () => this.picture.classList.toggle('tall', this.picture.naturalHeight > this.picture.naturalWidth));
     this.liveButton.addEventListener('click', () => {
       if (this.#source) this.#stop();
       else void this.#watch();
@@ -109,7 +110,7 @@ export class Recogniser {
       const found = [];
       try {
         for (const [piece, sample] of samples.entries()) {
-          const picture = await sample.picture(EDGE);
+          const picture = await pictureOf(sample);
           found.push({ sample, picture, embedding: await sample.embed(), open: async () => (await this.kinds.now.open(file))[piece] });
           if (turn !== this.#turn) return;
           if (samples.length > 9 && piece % 10 === 9) say(`Looking at “${file.name}”: ${piece + 1} of ${samples.length} pieces.`);
@@ -118,7 +119,7 @@ export class Recogniser {
         for (const sample of samples) sample.close();
       }
       this.#found = found;
-      const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, url: urlOf(picture), embedding })));
+      const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, picture, embedding })));
       if (turn === this.#turn) await this.#piece(likeliest);
       if (turn !== this.#turn) return;
       this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
@@ -143,7 +144,7 @@ export class Recogniser {
   /**
    * Shows something with its answer; once that is there, it can be taught.
    *
-   * @param {Uint8Array} picture encoded @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open
+   * @param {Blob} picture @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open
    */
   async #present(picture, name, embedding, open) {
     const turn = this.#turn;
@@ -234,13 +235,15 @@ export class Recogniser {
     return /[.!?]$/.test(text) ? text : `${text}.`;
   }
 
-  /** @param {Uint8Array|null} picture encoded @param {string} name */
+  /** @param {Blob|null} picture @param {string} name */
   #show(picture, name) {
     if (this.#url) URL.revokeObjectURL(this.#url);
-    this.#url = picture ? urlOf(picture) : '';
+    this.#url = picture ? URL.createObjectURL(picture) : '';
     if (picture) {
       this.picture.src = this.#url;
       this.picture.alt = `${capital(one())} being recognised: ${name}`;
+    } else {
+      this.picture.removeAttribute('src'); // frees the decoded picture
     }
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;
@@ -272,7 +275,7 @@ export class Recogniser {
     const turn = ++this.#turn;
     if (!last) return this.#forget();
     const sample = await last.sample();
-    const picture = await sample.picture(EDGE).finally(() => sample.close());
+    const picture = await pictureOf(sample).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
     await this.#present(picture, `the last ${one()} of the ${name.toLowerCase()}`, last.embedding, last.sample);

@@ -35,6 +35,14 @@ export function claimsPicture(file) {
 }
 
 /**
+ * Whether a file is a drawing (SVG). An <img> may show another thing than the pixels that are
+ * read: it animates, and takes the size from the page where the file names none.
+ *
+ * @param {{name: string, type: string}} file
+ */
+export const isDrawing = (file) => file.type === 'image/svg+xml' || (file.type === '' && /\.svg$/i.test(file.name));
+
+/**
  * The one sentence for a file that could not be decoded.
  *
  * @param {{name: string, type: string, size: number}} file

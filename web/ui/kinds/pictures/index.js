@@ -2,7 +2,7 @@
 /** Pictures, from files and the camera, read by a feature extractor. */
 import { el } from '../../kit/dom.js';
 import { Camera } from './camera.js';
-import { claimsPicture, decode, drawn, preview, THUMBNAIL } from './decode.js';
+import { claimsPicture, decode, drawn, isDrawing, preview, THUMBNAIL } from './decode.js';
 import { Pace } from './pace.js';
 
 /** @import {Kind, Sample} from '../index.js' */
@@ -17,7 +17,7 @@ export function pictures(extractor) {
     id: 'pictures', icon: 'picture', one: 'picture', such: 'Mug', vary: 'turn it, or change the background', others: true, interval: 150, copy: 0.5, samples: true, accept: 'image/*', claims: claimsPicture,
     choose: 'Choose a picture',
     live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
-    open: async (file) => [sampleOf(await decode(file), file.name, extractor)],
+    open: async (file) => [{ ...sampleOf(await decode(file), file.name, extractor), ...!isDrawing(file) && { file } }],
     kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),
     show: (file) => el('img', { src: URL.createObjectURL(file), alt: file.name }),
