@@ -14,11 +14,10 @@ type Steady struct {
 	waiting bool   // whether the last frame said something else
 }
 
-// DecideAmong decides about the next frame; see the function [DecideAmong]. The shown words
-// stay while they are within slack of their bounds. Other words or another class replace them
-// once two frames in a row differ. show is false for the first of these frames.
-func (s *Steady) DecideAmong(labels []string, bursts []int, classes []float64, none float64) (d Decision, show bool) {
-	d = DecideAmong(labels, bursts, classes, none)
+// Next returns what to show of the next frame, whose decision is d; see [DecideAmong]. The
+// shown words stay while they are within slack of their bounds. Other words or another class
+// replace them once two frames in a row differ. show is false for the first of these frames.
+func (s *Steady) Next(d Decision, labels []string, bursts []int, classes []float64, none float64) (_ Decision, show bool) {
 	if kept := decideAmong(slack, labels, bursts, classes, none); s.shows(kept) {
 		d = kept
 	}

@@ -24,7 +24,8 @@ func steadied(frames [][]float64) (said []string) {
 	var s Steady
 	for _, f := range frames {
 		p, none := shares(f)
-		if d, show := s.DecideAmong(animals, []int{9, 9, 9, 9}, p, none); show {
+		bursts := []int{9, 9, 9, 9}
+		if d, show := s.Next(DecideAmong(animals, bursts, p, none), animals, bursts, p, none); show {
 			said = append(said, d.Headline)
 		}
 	}

@@ -9,8 +9,8 @@
 // that answers about many pictures at once and learns priors. web/engine/index.js and
 // batch.js start them. It holds
 // the tables of methods and what JavaScript reads of their results; what they do is
-// in the packages below, of which all but bridge and direct, and the files that end
-// in _js.go, are plain Go. It is not for use without a JavaScript host.
+// in the packages below, of which all but bridge, and the files that end in _js.go, are
+// plain Go. It is not for use without a JavaScript host.
 package main
 
 import (

@@ -8,7 +8,6 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
-	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/simd"
 	"metaqda/wasm/store"
@@ -37,7 +36,6 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
-	direct.Answer(p.Engine)
 	api := bridge.Object(p.methods())
 	api.Set("simd", simd.Available())
 	api.Set("bounds", map[string]any{"none": metaqda.NoneFrom, "sure": metaqda.SureFrom})

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
 	metaqda "metaqda/core"
@@ -31,94 +30,72 @@ type Probability struct {
 	P    float64 `json:"probability"`
 }
 
-// Ask returns the probabilities of an embedding as bare numbers: first none of these, then the
-// classes in the order of the session. They are valid until the next call. It returns nil while
-// there are no examples. Unless showing is Unseen, x becomes the query, whose answer is shown
-// now and after every later change. x may change afterwards. Unseen, nothing is allocated. It
-// returns an error while not all pictures are enrolled: [Engine.Await] waits for that.
-func (e *Engine) Ask(x []float32, showing int) ([]float64, error) {
-	if err := CheckEmbedding(x); err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.taught.Ready() {
-		return nil, errNotReady
-	}
-	return e.ask(x, showing)
-}
-
 // Ways to show the answer to a query.
 const (
-	Unseen = iota
-	Single // as a single answer
-	Frame  // as the next of a live view, see [metaqda.Steady]
+	unseen = iota
+	single // as a single answer
+	frame  // as the next of a live view, see [metaqda.Steady]
 )
-
-var errNotReady = errors.New("metaqda: not ready")
-
-// Decide returns the decision for the last answer of Ask, see [metaqda.Classifier.Decide].
-func (e *Engine) Decide() (class int, doubtful bool, headline string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := e.taught.Len()
-	if len(e.answer) <= n {
-		return -1, true, ""
-	}
-	d := e.taught.Decide(e.answer[1:n+1], e.answer[0])
-	return d.Class, d.Doubtful, d.Headline
-}
-
-func (e *Engine) ask(x []float32, showing int) ([]float64, error) {
-	p, err := e.probabilities(x)
-	if err == nil && showing != Unseen {
-		e.query = append(e.query[:0], x...)
-		e.display(p, showing)
-	}
-	return p, err
-}
 
 // Predict returns the probabilities of an embedding with the names of the classes, nil while
 // there are no examples.
 func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.named(e.ask(x, Unseen))
+	return e.ask(x, unseen)
 }
 
 // Show is [Engine.Predict], and shows the answer now and after every later change. With nil it
 // shows no answer.
-func (e *Engine) Show(x []float32) (*Prediction, error) { return e.show(x, Single) }
+func (e *Engine) Show(x []float32) (*Prediction, error) { return e.show(x, single) }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view.
-func (e *Engine) ShowFrame(x []float32) (*Prediction, error) { return e.show(x, Frame) }
+func (e *Engine) ShowFrame(x []float32) (*Prediction, error) { return e.show(x, frame) }
 
 func (e *Engine) show(x []float32, showing int) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if x == nil {
 		e.query = nil
-		e.display(nil, Single)
+		e.display(nil, metaqda.Decision{}, single)
 		return nil, nil
 	}
-	return e.named(e.ask(x, showing))
+	return e.ask(x, showing)
 }
 
-func (e *Engine) named(p []float64, err error) (*Prediction, error) {
-	if p == nil {
+// ask answers a query, and decides about it once. Unless showing is unseen, x becomes the query,
+// whose answer is shown now and after every later change. x may change afterwards.
+func (e *Engine) ask(x []float32, showing int) (*Prediction, error) {
+	p, err := e.probabilities(x)
+	if err != nil {
 		return nil, err
 	}
-	answer := &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len())}
+	d := e.decide(p)
+	if showing != unseen {
+		e.query = append(e.query[:0], x...)
+		e.display(p, d, showing)
+	}
+	if p == nil {
+		return nil, nil
+	}
+	answer := &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len()), Decision: e.named(d)}
 	for i := range answer.Classes {
 		k, _ := e.taught.At(i)
 		answer.Classes[i] = Probability{ID: k.ID, Name: k.Label, P: p[i+1]}
 	}
-	answer.Decision = e.decision(p[1:], p[0])
 	return answer, nil
 }
 
-func (e *Engine) decision(classes []float64, none float64) Decision {
-	d := e.taught.Decide(classes, none)
+// decide returns the decision by probabilities, see [metaqda.Classifier.Decide].
+func (e *Engine) decide(p []float64) metaqda.Decision {
+	if p == nil {
+		return metaqda.Decision{Class: -1}
+	}
+	return e.taught.Decide(p[1:], p[0])
+}
+
+// named returns a decision with the id of its class.
+func (e *Engine) named(d metaqda.Decision) Decision {
 	to := Decision{Doubtful: d.Doubtful, Headline: d.Headline}
 	if d.Class >= 0 {
 		k, _ := e.taught.At(d.Class)
@@ -127,6 +104,8 @@ func (e *Engine) decision(classes []float64, none float64) Decision {
 	return to
 }
 
+// probabilities returns those of none and then of the classes in the order of the session. They
+// are valid until the next call. It returns nil while there are no examples.
 func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if err := e.foreign(); err != nil {
 		return nil, err
@@ -189,27 +168,27 @@ func (e *Engine) refresh() {
 			e.query = nil
 		}
 	}
-	e.display(p, Single)
+	e.display(p, e.decide(p), single)
 }
 
-// display shows probabilities from [Engine.Ask]. A single answer resets the live view.
-func (e *Engine) display(p []float64, showing int) {
-	if showing == Single {
+// display shows probabilities and the decision by them. A single answer resets the live view.
+func (e *Engine) display(p []float64, d metaqda.Decision, showing int) {
+	if showing == single {
 		e.live = metaqda.Steady{}
 	}
 	if e.hooks.Show == nil {
 		return
 	}
-	in, show := e.input(p), true
-	if showing == Frame && p != nil {
-		in.Decision, show = e.live.DecideAmong(e.taught.Labels(), e.taught.Bursts(), p[1:], p[0])
+	show := true
+	if showing == frame && p != nil {
+		d, show = e.live.Next(d, e.taught.Labels(), e.taught.Bursts(), p[1:], p[0])
 	}
 	if show {
-		e.hooks.Show(view.Compose(in))
+		e.hooks.Show(view.Compose(e.input(p, d)))
 	}
 }
 
-func (e *Engine) input(p []float64) view.Input {
+func (e *Engine) input(p []float64, d metaqda.Decision) view.Input {
 	s := e.session.Settings
 	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
 	for i := range in.Classes {
@@ -220,7 +199,7 @@ func (e *Engine) input(p []float64) view.Input {
 		}
 	}
 	if p != nil {
-		in.None, in.Decision = p[0], e.taught.Decide(p[1:], p[0])
+		in.None, in.Decision = p[0], d
 	}
 	return in
 }
@@ -301,7 +280,7 @@ func (e *Engine) LeaveOut(i int) (*Trial, error) {
 		return t, nil
 	}
 	copy(t.Answer, out.Probabilities)
-	t.Decision = e.decision(t.Answer, t.None)
+	t.Decision = e.named(e.taught.Decide(t.Answer, t.None))
 	return t, nil
 }
 

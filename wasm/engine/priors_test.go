@@ -230,7 +230,6 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, "")),
 				"showing":       first(again.Show(x)),
 				"probabilities": first(again.Predict(x)),
-				"asking":        first(again.Ask(x, Unseen)),
 				"learning":      again.CheckExtractor(),
 			} {
 				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)

@@ -189,13 +189,4 @@
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], env: Record<string, string>, importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
-/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (showing: number) => number, metaqda_answer: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
-/**
- * `ask` asks the program about an embedding and has it show the answer, if `showing` is not 0 (see `directly`). `p` is a view of the program's
- * memory, good until the next call of the program: the probability of none of these and those of the classes. It is
- * empty where there is nothing to compare with, and the answer null where the program has to be asked the
- * ordinary way. `taken` is the index of a class, -1 for none. `revision` is another number whenever the classes are others.
- *
- * @typedef {{ ask: (x: Float32Array, showing: 0|1|2) => {p: Float64Array, taken: number, doubtful: boolean, headline: string} | null, revision: () => number }} Direct
- */
 export {};

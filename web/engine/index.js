@@ -4,7 +4,7 @@
  * What it can do is described in contract.js.
  */
 import { loadSimd } from './kernels.js';
-import { compile, directly, fetched, loadRuntime, startProgram } from './program.js';
+import { compile, fetched, loadRuntime, startProgram } from './program.js';
 
 /** @import {LoadedEngine, OnProgress, Runtime, Thread} from './contract.js' */
 
@@ -38,13 +38,8 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  const { methods, quick } = await startProgram(modules, runtime, role, thread.name, thread.worker);
-  return /** @type {any} */ ({
-    ...methods, modules, thread,
-    predict: directly(quick, methods.predict, 0),
-    show: directly(quick, methods.show, 1),
-    frame: directly(quick, methods.frame, 2),
-  });
+  const methods = await startProgram(modules, runtime, role, thread.name, thread.worker);
+  return /** @type {any} */ ({ ...methods, modules, thread });
 }
 
 /** Tells whether the page's address leaves SIMD on. */

@@ -8,7 +8,7 @@ import { simdImports } from './kernels.js';
 import { marks } from './marks.js';
 import { reader } from './reading.js';
 
-/** @import {Direct, Exports, GoProgram, Methods, Modules, OnProgress, Prediction, Runtime} from './contract.js' */
+/** @import {GoProgram, Methods, Modules, OnProgress, Runtime} from './contract.js' */
 
 /**
  * Compiles a program, while it arrives where that is possible.
@@ -102,7 +102,7 @@ let started = 0;
  * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
  * @param {() => Worker} [worker] reads where there is much to read
- * @returns {Promise<{methods: Methods, quick: Direct}>}
+ * @returns {Promise<Methods>}
  */
 export async function startProgram(modules, { Go, scope }, role, name, worker) {
   const handover = `metaqda${++started}`;
@@ -113,11 +113,7 @@ export async function startProgram(modules, { Go, scope }, role, name, worker) {
     program.run().then(ended, ended);
   });
   delete scope[handover];
-  const { ask, revision } = direct(program.instance);
-  return {
-    methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
-    quick: { ask: (x, showing) => (program.ended() ? null : ask(x, showing)), revision: () => (program.ended() ? NaN : revision()) },
-  };
+  return guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended);
 }
 
 /**
@@ -137,65 +133,4 @@ function guarded(methods, ended) {
       throw code ? new MetaqdaError(code, message) : error;
     }
   }]));
-}
-
-// The way to a prediction: exported functions of the program that take and give numbers in its memory
-// (wasm/direct). A call takes a microsecond, one through syscall/js ten.
-
-/** @param {WebAssembly.Instance} instance of a program that runs @returns {Direct} */
-export function direct(instance) {
-  const program = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
-  let place = 0;
-  let length = -1; // of what there is room for; -1 for none
-  /** @type {Float32Array} */ let room = new Float32Array(0);
-  return {
-    ask(x, showing) {
-      if (x.length !== length) {
-        place = program.metaqda_place(x.length);
-        length = place ? x.length : -1;
-        if (!place) return null;
-        room = new Float32Array(0);
-      }
-      if (room.length !== length) room = new Float32Array(program.mem.buffer, place, length); // new, or detached by growth
-      room.set(x);
-      const n = program.metaqda_ask(showing);
-      if (n <= 0) return n < 0 ? null : { p: NONE, taken: -1, doubtful: true, headline: '' };
-      const p = new Float64Array(program.mem.buffer, program.metaqda_answer(), n - 4);
-      const [taken, doubtful, address, bytes] = new Float64Array(program.mem.buffer, p.byteOffset + p.byteLength, 4);
-      return { p, taken, doubtful: doubtful === 1, headline: decoder.decode(new Uint8Array(program.mem.buffer, address, bytes)) };
-    },
-    revision: () => program.metaqda_revision(),
-  };
-}
-
-const decoder = new TextDecoder();
-const NONE = new Float64Array(0);
-
-/**
- * A method that answers about an embedding directly, by the names of the last ordinary answer while the classes are
- * those. What is no embedding, or cannot be answered, goes the ordinary way, which says why.
- *
- * @param {Direct} quick
- * @param {(x: Float32Array) => Promise<Prediction|null>} ordinary
- * @param {0|1|2} showing 0 does not show the answer, 1 shows it by itself, 2 as the next of a live view
- * @returns {(x: Float32Array) => Promise<Prediction|null>}
- */
-export function directly(quick, ordinary, showing) {
-  let revision = -1;
-  /** @type {{id: string, name: string}[]} */ let classes = [];
-  return async (x) => {
-    const quickly = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, showing) : null;
-    if (quickly) {
-      const { p, taken, doubtful, headline } = quickly;
-      if (p.length === 0) return null;
-      return { classes: classes.map(({ id, name }, i) => ({ id, name, probability: p[i + 1] })), none: p[0], decision: { class: classes[taken]?.id ?? '', doubtful, headline } };
-    }
-    const now = quick.revision();
-    const answer = await ordinary(x);
-    if (answer) {
-      revision = now;
-      classes = answer.classes.map(({ id, name }) => ({ id, name }));
-    }
-    return answer;
-  };
 }

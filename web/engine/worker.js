@@ -14,7 +14,7 @@ export function serve(load) {
     read: (/** @type {{name: string, session: string}} */ { name, session }) =>
       readFrom(name, session, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
     async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'batch'}} */ { modules, runtime, role, name }) {
-      const { on, ...methods } = (await startProgram(modules, await load(runtime), role, name)).methods;
+      const { on, ...methods } = await startProgram(modules, await load(runtime), role, name);
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
       // A call carries one value; what takes several gets them as an array.
       for (const [name, method] of Object.entries(methods)) handlers[name] = (args) => (Array.isArray(args) ? method(...args) : method(args));

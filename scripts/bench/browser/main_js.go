@@ -4,30 +4,21 @@
 // the operations of package measure to web/test/bench/page.js as functions of
 // the global object metaqdaBench.
 //
-// Predictions are those of an engine as the page has it, with its session in memory,
-// and go the page's way through package direct: their times include the way into Go
-// and back. Everything else is the core alone; enrol takes the bytes of a
-// Float32Array.
+// It times the core alone. Enrol takes the bytes of a Float32Array.
 package main
 
 import (
-	"encoding/json"
 	"runtime"
 	"syscall/js"
 	"unsafe"
 
-	"metaqda/core/model"
 	"metaqda/scripts/bench/measure"
-	"metaqda/wasm/direct"
-	"metaqda/wasm/engine"
 	"metaqda/wasm/simd"
-	"metaqda/wasm/store"
 )
 
 // state is what the functions work on.
 type state struct {
 	w     *measure.Workload
-	e     *engine.Engine
 	x     []float32
 	reset func() // of the operation prepared last
 	op    func()
@@ -49,40 +40,20 @@ func main() {
 
 // setup(dimension, classes, shots) makes the workload.
 func (s *state) setup(args []js.Value) any {
-	s.w, s.e = nil, nil
-	direct.Answer(nil)
+	s.w = nil
 	runtime.GC()
 	s.w = measure.New(measure.Case{Dimension: args[0].Int(), Classes: args[1].Int(), Shots: args[2].Int()})
 	s.x = make([]float32, s.w.Dimension)
-	prior, session := s.w.Files()
-	s.e = engine.New(store.NewMemory(), "", engine.Hooks{})
-	check(s.e.Start())
-	s.use(prior)
-	_, _, err := s.e.ImportSession(session, model.Extractor{}) // it names that prior
-	check(err)
-	direct.Answer(s.e)
 	return nil
 }
 
-// use makes the engine use a prior.
-func (s *state) use(prior []byte) {
-	_, _, err := s.e.ImportPrior(prior, model.Extractor{})
-	check(err)
-}
-
-// probabilities(x) answers the ordinary way, as JSON.
-func (s *state) probabilities(args []js.Value) any {
-	p, err := s.e.Predict(s.take(args[0]))
-	check(err)
-	b, err := json.Marshal(p)
-	check(err)
-	return string(b)
-}
-
-func check(err error) {
-	if err != nil {
-		panic("bench: " + err.Error())
+// probabilities() returns those of the classes for the query.
+func (s *state) probabilities([]js.Value) any {
+	var p []any
+	for _, v := range s.w.Predict(s.w.Query) {
+		p = append(p, v)
 	}
+	return p
 }
 
 // take copies an embedding; both machines are little-endian.
@@ -105,22 +76,10 @@ func (s *state) remove([]js.Value) any {
 // prepare(name) chooses the operation of run and bytes; prepare("") leaves the
 // workload as it was.
 func (s *state) prepare(args []js.Value) any {
-	switch s.name {
-	case "predict", "":
-	case "predict-full":
-		prior, _ := s.w.Files()
-		s.use(prior)
-	default:
+	if s.name != "" {
 		s.w.Done(s.name)
 	}
-	switch s.name = args[0].String(); s.name {
-	case "":
-	case "predict-full":
-		s.use(s.w.FullPrior())
-		fallthrough
-	case "predict":
-		s.op, s.reset = func() { _, err := s.e.Ask(s.w.Query, engine.Unseen); check(err) }, nil
-	default:
+	if s.name = args[0].String(); s.name != "" {
 		s.op, s.reset = s.w.Operation(s.name)
 	}
 	return nil

@@ -22,8 +22,7 @@ type Row struct {
 // Operations are the names of rows:
 //
 //   - predict: an embedding as the extractor gives it (float32) to probabilities,
-//     with a spiked prior as the one that ships; in the browser the engine's
-//     probabilities with their names, as a page gets them;
+//     with a spiked prior as the one that ships;
 //   - predict-full: the same with a full factor L, as one learned in the tab has;
 //   - enrol: an embedding added to a class;
 //   - remove: an example taken out of a class;

@@ -146,17 +146,6 @@ func newTrainer(d int, rnd *rand.Rand) *metatrain.Trainer {
 	return must(metatrain.NewTrainer(d, config, source, nil, 1))
 }
 
-// Files returns the prior and the session that Load reads.
-func (w *Workload) Files() (prior, session []byte) { return w.prior, w.session }
-
-// FullPrior returns the file of the prior with its full factor L.
-func (w *Workload) FullPrior() []byte {
-	p := must(model.DecodePrior(w.prior))
-	p.NIW = p.NIW.Dense()
-	p.Precision = "F64"
-	return must(model.EncodePrior(p))
-}
-
 // Load makes the classifier from the bytes of prior and session.
 func (w *Workload) Load() { w.Full(false) }
 

@@ -1,7 +1,6 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
-import { direct, directly } from '../../engine/program.js';
 import { loadSimd, simdImports } from '../../engine/kernels.js';
 import { knnRows } from './knn.js';
 
@@ -13,8 +12,6 @@ const BOUNDS = { least: 3, most: 2000, budget: 700, slow: 2000 };
 
 /** @type {any} */
 let bench;
-/** What a page's or a library's call of the same name does. @type {ReturnType<typeof directly>} */
-let probabilities;
 /** @type {WebAssembly.Memory} */
 let memory;
 
@@ -28,7 +25,6 @@ export async function start(simd) {
   kernels.attach(instance);
   go.run(instance);
   bench = /** @type {any} */ (globalThis).metaqdaBench;
-  probabilities = directly(direct(instance), async (x) => JSON.parse(bench.probabilities(bytesOf(x))), 0);
   memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
   if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
   return performance.now() - began;
@@ -42,23 +38,21 @@ export async function start(simd) {
  */
 export async function measure(size, where) {
   bench.setup(size.dimension, size.classes, size.shots);
-  const query = bench.query();
-  const x = bytesOf(query);
+  const x = bytesOf(bench.query());
   const times = {
-    predict: await repeatAsync(() => probabilities(query)),
-    ...(size.classes === 5 && { 'predict-full': await prepared('predict-full', () => repeatAsync(() => probabilities(query))) }),
+    predict: await repeatNamed('predict'),
+    ...(size.classes === 5 && { 'predict-full': await repeatNamed('predict-full') }),
     ...pairs(x),
     ...(size.classes === 5 && { train_episode: await repeatNamed('train_episode') }),
     load: await repeatNamed('load'),
   };
-  const answer = await probabilities(query);
   const rows = Object.entries(times).map(([name, samples]) => {
     bench.prepare(name);
     const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 1 : 50);
     bench.prepare('');
     return row(size, name, where, samples, bytes);
   });
-  return { rows, probabilities: answer?.classes.map((c) => c.probability) ?? [] };
+  return { rows, probabilities: bench.probabilities() };
 }
 
 /** @param {ArrayBufferView} array */
@@ -146,10 +140,11 @@ export function row(size, name, where, times, bytes) {
  */
 export async function memoryFlatness(size) {
   bench.setup(size.dimension, size.classes, size.shots);
-  const query = bench.query();
-  const x = bytesOf(query);
+  const x = bytesOf(bench.query());
   const round = async () => {
-    for (let i = 0; i < 10_000; i++) await probabilities(query);
+    bench.prepare('predict');
+    for (let i = 0; i < 10_000; i++) bench.run();
+    bench.prepare('');
     for (let i = 0; i < 1_000; i++) {
       bench.enrol(x);
       bench.remove();

@@ -48,40 +48,6 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
   assert.deepEqual(refusals.view, refusals.plain);
 }));
 
-test('the direct way to an answer follows every change', LONG, () => blank(async ({ page }) => {
-  await start(page);
-  const result = await run(page, `
-    const answers = [];
-    const both = async () => {
-      const x = picture(0.3, answers.length);
-      const all = [await engine.show(x), await engine.show(x), await engine.predict(x), await engine.predict(x), await engine.predict(x), await engine.predict(x.slice())];
-      answers.push(all.map((answer) => JSON.stringify(answer && [answer.none, ...answer.classes.map(({ id, name, probability }) => [id, name, probability])])));
-    };
-    await both();
-    const [cat, dog] = await teach(['cat', 'dog', 'hen']);
-    await both();
-    await engine.renameClass(cat, 'lion');
-    await both();
-    await engine.configure({ nonePrior: 0.5 });
-    await both();
-    const { undo } = await engine.removeClass(cat);
-    await both();
-    await engine.undo(undo);
-    await both();
-    await teach(Array.from({ length: 60 }, (_, i) => 'class ' + i), 12); // the program's memory grows
-    await both();
-    const nan = picture(0, 0); nan[17] = NaN;
-    const refusals = [];
-    for (const x of [nan, nan, new Float32Array(3), new Float32Array(3), picture(0, 1), new Float32Array(0), new Float32Array(0), new Float32Array(70000), new Float32Array(70000)]) {
-      refusals.push(await refusal(engine.predict(x)));
-    }
-    await both();
-    return { answers, refusals };`);
-  for (const [i, all] of result.answers.entries()) assert.equal(new Set(all).size, 1, `change ${i}: ${all.join(' ')}`.slice(0, 500));
-  assert.equal(new Set(result.answers.map((/** @type {string[]} */ all) => all[0])).size, result.answers.length);
-  assert.deepEqual(result.refusals.map((/** @type {any} */ r) => r?.code), ['value', 'value', 'dimension', 'dimension', undefined, 'dimension', 'dimension', 'dimension', 'dimension']);
-}));
-
 test('meters are changed in place, ordered as asked, and keep the focus', () => blank(async ({ page }) => {
   await run(page, `
     const verdict = document.createElement('p'); verdict.id = 'verdict';
