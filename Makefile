@@ -434,7 +434,7 @@ bench-blocks: package ## how long calls of the npm package block the thread at a
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
-check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, imports, folders
+check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, biome, imports, folders
 	@echo "== modules"
 	@$(GO) mod verify >/dev/null
 	@$(GO) mod tidy -diff
@@ -451,6 +451,8 @@ check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and 
 	@GOOS=wasip1 GOARCH=wasm $(BIN)/staticcheck ./wasm/wasi
 	@echo "== tsc"
 	@cd web && $(NPM) run --silent check
+	@echo "== biome"
+	@cd web && $(NPM) run --silent lint
 	@echo "== imports and tree"
 	@$(GO) test -count=1 ./scripts/checks
 	@echo "make check: every check passed"

@@ -27,7 +27,7 @@ export class RemoteClient {
   #waiting = new Map();
 
   /** @param {Worker} worker which this ends @param {ClientOptions} options */
-  constructor(worker, { code, died, patience, error = (code, message) => new MetaqdaError(code, message), onNews = () => {} }) {
+  constructor(worker, { code, died, patience, error = (kind, message) => new MetaqdaError(kind, message), onNews = () => {} }) {
     this.worker = worker;
     this.code = code;
     this.died = died;
@@ -111,7 +111,7 @@ export function answer(handlers, { code, transfer = () => [], scope = globalThis
       scope.postMessage({ type: 'error', id, error: envelopeOf(error, code) });
     }
   });
-  return (type, news, transfer = []) => scope.postMessage({ type, news }, transfer);
+  return (type, news, handedOver = []) => scope.postMessage({ type, news }, handedOver);
 }
 
 /** @param {unknown} error anything thrown @param {string} otherwise code where it has none */

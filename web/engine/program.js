@@ -47,8 +47,8 @@ async function sizeOf({ headers }, known) {
 /** Reports the bytes of a body as they arrive. @param {Response} response @param {number} total @param {OnProgress} onProgress */
 async function count(response, total, onProgress) {
   let loaded = 0;
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  const body = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  for (let part = await body.read(); !part.done; part = await body.read()) {
     loaded += part.value.byteLength;
     onProgress({ loaded, total: total && Math.max(total, loaded) });
   }

@@ -115,9 +115,9 @@ async function readTable(store, session, packer) {
   const part = async (from, to) => {
     if (from === to) return;
     const last = to === keys.length ? end : [session, keys[to - 1]];
-    const pageAfter = (/** @type {unknown[]} */ key, /** @type {number} */ size) => {
+    const pageAfter = (/** @type {unknown[]} */ key, /** @type {number} */ most) => {
       if (indexedDB.cmp(key, last) >= 0) return Promise.resolve([]);
-      const page = answer(place.getAll(IDBKeyRange.bound(key, last, true), size));
+      const page = answer(place.getAll(IDBKeyRange.bound(key, last, true), most));
       page.catch(() => {}); // who waits for it is told
       return page;
     };

@@ -17,7 +17,7 @@ export function serve(load) {
       const { on, ...methods } = await startProgram(modules, await load(runtime), role, name);
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
       // A call carries one value; what takes several gets them as an array.
-      for (const [name, method] of Object.entries(methods)) handlers[name] = (args) => (Array.isArray(args) ? method(...args) : method(args));
+      for (const [type, method] of Object.entries(methods)) handlers[type] = (args) => (Array.isArray(args) ? method(...args) : method(args));
     },
   };
   const tell = answer(handlers, { code: 'internal' });

@@ -199,10 +199,10 @@ function scaleOf(all) {
 
 /** @param {unknown} given @param {string} at @returns {ManifestFile} */
 function fileOf(given, at) {
-  const { name, bytes, sha256 } = object(given, at, ['name', 'bytes', 'sha256']);
+  const { name, bytes, sha256: hash } = object(given, at, ['name', 'bytes', 'sha256']);
   const known = text(name, `${at}.name`, most.name);
   if (/[\\\0]|^\/|^\w:|(^|\/)\.{0,2}(\/|$)/.test(known)) throw new ManifestError(`${at}.name`, `is ${shown(known)}: write the file’s name beside the manifest, such as model.onnx`);
-  return { name: known, bytes: whole(bytes, `${at}.bytes`, 1, most.fileBytes), sha256: digest(sha256, `${at}.sha256`) };
+  return { name: known, bytes: whole(bytes, `${at}.bytes`, 1, most.fileBytes), sha256: digest(hash, `${at}.sha256`) };
 }
 
 /** @param {unknown} given @param {string} at @returns {View} */

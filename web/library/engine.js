@@ -196,9 +196,9 @@ export function release() {
 const scope = () => ({ Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder });
 
 async function begin() {
-  const { instance, run, memory, ended, release } = await start({ engine: await compiled(), kernels: simd ? await compiledKernels() : null }, loadGo(scope()));
+  const { instance, run, ...program } = await start({ engine: await compiled(), kernels: simd ? await compiledKernels() : null }, loadGo(scope()));
   void run(); // to where main waits
-  return new Engine({ exports: instance.exports, memory, ended, release });
+  return new Engine({ exports: instance.exports, ...program });
 }
 
 /** @type {Promise<WebAssembly.Module> | null | undefined} */

@@ -78,9 +78,9 @@ export class KNNClassifier {
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
     for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // its own labels are any text
     const names = [...this.#index.keys()];
-    const nameOf = (/** @type {string} */ label) => names[Number(label.slice(6))];
+    const nameOf = (/** @type {string} */ inner) => names[Number(inner.slice(6))];
     const { label, probabilities } = classifier.predictSync(x);
-    const confidences = Object.fromEntries(Object.entries(probabilities).map(([label, p]) => [nameOf(label), p]));
+    const confidences = Object.fromEntries(Object.entries(probabilities).map(([inner, p]) => [nameOf(inner), p]));
     return { label: nameOf(label), classIndex: /** @type {number} */ (this.#index.get(nameOf(label))), confidences };
   }
 

@@ -48,7 +48,7 @@ export class Remote {
   }
 
   static {
-    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(this.prototype, name, { ...one, configurable: true });
+    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(Remote.prototype, name, { ...one, configurable: true });
     for (const name of PROPERTIES) add(name, { get() { return this.#ask(name, []); } });
     for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#ask(name, args); } });
     for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {

@@ -102,7 +102,7 @@ async function fetchKind(kind, folder, manifest, variant) {
       Object.assign(bar, { max: total, value: loaded });
       say(`Loading the network for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
     } });
-    if (worker) {
+    if (worker !== null) {
       again.push(Promise.all([manifest, worker]).then(([{ files }]) => Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`))
         .map(async ({ path }) => (await fetch(path)).arrayBuffer()))).catch(() => {}));
     }

@@ -52,7 +52,7 @@ const types = ['unknown', 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32'
  */
 export function readOnnx(model) {
   const inside = (/** @type {{from: number, to: number}} */ { from, to }, /** @type {number} */ number) => [...fieldsOf(model, from, to)].filter((one) => one.number === number);
-  const texts = (/** @type {Field} */ field, /** @type {number} */ number) => textOf(model, field.from, field.to, number);
+  const texts = (/** @type {Field} */ { from, to }, /** @type {number} */ number) => textOf(model, from, to, number);
   const graph = graphOf(model);
   /** @type {import('./propose.js').Graph['constants']} */
   const constants = new Map();
@@ -69,7 +69,7 @@ export function readOnnx(model) {
     return { op, inputs: texts(node, 1), outputs };
   });
   const inputs = inside(graph, 11).map((input) => {
-    const [tensor] = inside(input, 2).flatMap((type) => inside(type, 1));
+    const [tensor] = inside(input, 2).flatMap((kind) => inside(kind, 1));
     const type = tensor ? inside(tensor, 1).map(({ from, to }) => varint(model, from, to).value)[0] : 0;
     const dims = (tensor ? inside(tensor, 2) : []).flatMap((shape) => inside(shape, 1)).map((dim) => inside(dim, 1).map(({ from, to }) => varint(model, from, to).value)[0]);
     // A size that is left open is a name, nothing, or at times 0 or -1.

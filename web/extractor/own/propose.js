@@ -70,10 +70,10 @@ const unfit = (name, trouble) => new ExtractorError('extractor-model', `“${nam
  * @returns {Promise<Network>} throws an ExtractorError
  */
 export async function networkAmong(files) {
-  const onnx = files.filter(({ name }) => /\.onnx$/i.test(name));
-  const model = onnx[0] ?? files.find(({ name }) => name === 'model.json') ?? files.find(({ name }) => /\.json$/i.test(name));
+  const onnx = files.filter((file) => /\.onnx$/i.test(file.name));
+  const model = onnx[0] ?? files.find((file) => file.name === 'model.json') ?? files.find((file) => /\.json$/i.test(file.name));
   if (onnx.length > 1) throw unfit(onnx[1].name, `is a second network beside “${onnx[0].name}”: bring one at a time`);
-  if (!model) throw new ExtractorError('extractor-files', `There is no network among the files (${files.slice(0, 3).map(({ name }) => `“${name}”`).join(', ')}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files. Networks of other forms, such as .tflite and .pt, can be exported as ONNX.`);
+  if (!model) throw new ExtractorError('extractor-files', `There is no network among the files (${files.slice(0, 3).map((file) => `“${file.name}”`).join(', ')}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files. Networks of other forms, such as .tflite and .pt, can be exported as ONNX.`);
   const { name } = model;
   const contents = new Map([[name, await model.arrayBuffer()]]);
   const add = async (/** @type {string[]} */ names) => {
@@ -148,7 +148,7 @@ function opening({ nodes, constants }, name) {
   /** @type {{a: number, b: number}[] | null} */
   let found = null;
   for (let steps = 0; steps < nodes.length; steps++) { // in a damaged graph nodes may follow themselves
-    const next = nodes.filter(({ inputs }) => inputs.includes(name));
+    const next = nodes.filter((node) => node.inputs.includes(name));
     const [{ op, inputs, outputs }] = next.length === 1 ? next : [{ op: '', inputs: [], outputs: [''] }];
     const values = constants.get(inputs.find((one) => one !== name) ?? '');
     if (/^(Sub|Add|AddV2|Mul|Div|RealDiv)$/.test(op) && values && inputs.length === 2 && (inputs[0] === name || /Add|Mul/.test(op))) {
@@ -182,7 +182,7 @@ export function candidatesOf({ inputs, nodes, outputs }) {
   const data = (/** @type {Node} */ node) => node.inputs.find((name) => live.has(name)) ?? '';
   /** Back through what changes no more than the shape, and the operations of a kind. @param {string} name @param {RegExp} [kind] */
   const back = (name, kind) => {
-    const passes = (/** @type {Node} */ { op, inputs }) => reshaping.test(op) || kind?.test(op) && inputs.filter((one) => live.has(one)).length === 1;
+    const passes = (/** @type {Node} */ { op, inputs: given }) => reshaping.test(op) || kind?.test(op) && given.filter((one) => live.has(one)).length === 1;
     let node = by.get(name);
     for (let steps = 0; node && steps < nodes.length && passes(node); steps++) node = by.get(name = data(node));
     return name;

@@ -34,7 +34,7 @@ export function htkBank(bands, low, high) {
  */
 export function slaneyBank(bands, low, high) {
   const step = Math.log(6.4) / 27;
-  const mel = (/** @type {number} */ hertz) => (hertz < 1000 ? hertz * 3 / 200 : 15 + Math.log(hertz / 1000) / step);
+  const mel = (/** @type {number} */ f) => (f < 1000 ? f * 3 / 200 : 15 + Math.log(f / 1000) / step);
   const hertz = (/** @type {number} */ m) => (m < 15 ? m * 200 / 3 : 1000 * Math.exp(step * (m - 15)));
   const edge = (/** @type {number} */ i) => hertz(mel(low) + (mel(high) - mel(low)) * i / (bands + 1));
   return bankOf(bands, edge, (bin) => bin * rate / size, (band) => 2 / (edge(band + 2) - edge(band)));
@@ -46,8 +46,8 @@ export function slaneyBank(bands, low, high) {
  */
 function bankOf(bands, edge, place, height) {
   return Array.from({ length: bands }, (_, band) => {
-    const [low, middle, high] = [edge(band), edge(band + 1), edge(band + 2)];
-    const all = Array.from({ length: bins }, (_, bin) => height(band) * Math.max(0, Math.min((place(bin) - low) / (middle - low), (high - place(bin)) / (high - middle))));
+    const [left, middle, right] = [edge(band), edge(band + 1), edge(band + 2)];
+    const all = [...Array(bins).keys()].map((i) => height(band) * Math.max(0, Math.min((place(i) - left) / (middle - left), (right - place(i)) / (right - middle))));
     const from = all.findIndex((weight) => weight > 0);
     return from < 0 ? { from: 0, weights: new Float64Array(0) } : { from, weights: Float64Array.from(all.slice(from, all.findLastIndex((weight) => weight > 0) + 1)) };
   });

@@ -305,7 +305,6 @@ export class Classifier {
       await rest();
     }
     engine.write(/** @type {Float32Array} */ (rows));
-    rows = undefined;
     const { labels } = this.#described();
     return answered(engine, this.#call(name, d, all.length, ...args), labels, options, read, done, all.length);
   }

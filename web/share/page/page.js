@@ -138,12 +138,12 @@ function buildKeeping({ classifier, known, anew, name }) {
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
       const now = taught; // what is taught while the file is made may not be in it
-      make().then(([bytes, file]) => {
-        save(bytes, file);
+      make().then(async ([bytes, file]) => {
+        await save(bytes, file);
         saved = now;
         complain(error, '');
         say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
-      }, (failed) => complain(error, sentence(failed)));
+      }).catch((failed) => complain(error, sentence(failed)));
     });
   };
   button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);

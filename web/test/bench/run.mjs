@@ -69,7 +69,7 @@ async function serve(content) {
       'Content-Type': type, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp',
     }).end(body);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
   return server;
 }
 

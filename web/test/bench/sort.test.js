@@ -52,7 +52,7 @@ async function material() {
   const asked = [
     ...known.flatMap(({ name, files }) => files.slice(TAUGHT).map((file) => ({ file, truth: name }))),
     ...others.flatMap(({ files }) => files.map((file) => ({ file, truth: NONE }))),
-  ].map((one, i, all) => all[(i * 389) % all.length]).slice(0, PICTURES); // 389 is prime: a fixed shuffle
+  ].map((_, i, all) => all[(i * 389) % all.length]).slice(0, PICTURES); // 389 is prime: a fixed shuffle
   const [taught, unsorted] = [path.join(folder, 'taught'), path.join(folder, 'unsorted')];
   for (const { name, files } of known) {
     await mkdir(path.join(taught, name), { recursive: true });

@@ -34,7 +34,7 @@ const chord = (f, count) => (t, { pitch }) => { let sum = 0; for (let i = 1; i <
 /** @type {Record<string, Wave>} */
 export const kinds = {
   ah: vowel(750, 1200), 'slow siren': siren(900, 0.4, 1.5), 'rising whistle': slide(500, 2500), clatter: rattle(9, 12), hum: chord(90, 12), 'low beeps': beeps(500, 3, 6),
-  ee: vowel(300, 2300), 'fast siren': siren(1400, 0.3, 6), 'falling whistle': slide(2800, 400), hiss: (t, _, noise) => noise(), organ: chord(330, 5), 'high beeps': beeps(2600, 5, 6),
+  ee: vowel(300, 2300), 'fast siren': siren(1400, 0.3, 6), 'falling whistle': slide(2800, 400), hiss: (_t, _rate, noise) => noise(), organ: chord(330, 5), 'high beeps': beeps(2600, 5, 6),
   oo: vowel(320, 800), warble: siren(2200, 0.15, 12), 'low fall': slide(700, 120), steam: rattle(2, 2), flute: chord(700, 2), 'double tone': trill(800, 1100, 2),
   er: vowel(500, 1500), alarm: trill(1500, 2300, 5), 'high rise': slide(2000, 5000), motor: rattle(40, 3), reed: chord(180, 20), ticks: beeps(1500, 8, 40),
 };

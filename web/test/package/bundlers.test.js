@@ -137,7 +137,7 @@ test('Vite, while developing', LONG, async () => {
   const server = await vite.createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: await freePort(), strictPort: true }, optimizeDeps: { exclude: ['metaqda'] } });
   await server.listen();
   try {
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.httpServer?.address());
+    const { port } = /** @type {import('node:net').AddressInfo} */ (/** @type {import('node:http').Server} */ (server.httpServer).address());
     const site = { origin: `http://127.0.0.1:${port}`, folder, stop: async () => {} };
     assert.deepEqual(await resultOf(site), WANT);
   } finally {

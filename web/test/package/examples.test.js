@@ -26,9 +26,9 @@ before(async () => {
   for (const name of names) {
     // The test server allows no script in a page; a bundler moves it out likewise.
     const text = readFileSync(path.join(examples, name), 'utf8');
-    const [, script] = /** @type {RegExpExecArray} */ (/<script type="module">([^]*)<\/script>/.exec(text));
+    const [, script] = /** @type {RegExpExecArray} */ (/<script type="module">([\s\S]*)<\/script>/.exec(text));
     writeFileSync(path.join(out, `${name}.js`), script.replace(/from '(metaqda[^']*)'/g, (_, from) => `from './metaqda/${places[from]}.js'`));
-    writeFileSync(path.join(out, name), text.replace(/<script type="module">[^]*<\/script>/, `<script type="module" src="${name}.js"></script>`).replace(/ style="[^"]*"/, ''));
+    writeFileSync(path.join(out, name), text.replace(/<script type="module">[\s\S]*<\/script>/, `<script type="module" src="${name}.js"></script>`).replace(/ style="[^"]*"/, ''));
   }
   writeFileSync(path.join(out, 'index.html'), '');
   site = await serveSite(out);

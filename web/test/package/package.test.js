@@ -104,7 +104,7 @@ for (const [where, own] of Object.entries({ browsers: { lib: ['es2023', 'dom'], 
 
 test('what is exported answers in the few lines of the README, under every kind of settings', async () => {
   const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
-  const { load, predict } = new Function(`${/```js\n([^]*?)```/.exec(readme)?.[1]}; return { load, predict };`)();
+  const { load, predict } = new Function(`${/```js\n([\s\S]*?)```/.exec(readme)?.[1]}; return { load, predict };`)();
   for (const options of [{}, { prior }, { nonePrior: 0 }]) {
     const { c } = await taught(['cup', '__proto__', 'ü "pen"'], options, DIMENSION);
     c.addClass('empty');

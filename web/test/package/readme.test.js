@@ -10,7 +10,7 @@ import { project, root } from './project.js';
 const installed = project().package;
 
 /** The blocks of JavaScript of a document. @param {string} document */
-const blocks = (document) => [...readFileSync(path.join(root, document), 'utf8').matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code);
+const blocks = (document) => [...readFileSync(path.join(root, document), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);
 
 /** Runs a program beside the package and returns the lines that it prints. @param {string} code */
 const printed = (code) => execFileSync(process.execPath, ['readme.js'], { cwd: project({ 'readme.js': code }).folder, encoding: 'utf8', timeout: 60_000 }).trim().split('\n');

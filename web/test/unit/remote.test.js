@@ -47,7 +47,7 @@ function clientOf(worker, options) {
 test('each call gets its own answer, in whatever order they come', async () => {
   /** @type {((value: string) => void)[]} */
   const held = [];
-  const { worker } = pretended({ hold: () => new Promise((resolve) => held.push(resolve)), double: (n) => 2 * n });
+  const { worker } = pretended({ hold: () => new Promise((resolve) => { held.push(resolve); }), double: (n) => 2 * n });
   const client = clientOf(worker);
   const first = client.ask('hold');
   const second = client.ask('hold');
@@ -63,6 +63,7 @@ test('an error keeps its code and sentence; what has none gets the worker’s', 
   const { worker } = pretended({
     known: () => { throw Object.assign(new Error('Choose another.'), { code: 'format' }); },
     bare: () => { throw new Error('Oh.'); },
+    // biome-ignore lint/style/useThrowOnlyError: what anybody may throw
     text: () => { throw 'only words'; },
   });
   const client = clientOf(worker);
@@ -135,7 +136,7 @@ test('a worker that answers nothing counts as dead after the patience, one that 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   /** @type {(() => void)[]} */
   const held = [];
-  const { worker } = pretended({ hold: () => new Promise((resolve) => held.push(() => resolve(true))) });
+  const { worker } = pretended({ hold: () => new Promise((resolve) => { held.push(() => resolve(true)); }) });
   const client = clientOf(worker, { patience: 100 });
   const [first, second] = [client.ask('hold'), client.ask('hold')];
   second.catch(() => {});

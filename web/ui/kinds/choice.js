@@ -1,7 +1,7 @@
 // @ts-check
 /** The kind of a session: chosen while it is new, then a label; and the words of the page for it. */
 import { complain, say } from '../kit/announce.js';
-import { byId, callOne, capital, dialogHead, el, icon as drawing, sentence } from '../kit/dom.js';
+import { byId, capital, dialogHead, el, icon as drawing, sentence, setNoun } from '../kit/dom.js';
 import { canDrop } from '../kit/drop.js';
 import { html, icon, render } from '../kit/view.js';
 import { onSource, sourceTaken } from './index.js';
@@ -10,7 +10,7 @@ import { onSource, sourceTaken } from './index.js';
 
 /** Puts what recognises, in the page and in a shared file, into the words of a kind. @param {import('./index.js').Kind} kind */
 export function speakOf({ one, choose, accept, icon: drawn, live }) {
-  callOne(one);
+  setNoun(one);
   const field = byId('query-file', HTMLInputElement);
   field.accept = accept;
   const [several, them] = field.multiple ? ['one or several', 'them'] : ['one', 'it'];

@@ -66,7 +66,7 @@ export class Line {
    * @returns {Promise<BatchResult>}
    */
   run(items, work, options) {
-    const { signal, around = (work) => work() } = options;
+    const { signal, around = (batch) => batch() } = options;
     const nothing = { done: 0, errors: [], cancelled: true };
     let begun = false;
     const turn = this.wait(async () => {

@@ -53,20 +53,20 @@ export function icon(name) {
   return svg;
 }
 
-let noun = 'picture';
+let example = 'picture';
 
 /** What an example of the open session is called; several have an s. */
-export const one = () => noun;
+export const noun = () => example;
 
 /** @param {string} word */
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 /** Calls examples otherwise from now on. @param {string} name */
-export const callOne = (name) => { noun = name; };
+export const setNoun = (name) => { example = name; };
 
-/** "1 picture", "2 pictures". @param {number} count @param {string} one @param {string} [many] */
-export function counted(count, one, many = `${one}s`) {
-  return `${count} ${count === 1 ? one : many}`;
+/** "1 picture", "2 pictures". @param {number} count @param {string} word @param {string} [many] */
+export function counted(count, word, many = `${word}s`) {
+  return `${count} ${count === 1 ? word : many}`;
 }
 
 /** The sentence to show for anything thrown; what the engine quotes stands in the quotes of the page. @param {unknown} error */

@@ -216,6 +216,7 @@ export const folderNames = (classes) => classes.map(writable).map(unique());
 
 /** A name that every system takes for a file or a folder. @param {string} name */
 export function writable(name) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no file name may have them
   const clean = name.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_').replace(/[. ]+$/, '').replace(/^\.+/, '_');
   return clean || '_';
 }

@@ -1,12 +1,12 @@
 // @ts-check
 /** What is under way and the end of a page cuts short, noted beside it: the page says so when it is back. */
 import { toast } from './announce.js';
-import { one } from './dom.js';
+import { noun } from './dom.js';
 
 /** What is said of it, and where it is noted: pictures to be sorted are gone with their tab, what is taught is there in the next one. */
 const CUT_SHORT = {
-  sorting: { place: () => sessionStorage, text: () => `The ${one()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.` },
-  adding: { place: () => localStorage, text: () => `The page was closed or reloaded while ${one()}s were being added. Those already added are kept: add the others again.` },
+  sorting: { place: () => sessionStorage, text: () => `The ${noun()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.` },
+  adding: { place: () => localStorage, text: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.` },
 };
 
 /** Lets go of what says to other tabs that it is under way here. @type {Partial<Record<keyof typeof CUT_SHORT, () => void>>} */

@@ -1,7 +1,7 @@
 // @ts-check
 /** Recognising: a file, or live what a source has before it, and saying what it is. In the page and in shared files. */
 import { complain, say } from '../kit/announce.js';
-import { byId, capital, one, sentence } from '../kit/dom.js';
+import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
@@ -241,7 +241,7 @@ export class Recogniser {
     this.#url = picture ? URL.createObjectURL(picture) : '';
     if (picture) {
       this.picture.src = this.#url;
-      this.picture.alt = `${capital(one())} being recognised: ${name}`;
+      this.picture.alt = `${capital(noun())} being recognised: ${name}`;
     } else {
       this.picture.removeAttribute('src'); // frees the decoded picture
     }
@@ -278,7 +278,7 @@ export class Recogniser {
     const picture = await pictureOf(sample).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
-    await this.#present(picture, `the last ${one()} of the ${name.toLowerCase()}`, last.embedding, last.sample);
+    await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample);
     if (turn === this.#turn) say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 

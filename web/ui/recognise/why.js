@@ -1,6 +1,6 @@
 // @ts-check
 /** Why an answer is what it is: the taught pictures nearest to what was asked. */
-import { byId, one } from '../kit/dom.js';
+import { byId, noun } from '../kit/dom.js';
 import { html, ref, render } from '../kit/view.js';
 
 /** @import {Engine, Prediction} from '../../library/types.js' */
@@ -54,12 +54,12 @@ export class Why {
   /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
     const none = answer?.decision.class === '';
-    const taught = `taught ${one()}${near.length === 1 ? '' : 's'}`;
+    const taught = `taught ${noun()}${near.length === 1 ? '' : 's'}`;
     this.box.hidden = near.length === 0;
     render(html`<h3 class="small" id="why-title">Why</h3>
       <p class="small muted" id="nearest-title">${none ? `No ${taught} is close enough. Nearest:` : `Nearest ${taught}:`}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(({ class: id, example }) => html`<li>
-        <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${one()}" @click=${() => this.classes.enlarge(id, example)}>
+        <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${noun()}" @click=${() => this.classes.enlarge(id, example)}>
           <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id, example))}>
           <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`)}</ul>`, this.box);
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
 import { complain, say } from '../kit/announce.js';
-import { counted, dialogHead, el, icon, one as noun, save, sentence } from '../kit/dom.js';
+import { counted, dialogHead, el, icon, noun, save, sentence } from '../kit/dom.js';
 import { canDrop, dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'Learn from my other sessions': background knowledge of one's own (a prior), learned on this device. */
 import { complain, say } from '../kit/announce.js';
-import { byId, counted, el, one, sentence } from '../kit/dom.js';
+import { byId, counted, el, noun, sentence } from '../kit/dom.js';
 import { learn } from '../../library/storage.js';
 
 /** @import {Learned, LoadedEngine} from '../../library/types.js' */
@@ -9,7 +9,7 @@ import { learn } from '../../library/storage.js';
 /** What was measured, in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
-  const tried = `Tried on classes left out of learning, with one and two ${one()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
+  const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
   if (!prior) return `Learning does not help, so nothing has changed. ${tried}`;
   return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are nearer to the truth.`;
 }

@@ -4,7 +4,7 @@
  * A session keeps to the one that read its pictures, so that opening it loads that one.
  */
 import { say, toast } from '../kit/announce.js';
-import { capital, one, sentence } from '../kit/dom.js';
+import { capital, noun, sentence } from '../kit/dom.js';
 import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine, Extractor} from '../../library/types.js' */
@@ -197,7 +197,7 @@ export class Reader {
     const { variant } = this.kinds.now;
     const place = variant ? await this.placeOf(now.sha256) : '';
     render(html`<legend>Feature extractor</legend>
-      <p class="small muted">The network that turns each ${one()} into numbers, to compare them.${this.kinds.now.others ? ` One that was trained on your kind of ${one()}s may tell them apart better.` : ''}</p>
+      <p class="small muted">The network that turns each ${noun()} into numbers, to compare them.${this.kinds.now.others ? ` One that was trained on your kind of ${noun()}s may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
       ${variant ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>
         <span>${variant.name}<span class="small muted block">${variant.hint}</span></span></label>` : ''}
@@ -206,14 +206,14 @@ export class Reader {
 
   /** Uses a variant of the page's own, or that itself again: what is taught already is read anew. @param {boolean} on */
   async #vary(on) {
-    const { id, one: noun, variant: { id: name, names } = { id: '', names: ['', ''] } } = this.kinds.now;
+    const { id, one, variant: { id: name, names } = { id: '', names: ['', ''] } } = this.kinds.now;
     const place = on ? `${id}/${name}` : id;
     const is = names[Number(on)];
     const { classes } = await this.engine.state();
     if (classes.some(({ examples }) => examples.length)) {
-      await this.#inDialog((dialog) => dialog.readAnew(this.pages[place], (session) => `${names.reduce((text, one) => text.replace(` (${one})`, ''), session)} (${is})`));
+      await this.#inDialog((dialog) => dialog.readAnew(this.pages[place], (session) => `${names.reduce((text, former) => text.replace(` (${former})`, ''), session)} (${is})`));
     } else {
-      await this.useKind(place).then(() => say(`${capital(noun)}s: ${is}.`), (error) => say(sentence(error)));
+      await this.useKind(place).then(() => say(`${capital(one)}s: ${is}.`), (error) => say(sentence(error)));
     }
     await this.#name(); // as it is where nothing came of it
   }

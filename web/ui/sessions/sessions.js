@@ -1,7 +1,7 @@
 // @ts-check
 /** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
 import { say, toast } from '../kit/announce.js';
-import { byId, counted, dialogHead, one, save, sentence } from '../kit/dom.js';
+import { byId, counted, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
 import { savedIn, tell } from './settings.js';
@@ -69,13 +69,13 @@ export class SessionsDialog {
     this.dialog.close(); // the next one takes its place
     share({ engine: this.engine, reader: this.reader });
   })}
-          ${this.#button(`Save its ${one()}s`, async () => {
+          ${this.#button(`Save its ${noun()}s`, async () => {
     const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
-    say(`“${file}” was saved: ${counted(pictures, one())}.`);
+    say(`“${file}” was saved: ${counted(pictures, noun())}.`);
   })}
           ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div></fieldset>
       <fieldset><legend>All sessions</legend>
-        <p class="small muted">Each session has its own classes, ${one()}s and settings.</p>
+        <p class="small muted">Each session has its own classes, ${noun()}s and settings.</p>
         <ul class="session-list" aria-label="Sessions">${repeat(this.#all, ({ id }) => id, (session) => this.#row(session))}</ul>
         <form class="add-class" @submit=${(/** @type {Event} */ event) => { event.preventDefault(); void this.#try(() => this.#create()); }}>
           <label class="vh" for="new-session">Name of a new session</label>
@@ -87,7 +87,7 @@ export class SessionsDialog {
           <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. Thirty lines of Python or JavaScript read it
             and give the same probabilities: see web/share/README.md of metaqda.</p>
           <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
-        <p class="small muted">Removed ${one()}s are kept as long as you can undo the removal.</p>
+        <p class="small muted">Removed ${noun()}s are kept as long as you can undo the removal.</p>
         <div class="actions">${this.#button('Erase undo history', async () => {
     await this.engine.forgetUndo();
     say('The undo history is erased.');
@@ -240,8 +240,8 @@ export const fileName = (session) => `${writable(session)}.safetensors`;
  * @param {Pick<SessionInfo, 'classes' | 'examples' | 'updated' | 'saved'> & {noun: string}} session
  * @param {number} [now] in milliseconds since 1970
  */
-export function describe({ classes, examples, noun, updated, saved }, now = Date.now()) {
-  const parts = [counted(classes, 'class', 'classes'), counted(examples, noun)];
+export function describe({ classes, examples, noun: word, updated, saved }, now = Date.now()) {
+  const parts = [counted(classes, 'class', 'classes'), counted(examples, word)];
   const time = new Date(updated);
   if (updated && !Number.isNaN(time.getTime())) {
     parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));

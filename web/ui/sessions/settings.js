@@ -1,7 +1,7 @@
 // @ts-check
 /** The settings dialog: how probabilities are computed and shown, and background knowledge. */
 import { say, toast } from '../kit/announce.js';
-import { byId, dialogHead, one, save, sentence } from '../kit/dom.js';
+import { byId, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -57,10 +57,10 @@ export class SettingsDialog {
         <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
           @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
         <div class="slider small muted" aria-hidden="true"><span>0 %</span><span>${100 * MOST_NONE} %</span></div>
-        <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. A ${one()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
+        <p class="small muted">At 0 % every ${noun()} is taken to be one of the classes. A ${noun()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
       ${this.offered}
       <fieldset><legend>Background knowledge</legend>
-        <p class="small muted">Knowledge from other ${one()}s, learned beforehand, so that a few examples are enough.</p>
+        <p class="small muted">Knowledge from other ${noun()}s, learned beforehand, so that a few examples are enough.</p>
         <details><summary class="small">In use: ${priorName(prior)}</summary><p class="small muted">${describePrior(this.#state)}</p></details>
         <p class="small" ?hidden=${!prior.message}>${prior.message}</p>
         <div class="actions"><label class="button file-button">Open background knowledge<input type="file" accept=".safetensors" @change=${this.#import}></label>
@@ -146,7 +146,7 @@ export function tell(done, notice) {
  */
 export function describePrior({ prior, dimension }) {
   const parts = [];
-  if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per ${one()}`);
+  if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per ${noun()}`);
   if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
   return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
 }

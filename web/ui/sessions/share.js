@@ -1,7 +1,7 @@
 // @ts-check
 /** The share dialog: everything taught in the open session as one file that recognises by itself. Fetched when it is asked for. */
 import { say } from '../kit/announce.js';
-import { blobOf, counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
+import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { base64, fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
@@ -66,7 +66,7 @@ class ShareDialog {
       @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
     render(html`<p>${this.#what}</p>
       ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
-      ${choice('pictures', `With the ${one()}s`, `Small copies of the ${one()}s it was taught. Without them the file holds only numbers.`)}
+      ${choice('pictures', `With the ${noun()}s`, `Small copies of the ${noun()}s it was taught. Without them the file holds only numbers.`)}
       <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`, this.#body);
@@ -77,7 +77,7 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. It opens from disk `
+    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk `
       + 'in any current browser and recognises there, without a network and with nothing to install.';
     this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');

@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page asks about many pictures: what one is that would tell most, and the name of those that look alike. */
 import { CorrectBar } from '../teach/correct.js';
-import { counted, el, one } from '../kit/dom.js';
+import { counted, el, noun } from '../kit/dom.js';
 import { html, render, repeat } from '../kit/view.js';
 
 /** @import {Item} from './items.js' */
@@ -9,7 +9,7 @@ import { html, render, repeat } from '../kit/view.js';
 /** @typedef {{items: Item[], of: string}} Group pictures that look alike, and the id of the class that they are taken for now, empty for none */
 
 /** Why one is asked about. @param {number} like how many others look like it */
-export const whyAsked = (like) => (like ? `${counted(like, `other ${one()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.` : `No other ${one()} looks like it, so it is asked about by itself.`);
+export const whyAsked = (like) => (like ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.` : `No other ${noun()} looks like it, so it is asked about by itself.`);
 
 /** "Tell me what this is": one picture after the other. */
 export class Question {
@@ -125,8 +125,8 @@ export class Lookalikes {
     const of = this.#classes.find(({ id }) => id === group.of)?.name;
     this.element.setAttribute('aria-busy', String(this.#teaching));
     render(html`<div class="ask-body">
-        <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, one())} …` : count === 1 ? `Name this ${one()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, one())} look alike: name them`}</h3>
-        <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${one()} that does not belong to leave it out.</p>
+        <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, noun())} …` : count === 1 ? `Name this ${noun()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, noun())} look alike: name them`}</h3>
+        <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${noun()} that does not belong to leave it out.</p>
         <ul class="alike-list" aria-labelledby="alike-title">${repeat(group.items, (item) => item, (item) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(!this.#out.has(item))} aria-label="${item.name} belongs to them" @click=${() => this.#toggle(item)}>
             <img src=${item.url} alt="" width="64" height="64" loading="lazy"></button></li>`)}</ul>${this.bar.element}</div>

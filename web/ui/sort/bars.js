@@ -1,6 +1,6 @@
 // @ts-check
 /** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
-import { counted, one } from '../kit/dom.js';
+import { counted, noun } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
 
@@ -27,16 +27,16 @@ import { NONE, WAITING } from './sorting.js';
 /** @param {Progress} progress */
 function words({ stage, pictures, done, total, left, taught, bounds, open, doubtful, stale, classified }) {
   if (stage === 'reading') {
-    return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
+    return `Looking at ${noun()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
   }
-  if (stage === 'judging') return taught ? `Judging all ${one()}s together …` : `Looking for ${one()}s that are alike …`;
-  if (stage === 'copying') return `Copying the ${one()}s …`;
-  if (!pictures) return `There are no ${one()}s here.`;
+  if (stage === 'judging') return taught ? `Judging all ${noun()}s together …` : `Looking for ${noun()}s that are alike …`;
+  if (stage === 'copying') return `Copying the ${noun()}s …`;
+  if (!pictures) return `There are no ${noun()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
-  if (!open) return `All of these ${one()}s are taught.`;
+  if (!open) return `All of these ${noun()}s are taught.`;
   if (stale) return 'You have taught something since these answers.';
   if (!classified) return 'Judged one by one.';
-  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${bounds.sure}\u00a0% sure${taught === 1 ? ' or without a second class to compare with' : ''}: say what one is, and those like it get surer` : `: ${one()}s that are alike helped each other`}.`;
+  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${bounds.sure}\u00a0% sure${taught === 1 ? ' or without a second class to compare with' : ''}: say what one is, and those like it get surer` : `: ${noun()}s that are alike helped each other`}.`;
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };
@@ -45,7 +45,7 @@ const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging toge
 export function head(progress, { again, cancel, close }) {
   const { stage, pictures, done, total, taught, open, classified, stale, error } = progress;
   const idle = stage === 'idle';
-  return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, one())}</h2>
+  return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, noun())}</h2>
       <div class="actions">${idle ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
       <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div></div>
     <p class="sort-state">${words(progress)}${idle && taught && open && (stale || !classified) ? html` <button class="link" type="button" @click=${again}>Judge together</button>` : nothing}</p>
@@ -66,7 +66,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
     { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
     ...[...classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id)).map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
   ]);
-  return html`<div class="chips" role="group" aria-label=${`Which ${one()}s to show`}>${repeat(filters, ({ filter }) => keyOf(filter), (one) => html`<button class="chip" type="button"
+  return html`<div class="chips" role="group" aria-label=${`Which ${noun()}s to show`}>${repeat(filters, (one) => keyOf(one.filter), (one) => html`<button class="chip" type="button"
       aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`)}</div>
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" ?disabled=${arriving /* they stand as they come */} @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>
@@ -78,7 +78,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
 export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
     .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
-  return `${counted(pictures, one())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
+  return `${counted(pictures, noun())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }
 
 /** How long it will take, where that can be told. @param {number} spent milliseconds @param {number} done so many in that time @param {number} left so many more */

@@ -1,7 +1,7 @@
 // @ts-check
 /** Cards of many pictures by group: some of each at once, the others on demand. */
 import { nextTask } from '../../library/storage.js';
-import { counted, el, one } from '../kit/dom.js';
+import { counted, el, noun } from '../kit/dom.js';
 import { html, live, nothing, render, repeat } from '../kit/view.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
@@ -81,7 +81,7 @@ export class Gallery {
     const stop = shown.includes(this.#stops[id]) ? this.#stops[id] : shown[0];
     const others = () => [...this.selected].filter((item) => !items.includes(item));
     return html`<section class=${id === NONE || id === WAITING ? 'shelf shelf-none' : 'shelf'} aria-labelledby=${title}>
-      <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, one())}</span>
+      <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, noun())}</span>
         <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
       ${id === NONE ? html`<p class="muted small">At least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
       <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${

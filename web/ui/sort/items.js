@@ -3,7 +3,7 @@
 import { near, teach } from '../kinds/index.js';
 import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
-import { counted, one, save } from '../kit/dom.js';
+import { counted, noun, save } from '../kit/dom.js';
 import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
@@ -99,6 +99,6 @@ export async function copyAll(folders, items, classes, { signal, onProgress }) {
 /** Saves the answers as a table. @param {readonly Item[]} items @param {readonly import('../teach/correct.js').Named[]} classes */
 export function saveTable(items, classes) {
   const table = `\uFEFF${tableOf(items, classes)}`; // the mark has spreadsheets read it as UTF-8
-  void save(new TextEncoder().encode(table), `${one()}s.csv`);
-  say(`Saved a table of ${counted(items.length, one())}.`);
+  void save(new TextEncoder().encode(table), `${noun()}s.csv`);
+  say(`Saved a table of ${counted(items.length, noun())}.`);
 }

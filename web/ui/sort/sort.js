@@ -6,7 +6,7 @@
 import { say } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
 import { summary } from '../kit/batch.js';
-import { byId, counted, el, one, sentence } from '../kit/dom.js';
+import { byId, counted, el, noun, sentence } from '../kit/dom.js';
 import { canWriteFolders, chosenFolder, zippedFolders } from '../kit/folders.js';
 import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
@@ -96,7 +96,7 @@ export class Sorting {
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
-    this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} ${one()}s fit at a time: the last ${files.length - room} were left out.`] : [];
+    this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} ${noun()}s fit at a time: the last ${files.length - room} were left out.`] : [];
     this.#queue.push(...some);
     this.#total += some.length;
     if (this.#run) return; // those under way take these too
@@ -176,14 +176,14 @@ export class Sorting {
     else this.close();
   }
 
-  #offer() { this.home.offer(counted(this.#items.length, one())); }
+  #offer() { this.home.offer(counted(this.#items.length, noun())); }
 
   /** Hides what belongs to another session. @returns {() => void} shows it again */
   #putAway() {
     const [open, key, unread] = [this.open, this.#key, this.#total - this.#done];
     this.#rest();
     if (open) this.#show(false);
-    if (unread) this.#errors = [`Another session was opened before ${counted(unread, one())} could be looked at: choose them again.`];
+    if (unread) this.#errors = [`Another session was opened before ${counted(unread, noun())} could be looked at: choose them again.`];
     return () => {
       this.#key = key;
       if (open) this.#openAgain();
@@ -352,10 +352,10 @@ export class Sorting {
           item.taught = '';
           leaveOut(item, this.#classes.map(({ id }) => id));
         }
-        say(`${counted(items.length, one())} taken as none of these.`);
+        say(`${counted(items.length, noun())} taken as none of these.`);
       });
     } else {
-      if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
+      if (!items.length) throw new Error(`Choose at least one ${noun()} first.`);
       const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
       if (chosen.length) await this.changes.teach(target, chosen.map((item) => async (classId) => {
         if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
@@ -373,7 +373,7 @@ export class Sorting {
     const run = new AbortController();
     try {
       const zip = !canWriteFolders();
-      const folders = zip ? await zippedFolders(`${one()}s in folders.zip`, this.#items.reduce((sum, { file }) => sum + file.size, 0)) : await chosenFolder();
+      const folders = zip ? await zippedFolders(`${noun()}s in folders.zip`, this.#items.reduce((sum, { file }) => sum + file.size, 0)) : await chosenFolder();
       if (!folders || this.#stage !== 'idle') return;
       this.#run = run;
       this.#stage = 'copying';
@@ -382,7 +382,7 @@ export class Sorting {
       if (zip && run.signal.aborted) say('Stopped: no zip file was saved.');
       else {
         await folders.end();
-        say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${folders.name}”.`);
+        say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, noun())} copied into “${folders.name}”.`);
       }
     } catch (error) {
       this.#errors.push(sentence(error));

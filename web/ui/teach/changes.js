@@ -1,14 +1,14 @@
 // @ts-check
 /** What a person does to what is taught: each press is one step, which undo takes back and redo does again. */
 import { say } from '../kit/announce.js';
-import { byId, counted, one, sentence } from '../kit/dom.js';
+import { byId, counted, noun, sentence } from '../kit/dom.js';
 import { removed } from './words.js';
 
 /** @import {Engine} from '../../library/types.js' */
 /** @import {Target} from './correct.js' */
 
 /** The name of a step with what an example of this session is called. @param {string} step such as "move an example to Banana" */
-const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), one()) : `a ${one()}`}`);
+const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), noun()) : `a ${noun()}`}`);
 
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
@@ -93,7 +93,7 @@ export class Changes {
   async removeClass(id) {
     const { name = '', examples = [] } = this.model().of(id) ?? {};
     await this.engine.removeClass(id);
-    say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, one())}` : ', which was empty'}.`);
+    say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, noun())}` : ', which was empty'}.`);
   }
 
   /** Puts all that is in a class into another one. @param {string} id @param {string} into */
@@ -119,7 +119,7 @@ export class Changes {
       const from = this.model().holding(ids[0]);
       const { id, name } = 'id' in target ? { id: target.id, name: this.model().name(target.id) } : await this.engine.addClass(target.name);
       for (const one of ids) await this.engine.moveExample(from?.id ?? '', one, id);
-      say(`Moved ${ids.length === 1 ? `a ${one()}` : counted(ids.length, one())} from “${from?.name}” to “${name}”.`);
+      say(`Moved ${ids.length === 1 ? `a ${noun()}` : counted(ids.length, noun())} from “${from?.name}” to “${name}”.`);
     });
   }
 
@@ -143,7 +143,7 @@ export class Changes {
       } finally {
         if (!taught.length && made) await this.engine.removeClass(id).catch(() => {});
       }
-      say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, one())} taught as “${name}”.`);
+      say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, noun())} taught as “${name}”.`);
       return taught;
     });
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'How good is it?': every picture left out in turn and asked about. */
 import { complain } from '../kit/announce.js';
-import { byId, capital, counted, el, one, sentence } from '../kit/dom.js';
+import { byId, capital, counted, el, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
 import { html, nothing, ref, render, repeat } from '../kit/view.js';
 import { rests } from '../../base/task.js';
@@ -97,10 +97,10 @@ export class CheckPanel {
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
       ${section(confusions.length, 'Mistakes', () => confusions.map(({ truth, answer, trials }) =>
     this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
-      ${section(misfits.length, `${capital(one())}s that fit badly`, () => this.#pictures(
+      ${section(misfits.length, `${capital(noun())}s that fit badly`, () => this.#pictures(
     'Possibly in the wrong class. Check that each one shows what its class says.', misfits))}
       ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
-    counted(n + examples, one())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
+    counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);
   }
 
@@ -108,7 +108,7 @@ export class CheckPanel {
   #pictures(text, all) {
     return html`<div><p class="small">${text}</p>
       <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>
-        <button class="thumb-open" type="button" aria-label="Show this ${one()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
+        <button class="thumb-open" type="button" aria-label="Show this ${noun()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
           <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(truth, id))}></button></li>`)}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
@@ -116,7 +116,7 @@ export class CheckPanel {
 
 /** @param {import('./goodness.js').ClassResult} result @param {string} name */
 function classRow({ right, asked }, name) {
-  const text = asked ? `${right} of ${asked} right` : `only one ${one()}`;
+  const text = asked ? `${right} of ${asked} right` : `only one ${noun()}`;
   return html`<li><span class="ellipsis">${name}</span>
     ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${name}: ${text}"></meter>` : html`<span></span>`}
     <span class="small muted">${text}</span></li>`;

@@ -4,7 +4,7 @@
  * picture, or a burst of pictures that are nearly the same; it is right where a session
  * that was never taught it takes it for its own class.
  */
-import { counted, one } from '../kit/dom.js';
+import { counted, noun } from '../kit/dom.js';
 
 /** @import {Trial} from '../../library/types.js' */
 
@@ -122,7 +122,7 @@ function nextOf(classes) {
 
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
-  if (asked === 0) return `Add a second ${one()} to a class to measure this.`;
+  if (asked === 0) return `Add a second ${noun()} to a class to measure this.`;
   if (right < asked || asked === 1) return `${right} of ${asked} right`;
   return asked === 2 ? 'Both right' : `All ${asked} right`;
 }
@@ -135,12 +135,12 @@ export function headline({ right, asked }) {
  */
 export function advice({ next, classes, asked }, name) {
   if (classes.length === 1 && asked) return `“${name(classes[0].id)}” is the only class: add a second one to see how well they are told apart.`;
-  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well so far. To be sure, recognise new ${one()}s.`;
-  if (!next) return asked ? `Every class is told apart well: more ${one()}s would change little.` : '';
-  if (next.why === 'alone') return `Add one more ${one()} to “${name(next.id)}”: it has only one that counts.`;
+  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
+  if (!next) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
+  if (next.why === 'alone') return `Add one more ${noun()} to “${name(next.id)}”: it has only one that counts.`;
   const { right, asked: all } = /** @type {ClassResult} */ (classes.find(({ id }) => id === next.id));
-  const why = next.why === 'wrong' ? `only ${right} of ${all} right, the smallest share` : `it is the least sure of the classes with few ${one()}s`;
-  return `One more ${one()} of “${name(next.id)}” would probably help most: ${why}.`;
+  const why = next.why === 'wrong' ? `only ${right} of ${all} right, the smallest share` : `it is the least sure of the classes with few ${noun()}s`;
+  return `One more ${noun()} of “${name(next.id)}” would probably help most: ${why}.`;
 }
 
 /** @param {Goodness['bands'][number]} band */

@@ -1,6 +1,6 @@
 // @ts-check
 /** Sentences about classes. */
-import { counted, one } from '../kit/dom.js';
+import { counted, noun } from '../kit/dom.js';
 
 /**
  * What a removal did: with fewer pictures a class is known less well, and its
@@ -11,8 +11,8 @@ import { counted, one } from '../kit/dom.js';
  * @param {number} left pictures of it
  */
 export function removed(name, gone, left) {
-  if (left === 0) return gone === 1 ? `Removed the last ${one()} of “${name}”.` : `Removed all ${gone} ${one()}s of “${name}”.`;
-  return `Removed ${gone === 1 ? `a ${one()}` : counted(gone, one())} of “${name}”: its probability now rests on ${counted(left, one())}.`;
+  if (left === 0) return gone === 1 ? `Removed the last ${noun()} of “${name}”.` : `Removed all ${gone} ${noun()}s of “${name}”.`;
+  return `Removed ${gone === 1 ? `a ${noun()}` : counted(gone, noun())} of “${name}”: its probability now rests on ${counted(left, noun())}.`;
 }
 
 /** The fewest near-copies that are worth a word. */
@@ -31,5 +31,5 @@ export function repeated(bursts, vary) {
   const copies = alike.reduce((sum, n) => sum + n, 0);
   if (copies < WORTH_SAYING || 2 * bursts.length >= pictures) return '';
   const some = copies < pictures ? `${copies} of these ${pictures}` : `All ${pictures}`;
-  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : `are nearly the same ${one()}`}: ${vary}.`;
+  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : `are nearly the same ${noun()}`}: ${vary}.`;
 }

@@ -214,7 +214,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
   const bytes = await readFile(await kept(page, 'Save the numbers'));
   await page.keyboard.press('Escape');
   const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
-  const program = /```js\n([^]*?)```/.exec(readme)?.[1];
+  const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1];
   const { load, predict } = new Function(`${program}; return { load, predict };`)();
   const c = await load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
   for (const file of asked) {
