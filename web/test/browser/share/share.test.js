@@ -120,6 +120,16 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     assert.ok(await asks());
     await page.keyboard.press('Control+z');
     await status(page, 'Undone: add a picture to Cat.');
+    await page.evaluate(() => {
+      const { createObjectURL } = URL;
+      URL.createObjectURL = () => {
+        URL.createObjectURL = createObjectURL;
+        throw new Error('There is no room for the file.');
+      };
+    });
+    await page.getByRole('button', { name: 'Save as a session for metaqda' }).click();
+    await page.locator('#keep-error').getByText('There is no room for the file.').waitFor();
+    assert.ok(await asks(), 'a file that could not be saved counts as saved');
     const files = [];
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
       files.push(await kept(page, name));
