@@ -1,26 +1,25 @@
 // @ts-check
 /**
- * Answers about many pictures at once, and learns a prior, in a worker, so that the page stays responsive.
- * The worker gets the bytes of the session and the pictures' embeddings, and keeps
- * nothing.
+ * Answers about many pictures at once, and learns a prior. Both run in a worker, so the page stays responsive.
+ * The worker gets the bytes of the session and the embeddings. It stores nothing.
  *
  *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
- *   classify  [for pictures that are not of some classes: their number, and the indices of those] -> for each picture what
- *             it is taken for, and the rest of Answers; or null
+ *   classify  [for each picture with excluded classes: its number and the indices of these classes] -> Answers without
+ *             class ids; or null
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
  *   learn     [files of sessions, prior or null], see learn()
- *   and 'progress' of its own accord, {done, total}
+ *   progress  {done, total}, sent by the worker unasked
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
 
 /** @import {Answers, Learned, LoadedEngine} from './contract.js' */
 
-/** The worker, started when it is first asked, and anew after it ended. */
+/** The worker. The first call starts it, and so does the first call after it ended. */
 class Thread {
-  /** `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
+  /** `started` settles once the program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
   #running = null;
 
   /** @param {LoadedEngine} engine @param {Omit<import('../base/remote.js').ClientOptions, 'code'>} options */
@@ -43,7 +42,7 @@ class Thread {
     return client.ask(type, args, transfer);
   }
 
-  /** Ends the worker, and with it whatever it does and holds. @param {string} why a sentence */
+  /** Ends the worker. @param {string} why a sentence */
   close(why) {
     this.#running?.client.close(why);
     this.#running = null;
@@ -52,7 +51,7 @@ class Thread {
 
 const STOPPED = 'Judging the pictures together was stopped.';
 
-/** Answers about the pictures that it was last given by the session as it then was. */
+/** Answers about the last pictures given, by the session as it was at that time. */
 export class Batch {
   #thread;
   /** How often it was closed. */
@@ -71,16 +70,16 @@ export class Batch {
   }
 
   /**
-   * Takes in pictures and says what each is, judged together.
+   * Classifies pictures, judged together.
    *
    * @param {Float32Array[]} embeddings of one length, at least one
-   * @param {ReadonlySet<string>[]} [out] for each the ids of classes that it is not of
+   * @param {ReadonlySet<string>[]} [out] for each picture the ids of excluded classes
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
   async classify(embeddings, out = []) {
     const [dimension, closed] = [embeddings[0].length, this.#closed];
     const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.batchInput()]);
-    if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before its worker had begun
+    if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before the worker started
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
@@ -90,7 +89,7 @@ export class Batch {
     return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
   }
 
-  /** Which of the pictures tell most once they are taught, the best one first, and how many others look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
+  /** The pictures that help most when taught, the best one first; `like` counts the pictures that look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
   suggest(count) {
     return this.#thread.ask('suggest', count);
   }
@@ -98,14 +97,14 @@ export class Batch {
   /**
    * Groups of pictures that resemble each other.
    *
-   * @param {number[]} outOfSet which of them to look at
+   * @param {number[]} outOfSet numbers of the pictures to group
    * @returns {Promise<number[][]>} the largest group first
    */
   alike(outOfSet) {
     return this.#thread.ask('alike', [outOfSet]);
   }
 
-  /** Ends the worker, and with it whatever it does and holds. */
+  /** Ends the worker. */
   close() {
     this.#closed++;
     this.#thread.close(STOPPED);
@@ -113,11 +112,11 @@ export class Batch {
 }
 
 /**
- * Learns a prior for the open session from all others that the same extractor read, and measures on classes that are
- * left out whether it pays. Takes some seconds; `importPrior` puts it to use.
+ * Learns a prior for the open session from all other sessions of the same extractor. Classes left out of learning tell
+ * whether the new prior is better. Takes some seconds. `importPrior` puts the prior to use.
  *
  * @param {LoadedEngine} engine
- * @returns {Promise<Learned>} rejects with code 'too-little' where no other session has four classes of three pictures
+ * @returns {Promise<Learned>} rejects with code 'too-little' if no other session has four classes of three pictures
  */
 export async function learn(engine) {
   const thread = new Thread(engine, { died: (why) => `Learning ended early (${why}): close other tabs and try again.` });

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, for a window.
- * What it can do is described in contract.js.
+ * contract.js describes its methods.
  */
 import { loadSimd } from './kernels.js';
 import { compile, fetched, loadRuntime, startProgram } from './program.js';
@@ -13,13 +13,13 @@ import { compile, fetched, loadRuntime, startProgram } from './program.js';
  *
  * @param {object} [options]
  * @param {OnProgress} [options.onProgress]
- * @param {Promise<number>} [options.total] uncompressed bytes to come, which no header tells
+ * @param {Promise<number>} [options.total] uncompressed bytes to load; no header has them
  * @param {string} [options.base] the folder of metaqda.wasm
  * @param {boolean} [options.simd] false, or `?simd=0` in the page's address, does without SIMD
  * @returns {Promise<LoadedEngine>}
  */
 export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
-  const here = import.meta.url; // a variable, for bundlers of the package to leave the page's worker alone
+  const here = import.meta.url; // a variable, so that bundlers of the package skip the page's worker
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
   const [engine, kernels, runtime] = await Promise.all([
@@ -32,7 +32,7 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
 
 /**
  * @param {Runtime} runtime
- * @param {'page'|'storage'} role with or without what the page alone has
+ * @param {'page'|'storage'} role storage has no view
  * @param {Thread} thread
  * @returns {Promise<LoadedEngine>}
  */

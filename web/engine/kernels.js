@@ -1,14 +1,14 @@
 // @ts-check
 // The SIMD kernels under gonum (source: wasm/simd/kernels). Go's program imports functions from module
-// "simd", and the kernels import the memory that the Go instance exports: trampolines break the circle, and
-// `attach` is called before the program runs. Without kernels `available` answers 0 and Go keeps gonum's own
-// routines. A compiled module can be posted to a worker, which makes its own imports from it. The kernels
-// hold the Memory object, not its buffer, so they survive its growth.
+// "simd". The kernels import the memory that the Go instance exports. Trampolines break this circle: call
+// `attach` before the program runs. Without kernels `available` returns 0, and Go keeps gonum's own routines.
+// A compiled module can be posted to a worker, which makes its own imports from it. The kernels hold the
+// Memory object, not its buffer, so they survive its growth.
 import { simdSupported } from '../base/simd.js';
 
 /**
- * Fetches and compiles the kernels; null where SIMD is missing or not wanted, or the file cannot be had: the
- * engine then runs without them, slower but with the same answers.
+ * Fetches and compiles the kernels. Returns null if SIMD is missing or switched off, or if the file cannot be fetched.
+ * The engine then runs without them: slower, with the same answers.
  * @param {string | URL} url
  * @param {boolean} [enabled] false for ?simd=0
  * @returns {Promise<WebAssembly.Module | null>}
@@ -33,7 +33,7 @@ export async function loadSimd(url, enabled = true) {
 export function simdImports(module) {
   /** @type {Kernels} */
   let k = {};
-  // Written out one by one: a look-up by name and rest parameters would cost more than the call itself.
+  // Written out: looking up a name and passing rest parameters would cost more than the call.
   /** @type {Kernels} */
   const simd = {
     available: () => (module ? 1 : 0),

@@ -1,25 +1,25 @@
 // @ts-check
 /**
- * What is noted of the sessions of a database outside of it, in a cache, where the loss of the database leaves it. The
- * engine says what and when (wasm/engine/persist.go). Where there are no caches nothing is noted.
+ * Notes about the sessions of a database, kept in a cache: they outlive the loss of the database. The engine writes them
+ * (wasm/engine/persist.go). Without the Cache API nothing is noted.
  *
  * @param {string} name of the database
  */
 export function marks(name) {
   const cache = async () => caches.open(`kept-sessions-${name}`);
   const address = (/** @type {string} */ id) => `/kept/${encodeURIComponent(id)}`;
-  /** What is to be noted, by session. @type {Map<string, string>} */
+  /** Notes to be written, by session. @type {Map<string, string>} */
   const waiting = new Map();
   let noting = false;
   const note = async () => {
     noting = true;
     try {
       const place = await cache();
-      for (const [id, text] of waiting) { // and those that come meanwhile
+      for (const [id, text] of waiting) { // and those added meanwhile
         waiting.delete(id);
         await (text ? place.put(address(id), new Response(text)) : place.delete(address(id)));
       }
-    } catch {} // there is no room for it, or no cache
+    } catch {} // no space, or no cache
     noting = false;
   };
   return {
@@ -29,7 +29,7 @@ export function marks(name) {
       const texts = (await place.keys()).map(async (key) => (await place.match(key))?.text());
       return `[${(await Promise.all(texts)).join(',')}]`;
     },
-    /** Of what comes while one is being noted the last counts. @param {string} id @param {string} text empty to have none */
+    /** While a note is being written only the last new one is kept. @param {string} id @param {string} text empty removes the note */
     set(id, text) {
       waiting.set(id, text);
       if (!noting) void note();

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Runs a Go program: that of wasm/, which hands over an object of methods, or that of
- * wasm/library, which exports functions.
+ * Runs a Go program. The one of wasm/ hands over an object of methods; the one of wasm/library
+ * exports functions.
  */
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
@@ -11,10 +11,10 @@ import { reader } from './reading.js';
 /** @import {GoProgram, Methods, Modules, OnProgress, Runtime} from './contract.js' */
 
 /**
- * Compiles a program, while it arrives where that is possible.
+ * Compiles a program, if possible while it downloads.
  *
  * @param {Response | BufferSource} found
- * @param {{onProgress?: OnProgress, total?: Promise<number>}} [options] `total` is the uncompressed size, which no header tells
+ * @param {{onProgress?: OnProgress, total?: Promise<number>}} [options] `total` is the uncompressed size; no header has it
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function compile(found, { onProgress, total } = {}) {
@@ -22,7 +22,7 @@ export async function compile(found, { onProgress, total } = {}) {
     if (!(found instanceof Response)) return await WebAssembly.compile(found);
     if (onProgress) {
       const counted = found.clone();
-      void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports what goes wrong
+      void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports the error
     }
     const streams = 'compileStreaming' in WebAssembly && /^application\/wasm\b/.test(found.headers.get('content-type') ?? '');
     return await (streams ? WebAssembly.compileStreaming(found) : found.arrayBuffer().then((bytes) => WebAssembly.compile(bytes)));
@@ -39,7 +39,7 @@ export async function fetched(url) {
   return response;
 }
 
-/** What there is to load, 0 if nothing tells. @param {Response} response @param {Promise<number>} [known] */
+/** Bytes to load, 0 if not known. @param {Response} response @param {Promise<number>} [known] */
 async function sizeOf({ headers }, known) {
   return await known || (headers.get('content-encoding') ? 0 : Number(headers.get('content-length') ?? 0));
 }
@@ -63,7 +63,7 @@ export async function loadRuntime(url) {
 }
 
 /**
- * Starts a program and does not wait for its end, which does not come while all is well.
+ * Starts a program, which runs until it is released or fails.
  *
  * @param {Modules} modules
  * @param {new () => GoProgram} Go
@@ -74,7 +74,7 @@ export async function start({ engine, kernels }, Go, argv = []) {
   const go = new Go();
   Object.assign(go.importObject, simd.imports);
   go.argv = ['metaqda', ...argv];
-  go.env = { GOMEMLIMIT: '3GiB' }; // from there on garbage is collected before memory grows; see wasm/memory
+  go.env = { GOMEMLIMIT: '3GiB' }; // above it Go collects garbage before memory grows; see wasm/memory
   const instance = await WebAssembly.instantiate(engine, go.importObject);
   simd.attach(instance);
   return {
@@ -83,7 +83,7 @@ export async function start({ engine, kernels }, Go, argv = []) {
     run: () => go.run(instance),
     /** Whether it has stopped. */
     ended: () => go.exited,
-    /** Drops what it waits for; it must not be called afterwards. */
+    /** Cancels its timers. Nothing may be called afterwards. */
     release() {
       for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
       go._scheduledTimeouts.clear();
@@ -94,14 +94,14 @@ export async function start({ engine, kernels }, Go, argv = []) {
 let started = 0;
 
 /**
- * Starts the program of wasm/ in a role and waits until it hands over its methods, each of which returns a promise:
- * it takes the role, the name of a function in its scope, which it calls once, and that of a database.
+ * Starts the program of wasm/ in a role and waits for its methods, each of which returns a promise. The program gets the
+ * role, the name of a function in its scope, and the name of a database. It calls the function once, with its methods.
  *
  * @param {Modules} modules
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
- * @param {() => Worker} [worker] reads where there is much to read
+ * @param {() => Worker} [worker] reads large sessions
  * @returns {Promise<Methods>}
  */
 export async function startProgram(modules, { Go, scope }, role, name, worker) {
@@ -117,7 +117,7 @@ export async function startProgram(modules, { Go, scope }, role, name, worker) {
 }
 
 /**
- * Makes methods reject with errors of our own, and once the program has ended rather than throw.
+ * Makes methods reject with errors of our own, also after the program has ended.
  *
  * @param {Record<string, any>} methods
  * @param {() => boolean} ended

@@ -1,55 +1,55 @@
 // @ts-check
 /**
- * Reads a session out of IndexedDB for the program, to which each record by itself would cost calls: pages of examples
- * become packs of bytes. The program's answer to a pack is in wasm/store/pack.go.
+ * Reads a session from IndexedDB for the program. Handing over each record would cost several calls, so pages of examples
+ * become packs of bytes. wasm/store/pack.go reads the packs.
  *
  * A pack is a Uint8Array, in the byte order of the machine:
- *   Float64  how many examples there are
- *   Float64  for each of them how long its key is, its class, its group and its embedding in bytes, and its order
+ *   Float64  number of examples
+ *   Float64  for each example: the lengths in bytes of key, class, group and embedding, and its order
  *   bytes    the embeddings
- *   text     in ASCII: of each its key, its class and its group
+ *   text     in ASCII: key, class and group of each example
  *
- * What is not an example as they are written now, or has other text, goes as it is.
+ * Records of an older form, or with other text, are handed over as they are.
  */
 import { RemoteClient } from '../base/remote.js';
 
-/** @typedef {{table: string, pack: Uint8Array<ArrayBuffer>, keys: string[], records: unknown[]}} Pack with records as they are and their keys */
-/** @typedef {(pack: Pack|null) => void} Give takes what comes, or null, which is to begin anew */
+/** @typedef {{table: string, pack: Uint8Array<ArrayBuffer>, keys: string[], records: unknown[]}} Pack records: those not in the bytes; keys: theirs */
+/** @typedef {(pack: Pack|null) => void} Give takes the next pack; null means that reading starts again */
 
 /**
- * How many bytes of embeddings come in one answer, as far as the record before tells. Answers of some hundred kilobytes
- * take Chromium two to four times as long for each record, those of a tenth of this a little longer.
+ * Bytes of embeddings in one page, estimated by the record before. In Chromium, pages of some hundred kilobytes take two
+ * to four times as long per record; pages of a tenth of this take a little longer.
  */
 const PAGE_BYTES = 96 << 10;
-/** Pages have so many records: the first, and the most, which is that of a pack too. */
+/** Records of the first page; most records of a page or a pack. */
 const FIRST_PAGE = 16;
 const MOST_IN_ONE = 250;
-/** A pack has about so many bytes. */
+/** Bytes of a pack, about. */
 const PACK_BYTES = 256 << 10;
-/** From so many pictures on another thread reads them, which takes longer to begin. */
+/** From this number of pictures on a worker reads them. It takes longer to start. */
 const MANY = 2000;
 
 const encoder = new TextEncoder();
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const answer = (request) => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result); // where the records are made, and where that may fail
+  request.onsuccess = () => resolve(request.result); // the records are decoded here, which may fail
   request.onerror = () => reject(request.error);
 });
 
 /**
- * What reads for a program.
+ * Returns a function that reads sessions for the program.
  *
  * @param {string} name of the database
  * @param {() => Worker} [worker] of worker.js
- * @returns {(db: IDBDatabase, session: string, give: Give) => Promise<void>} given nothing where there is no such session
+ * @returns {(db: IDBDatabase, session: string, give: Give) => Promise<void>} gives nothing if there is no such session
  */
 export const reader = (name, worker) => async (db, session, give) => {
   if (worker && await answer(db.transaction('examples').objectStore('examples').index('session').count(session)) > MANY) {
     try {
       return await apart(worker, name, session, give);
     } catch {
-      give(null); // it takes longer without
+      give(null); // read here, which takes longer
     }
   }
   await readSession(db, session, give);
@@ -68,7 +68,7 @@ async function apart(worker, name, session, give) {
 /** Reads in a worker. @param {string} name of a database that is there @param {string} session @param {Give} give */
 export async function readFrom(name, session, give) {
   const request = indexedDB.open(name);
-  request.onupgradeneeded = () => request.transaction?.abort(); // it has gone meanwhile
+  request.onupgradeneeded = () => request.transaction?.abort(); // the database was deleted meanwhile
   const db = await answer(request);
   db.onversionchange = () => db.close();
   try {
@@ -95,8 +95,8 @@ async function readSession(db, session, give) {
 }
 
 /**
- * All records of a session. A record whose id is not its key, which a page might leave out, is read by itself; those
- * without an id come last, for the index that makes pages has them not.
+ * Reads all records of a session. A page might leave out a record whose id is not its key: such records are read one by
+ * one. Records without an id are not in the index of the pages, so they come last.
  *
  * @param {IDBObjectStore} store
  * @param {string} session
@@ -111,14 +111,14 @@ async function readTable(store, session, packer) {
     return record;
   };
   const keys = await answer(place.getAllKeys(IDBKeyRange.bound([session], end, true, true)));
-  /** Those of keys from one place to another, in pages, the next of which is on its way while one is packed. @param {number} from @param {number} to */
+  /** Reads the records of a range of keys in pages. The next page is read while one is packed. @param {number} from @param {number} to */
   const part = async (from, to) => {
     if (from === to) return;
     const last = to === keys.length ? end : [session, keys[to - 1]];
     const pageAfter = (/** @type {unknown[]} */ key, /** @type {number} */ most) => {
       if (indexedDB.cmp(key, last) >= 0) return Promise.resolve([]);
       const page = answer(place.getAll(IDBKeyRange.bound(key, last, true), most));
-      page.catch(() => {}); // who waits for it is told
+      page.catch(() => {}); // the one who awaits it gets the error
       return page;
     };
     let size = FIRST_PAGE;
@@ -133,13 +133,13 @@ async function readTable(store, session, packer) {
     }
   };
   const half = keys.length >> 1;
-  await Promise.all([part(0, half), part(half, keys.length)]); // so that one is on its way whenever one has come
+  await Promise.all([part(0, half), part(half, keys.length)]); // so that a page is always being read
   if (await answer(store.index('session').count(session)) === keys.length) return;
   const got = new Set(keys);
   for (const key of await answer(store.index('session').getAllKeys(session))) if (!got.has(key)) await alone(key);
 }
 
-/** How many records to ask for after one like this. @param {Record<string, unknown>} record */
+/** Number of records to read next, by the size of this one. @param {Record<string, unknown>} record */
 function sizeAfter(record) {
   let bytes = 0;
   for (const name in record) if (record[name] instanceof Uint8Array) bytes += /** @type {Uint8Array} */ (record[name]).length;
@@ -166,7 +166,7 @@ export class Packer {
 
   /** @param {IDBValidKey} key @param {any} record */
   add(key, record) {
-    if (typeof key !== 'string') return; // which nothing here writes
+    if (typeof key !== 'string') return; // nothing here writes such keys
     const { id, class: of, order, embedding, thumbnail, group = '' } = record ?? {};
     if (this.table === 'examples' && id === key && embedding instanceof Uint8Array && Number.isFinite(order) && thumbnail === undefined && isAscii(key) && isAscii(of) && isAscii(group)) {
       this.#numbers[0]++;
@@ -181,7 +181,7 @@ export class Packer {
     if (this.#bytes >= PACK_BYTES || this.#numbers[0] + this.#keys.length === MOST_IN_ONE) this.send();
   }
 
-  /** Hands out what there is. */
+  /** Hands out the pack so far. */
   send() {
     const [numbers, keys, records] = [this.#numbers, this.#keys, this.#records];
     if (numbers[0] + keys.length === 0) return;

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * The worker for what takes long: the engine's program in the role `batch` (batch.js), which
- * describes what comes in and goes out; or no program, and it reads a session (reading.js).
+ * The worker for long work. It runs the engine's program in the role `batch`; batch.js describes the messages.
+ * Or it runs no program and reads a session (reading.js).
  */
 import { answer } from '../base/remote.js';
 import { startProgram } from './program.js';
 import { readFrom } from './reading.js';
 
-/** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load by what the window says of where it is */
+/** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load takes the runtime's address from the window */
 export function serve(load) {
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
@@ -16,7 +16,7 @@ export function serve(load) {
     async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'batch'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = await startProgram(modules, await load(runtime), role, name);
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
-      // A call carries one value; what takes several gets them as an array.
+      // A message carries one value; several arguments come as an array.
       for (const [type, method] of Object.entries(methods)) handlers[type] = (args) => (Array.isArray(args) ? method(...args) : method(args));
     },
   };
