@@ -1,8 +1,8 @@
 // @ts-check
-/** What the page says: a status line, and notices that stay until they are dismissed. Both have room of their own and cover nothing. */
+/** A status line, and notices that stay until they are dismissed. Neither covers anything. */
 import { byId, el, icon } from './dom.js';
 
-/** How long the status line is shown, in milliseconds; who reads by ear finds it later too. */
+/** Milliseconds for which the status line is shown. A screen reader finds it later too. */
 const SHOWN = 9000;
 
 /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -13,7 +13,7 @@ let fading;
  *
  * @param {string} text
  * @param {{seen?: boolean, beside?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it;
- *   `beside`: what is shown stays in sight as long as it would
+ *   `beside`: the sentence now shown keeps its time
  */
 export function say(text, { seen = false, beside = false } = {}) {
   const status = byId('status', HTMLElement);
@@ -29,8 +29,8 @@ export function say(text, { seen = false, beside = false } = {}) {
 }
 
 /**
- * Keeps what is said in whatever dialog is open, where all else is behind it and cannot be pressed. What was said
- * before it opened, or before the last press in it, may not be true any more and goes.
+ * Moves the status line into an open dialog, because a dialog covers the rest of the page. Clears a sentence that is
+ * older than the dialog or the last press in it: it may no longer be true.
  */
 export function sayInDialogs() {
   const status = byId('status', HTMLElement);
@@ -50,8 +50,8 @@ export function sayInDialogs() {
 }
 
 /**
- * Shows a notice until it is dismissed. One with the same key replaces its predecessor. To who has scrolled away from the
- * notices the status line says it too.
+ * Shows a notice until it is dismissed. It replaces a notice with the same key. If the notices are out of sight, the
+ * status line says it too.
  *
  * @param {{text: string, key?: string, action?: string, onAction?: () => void, onDismiss?: () => void}} notice
  * @returns {() => void} closes it

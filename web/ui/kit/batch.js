@@ -1,10 +1,10 @@
 // @ts-check
-/** A list of items worked through one after the other, with progress and a way to stop. */
+/** Works through a list of items, one at a time, with progress and a way to stop. */
 
 /**
  * @typedef {object} BatchResult
- * @property {number} done items that went through
- * @property {unknown[]} errors what the others threw, in order
+ * @property {number} done number of items without an error
+ * @property {unknown[]} errors of the other items, in order
  * @property {boolean} cancelled
  */
 
@@ -43,7 +43,7 @@ export class Line {
   #last = Promise.resolve();
 
   /**
-   * Begins the work when all that came before is done, however that ended.
+   * Starts the work when all earlier work has ended, with or without errors.
    *
    * @template T
    * @param {() => Promise<T>} work
@@ -51,18 +51,18 @@ export class Line {
    */
   wait(work) {
     const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {}); // whoever waits for this turn is told
+    this.#last = turn.catch(() => {}); // the caller gets the error
     return turn;
   }
 
   /**
-   * Runs a batch when its turn comes. One that is cancelled before is over at once.
+   * Runs a batch when its turn comes. A batch cancelled before that ends at once.
    *
    * @template T
    * @param {readonly T[]} items
    * @param {(item: T) => Promise<unknown>} work
    * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal, around?: (work: () => Promise<BatchResult>) => Promise<BatchResult>}} options
-   *   `around` is what is done before and after the batch
+   *   `around` runs the batch, with work before and after it
    * @returns {Promise<BatchResult>}
    */
   run(items, work, options) {

@@ -23,7 +23,7 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element with this id; its absence from index.html is a programmer's mistake.
+ * The element with this id. Throws if the page has none.
  *
  * @template {HTMLElement} T
  * @param {string} id
@@ -55,13 +55,13 @@ export function icon(name) {
 
 let example = 'picture';
 
-/** What an example of the open session is called; several have an s. */
+/** The word for one example of the open session; the plural has an s. */
 export const noun = () => example;
 
 /** @param {string} word */
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-/** Calls examples otherwise from now on. @param {string} name */
+/** Sets this word. @param {string} name */
 export const setNoun = (name) => { example = name; };
 
 /** "1 picture", "2 pictures". @param {number} count @param {string} word @param {string} [many] */
@@ -69,14 +69,14 @@ export function counted(count, word, many = `${word}s`) {
   return `${count} ${count === 1 ? word : many}`;
 }
 
-/** The sentence to show for anything thrown; what the engine quotes stands in the quotes of the page. @param {unknown} error */
+/** The sentence to show for an error, with curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
   if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”');
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
 
 /**
- * The title row of a dialog with its close button; a press beside the dialog
+ * The title row of a dialog with its close button. A press outside the dialog
  * closes it too.
  *
  * @param {HTMLDialogElement} dialog
@@ -84,12 +84,12 @@ export function sentence(error) {
  * @param {string} title
  */
 export function dialogHead(dialog, id, title) {
-  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); }; // of a dialog that is filled anew the only one
+  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); }; // replaces the listener when a dialog is filled again
   return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
 }
 
-/** So many bytes are handed to the browser in one go: it copies them. */
+/** Bytes per piece: the browser copies each piece. */
 const PIECE = 4 << 20;
 
 /** Hands bytes to the browser piece by piece. @param {Uint8Array} content */
@@ -104,8 +104,8 @@ export async function blobOf(content) {
 }
 
 /**
- * Offers a file as a download, a Blob at once: some seconds after a press browsers take a download for
- * one that nobody asked for.
+ * Offers a file as a download. Pass a Blob right after a press: browsers block a download that comes
+ * seconds later.
  *
  * @param {Uint8Array|Blob} content @param {string} name
  */
@@ -116,6 +116,6 @@ export async function save(content, name) {
   document.body.append(link);
   link.click();
   link.remove();
-  // The download has its own hold on the bytes once it has started.
+  // A started download no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

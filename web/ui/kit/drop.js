@@ -5,11 +5,11 @@ import { filesOf } from './folders.js';
 
 /** @typedef {(file: File) => boolean} Wanted */
 
-/** Whether files can be dropped and pasted here: a touch screen has nothing to drop. */
+/** Whether files can be dropped and pasted: not on a touch screen. */
 export const canDrop = () => !matchMedia('(pointer: coarse)').matches;
 
 /**
- * Lets files be dropped on an element; `drop-target` is on it while they hover.
+ * Accepts files dropped on an element. It has the class `drop-target` while files hover.
  *
  * @param {HTMLElement} element
  * @param {(files: File[]) => void} onFiles
@@ -37,7 +37,7 @@ export function dropZone(element, onFiles, { wanted, other }) {
   element.addEventListener('drop', () => {
     depth = 0;
     element.classList.remove('drop-target');
-  }, { capture: true }); // also where a part of the element takes the drop
+  }, { capture: true }); // also if a part of the element handles the drop
   element.addEventListener('drop', (event) => {
     if (!takes(event)) return;
     event.preventDefault();
@@ -60,7 +60,7 @@ function carriesFiles(event) {
 }
 
 /**
- * What is dropped beside every target must not replace the page by itself.
+ * Keeps a file that is dropped outside every target from replacing the page.
  *
  * @param {(files: File[]) => void} onFiles
  * @param {Wanted} wanted
@@ -79,8 +79,8 @@ export function catchMisses(onFiles, wanted) {
 }
 
 /**
- * Hands pasted files to whoever is asked for: the class that has the focus, or
- * else recognition. Text pasted into a field is left alone.
+ * Hands pasted files to the class that has the focus, else to recognition. Text
+ * pasted into a field stays as it is.
  *
  * @param {(files: File[], where: Element|null) => void} onFiles
  * @param {Wanted} wanted

@@ -1,24 +1,24 @@
 // @ts-check
-/** Files that come in folders: what is in a drop, where it lay, and copies in folders or in a zip. */
+/** Files in folders: reads them from a drop with their paths, and copies them into folders or a zip. */
 import { say } from './announce.js';
 import { save } from './dom.js';
 
-/** By name, as people count. */
+/** Compares names, with numbers by value. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** Where files lay below what was dropped or chosen. @type {WeakMap<File, string>} */
+/** Paths of files below the dropped or chosen folder. @type {WeakMap<File, string>} */
 const paths = new WeakMap();
 
-/** The path of a file below the folder that it came with, its name where it came alone. @param {File} file */
+/** The path of a file below its dropped folder, or the name of a single file. @param {File} file */
 export function pathOf(file) {
   return paths.get(file) ?? (file.webkitRelativePath || file.name);
 }
 
 /**
- * The files in a drop or a clipboard, those of folders at any depth included; none for
- * text, links and the like. Of folders only what is wanted is taken, and nothing hidden.
+ * The files in a drop or a clipboard, with those of folders at any depth. Text and links
+ * have none. Of folders it takes only wanted files, and no hidden ones.
  *
- * Must be called while the event is handled: later the browser has nothing left of it.
+ * Call it while the event is handled: afterwards the browser clears the data.
  *
  * @param {DataTransfer|null} data
  * @param {(file: File) => boolean} wanted
@@ -68,7 +68,7 @@ async function childrenOf(entry) {
   const reader = entry.createReader();
   const all = [];
   for (;;) {
-    // A reader answers a hundred at a time, and none at the end.
+    // A reader returns up to a hundred entries at a time, and none at the end.
     const some = await new Promise((/** @type {(some: FileSystemEntry[]) => void} */ resolve) => {
       reader.readEntries(resolve, () => resolve([]));
     });
@@ -78,7 +78,7 @@ async function childrenOf(entry) {
 }
 
 /**
- * Takes what is chosen in a field for files, which is empty again at once, so that the same can be chosen again.
+ * Takes the files chosen in a field, and empties the field, so that the same files can be chosen again.
  *
  * @param {HTMLInputElement} field @param {(files: File[]) => void} take
  */
@@ -91,7 +91,7 @@ export function onChosen(field, take) {
 }
 
 /**
- * The same of a field for a folder, of which what is wanted is taken.
+ * The same for a field that chooses a folder. It takes the wanted files.
  *
  * @param {HTMLInputElement} field @param {() => {one: string, claims: (file: File) => boolean}} kind that is wanted now @param {(files: File[]) => void} take at least one
  */
@@ -104,15 +104,15 @@ export function onFolder(field, kind, take) {
   });
 }
 
-/** The files of a folder that was chosen, without what is hidden. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
+/** The wanted files of a chosen folder, without hidden ones. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
 export function filesIn(files, wanted) {
   return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden))
     .sort((a, b) => compare(pathOf(a), pathOf(b)));
 }
 
 /**
- * What classes folders stand for: each folder that holds pictures is one, by its name.
- * Pictures beside folders of pictures belong to none, nor do those that came alone.
+ * The classes that folders stand for: each folder with pictures, by its name. Single
+ * pictures, and pictures beside such folders, belong to no class.
  *
  * @template T
  * @param {readonly T[]} items
@@ -121,7 +121,7 @@ export function filesIn(files, wanted) {
  */
 export function classesOf(items, path) {
   const folder = (/** @type {T} */ item) => path(item).split('/').slice(0, -1);
-  // Folders that are above another one with pictures.
+  // Folders above another folder with pictures.
   const above = new Set(items.flatMap((item) => folder(item).map((_, i, parts) => parts.slice(0, i).join('/'))));
   /** @type {Map<string, T[]>} */
   const classes = new Map();
@@ -136,15 +136,15 @@ export function classesOf(items, path) {
 }
 
 /**
- * Where files are copied to, each into a folder. `put` overwrites nothing: a copy gets another name where its own is taken.
+ * The target of copies. `put` overwrites nothing: if the name exists, the copy gets another one.
  *
  * @typedef {{name: string, put: (folder: string, file: File) => Promise<void>, end: () => Promise<void>}} Folders
  */
 
-/** Whether this browser can write into a folder that a person chooses. */
+/** Whether this browser can write into a chosen folder. */
 export const canWriteFolders = () => 'showDirectoryPicker' in globalThis;
 
-/** Lets the person choose a folder to copy into; null where they chose none. @returns {Promise<Folders|null>} */
+/** Asks for a folder to copy into; null if the person chose none. @returns {Promise<Folders|null>} */
 export async function chosenFolder() {
   try {
     const root = await /** @type {any} */ (globalThis).showDirectoryPicker({ mode: 'readwrite' });
@@ -155,10 +155,10 @@ export async function chosenFolder() {
   }
 }
 
-/** A zip file has 32 bits for its length; the headers of many files have room in the rest. */
+/** Most bytes of files in a zip: its length has 32 bits, and the headers need some. */
 const LARGEST_ZIP = 2 ** 32 - 2 ** 24;
 
-/** A zip file to copy into, which `end` saves. @param {string} name of it @param {number} bytes of all files @returns {Promise<Folders>} */
+/** A zip file to copy into; `end` saves it. @param {string} name of it @param {number} bytes of all files @returns {Promise<Folders>} */
 export async function zippedFolders(name, bytes) {
   if (bytes > LARGEST_ZIP) throw new Error(`A zip file holds 4 GB and these files have ${(bytes / 2 ** 30).toFixed(1)} GB: choose fewer at a time.`);
   const zip = new (await import('./zip.js')).Zip();
@@ -187,19 +187,19 @@ async function freeName(folder, name) {
     } catch (error) {
       const { name: why } = /** @type {Error} */ (error);
       if (why === 'NotFoundError') return one;
-      if (why !== 'TypeMismatchError') throw error; // a folder of that name
+      if (why !== 'TypeMismatchError') throw error; // else a folder has that name
     }
   }
   return name;
 }
 
-/** A name, then the same with 2, 3 and so on before its ending. @param {string} name */
+/** Yields a name, then the name with 2, 3 and so on before its extension. @param {string} name */
 function* numbered(name) {
   yield name;
   for (let n = 2; ; n++) yield name.replace(/(\.[^./]*)?$/, ` (${n})$1`);
 }
 
-/** Makes names differ, in more than upper and lower case. @returns {(name: string) => string} */
+/** Returns a function that makes each name unique, ignoring case. @returns {(name: string) => string} */
 function unique() {
   const given = new Set();
   return (name) => {
@@ -211,10 +211,10 @@ function unique() {
   };
 }
 
-/** The names of folders for these classes, each of its own. @param {string[]} classes names @returns {string[]} */
+/** A unique folder name for each class. @param {string[]} classes names @returns {string[]} */
 export const folderNames = (classes) => classes.map(writable).map(unique());
 
-/** A name that every system takes for a file or a folder. @param {string} name */
+/** A name that is valid for files and folders on every system. @param {string} name */
 export function writable(name) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no file name may have them
   const clean = name.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_').replace(/[. ]+$/, '').replace(/^\.+/, '_');

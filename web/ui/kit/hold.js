@@ -2,9 +2,9 @@
 /** Press and hold, by finger, mouse, pen or keyboard. */
 
 /**
- * Calls `tick` again and again while the button is held: at least once per press,
- * never two at a time, and no faster than every `interval` milliseconds; not once it has left the page. A click that
- * comes from neither a pointer nor a key (a screen reader's, say) counts as one press.
+ * Calls `tick` repeatedly while the button is held: at least once per press, one at a time,
+ * at most once every `interval` milliseconds. It stops when the button leaves the page. A click
+ * without pointer or key (of a screen reader, say) counts as one press.
  *
  * @param {HTMLElement} button
  * @param {() => Promise<unknown>} tick
@@ -12,7 +12,7 @@
  */
 export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
   let held = false;
-  let due = 0; // presses that have had no tick yet
+  let due = 0; // presses without a tick so far
   let running = false;
   let pressed = false; // a pointer or key press came before the click
 
@@ -35,7 +35,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
     }
   };
   const press = () => {
-    due++; // also while the tick of the press before is under way
+    due++; // also while the tick of the last press is running
     void loop();
   };
   const start = () => {

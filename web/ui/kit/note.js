@@ -1,17 +1,17 @@
 // @ts-check
-/** What is under way and the end of a page cuts short, noted beside it: the page says so when it is back. */
+/** Notes long work in storage. If the page closes before the work ends, the next visit says so. */
 import { toast } from './announce.js';
 import { noun } from './dom.js';
 
-/** What is said of it, and where it is noted: pictures to be sorted are gone with their tab, what is taught is there in the next one. */
+/** The sentence for each kind of work, and its storage: that of the tab for sorting, that of the site for teaching. */
 const CUT_SHORT = {
   sorting: { place: () => sessionStorage, text: () => `The ${noun()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.` },
   adding: { place: () => localStorage, text: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.` },
 };
 
-/** Lets go of what says to other tabs that it is under way here. @type {Partial<Record<keyof typeof CUT_SHORT, () => void>>} */
+/** Releases the locks that tell other tabs about work in this one. @type {Partial<Record<keyof typeof CUT_SHORT, () => void>>} */
 const held = {};
-/** Takes the notices away that are out of date. @type {typeof held} */
+/** Removes outdated notices. @type {typeof held} */
 const told = {};
 
 /** @param {keyof typeof CUT_SHORT} what @param {boolean} underWay */
@@ -22,14 +22,14 @@ export function note(what, underWay) {
     if (underWay) place.setItem(what, 'open');
     else place.removeItem(what);
   } catch {
-    // Storage that is forbidden: a reload then says nothing of it.
+    // Storage is forbidden: the next visit says nothing.
   }
   held[what]?.();
   const over = new Promise((resolve) => { held[what] = () => resolve(null); });
   if (underWay) void navigator.locks?.request(what, { mode: 'shared' }, () => over).catch(() => {});
 }
 
-/** Says what the end of the page cut short, unless it is under way in another tab. */
+/** Says which work was cut short, unless it runs in another tab. */
 export async function tellCutShort() {
   const others = (await navigator.locks?.query().catch(() => null))?.held ?? [];
   for (const [what, { place, text }] of /** @type {[keyof typeof CUT_SHORT, typeof CUT_SHORT['adding']][]} */ (Object.entries(CUT_SHORT))) {

@@ -1,16 +1,16 @@
 // @ts-check
-/** Thumbnails of taught examples. The bytes are the engine's: here is what the browser shows of them. */
+/** Shows thumbnails of examples. The engine holds their bytes. */
 import { say } from './announce.js';
 import { sentence } from './dom.js';
 
 /** @import {Example} from '../../library/types.js' */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'thumbnails'>} Engine */
 
-/** Object URLs by example; each is made once and released when its example is gone. */
+/** Object URLs by example. Each is made once, and released when its example is removed. */
 export class Thumbnails {
   /** @type {Map<string, string>} */
   #urls = new Map();
-  /** Images that wait for their thumbnails, by class and example. @type {Map<string, Map<string, HTMLImageElement[]>>} */
+  /** Images waiting for their thumbnails, by class and example. @type {Map<string, Map<string, HTMLImageElement[]>>} */
   #blank = new Map();
 
   /** @param {Engine} engine */
@@ -18,17 +18,17 @@ export class Thumbnails {
     this.engine = engine;
   }
 
-  /** Keeps an example's thumbnail, where it came with one. @param {Example} example */
+  /** Keeps an example's thumbnail, if it has one. @param {Example} example */
   take({ id, thumbnail }) {
     if (thumbnail?.length && !this.#urls.has(id)) this.#urls.set(id, URL.createObjectURL(new Blob([new Uint8Array(thumbnail)])));
   }
 
-  /** Shows an example's thumbnail in the image of a template, as soon as it is there. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
+  /** Shows an example's thumbnail in a template's image, once it is loaded. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
   painter(classId, id) {
     return (element) => {
       const image = /** @type {HTMLImageElement|undefined} */ (element);
       if (!image || image.dataset.of === id) return;
-      image.dataset.of = id; // until it is to show another one
+      image.dataset.of = id; // until it shows another example
       const url = this.#urls.get(id);
       if (url) return void (image.src = url);
       if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
@@ -42,7 +42,7 @@ export class Thumbnails {
     this.#blank = new Map();
     for (const [classId, some] of blank) {
       const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]).catch((error) => {
-        if (error.code !== 'class') say(sentence(error)); // one that has gone needs none
+        if (error.code !== 'class') say(sentence(error)); // a removed class needs none
         return [];
       });
       [...some].forEach(([id, images], i) => {
@@ -52,13 +52,13 @@ export class Thumbnails {
     }
   }
 
-  /** Releases that of one example. @param {string} id */
+  /** Releases the URL of one example. @param {string} id */
   drop(id) {
     URL.revokeObjectURL(this.#urls.get(id) ?? '');
     this.#urls.delete(id);
   }
 
-  /** Releases all but these. @param {Iterable<string>} ids */
+  /** Releases the URLs of all other examples. @param {Iterable<string>} ids */
   keep(ids) {
     const wanted = new Set(ids);
     for (const id of this.#urls.keys()) if (!wanted.has(id)) this.drop(id);
@@ -66,7 +66,7 @@ export class Thumbnails {
 }
 
 /**
- * The classes with the thumbnails of all their pictures: where there are many pictures, the state comes without.
+ * The classes with all thumbnails. The state of a large session comes without them.
  *
  * @param {Engine} engine
  * @param {import('../../library/types.js').ClassState[]} classes of the open session

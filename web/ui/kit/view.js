@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * The view library: what of lit-html the page uses. `html` describes elements, `render` brings
- * those that are there into line, `repeat` keeps the element of a key when its place changes.
- * Text always goes in as text, never as markup. web/build/kit.mjs bundles it for the site.
+ * The parts of lit-html that the page uses. `html` describes elements, `render` updates the
+ * document, `repeat` keeps the element of a key when its place changes. Text is never markup. web/build/kit.mjs bundles it for the site.
  */
 import { html } from 'lit-html';
 

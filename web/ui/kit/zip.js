@@ -2,17 +2,17 @@
 /** Zip files. web/build/kit.mjs bundles this module with fflate for the site. */
 import { zipSync } from 'fflate';
 
-/** The end of a zip file, in bytes. Where lengths and counts stand: in a file's header, in its line of the directory, in the end. */
+/** Bytes of the end record. Offsets in a zip file: in a file's header, in its directory entry, in the end record. */
 const END = 22;
 
 /**
- * A zip file that is written file by file, without compression. It refers to the files and does not copy them: the
- * browser reads them when it saves the zip, so hundreds of photographs take no memory.
+ * A zip file without compression, written file by file. It refers to the files and does not copy them. The browser reads
+ * them when it saves the zip, so hundreds of photographs take no memory.
  */
 export class Zip {
   /** @type {BlobPart[]} */
   #parts = [];
-  /** One line for each file. @type {Uint8Array<ArrayBuffer>[]} */
+  /** The directory entry of each file. @type {Uint8Array<ArrayBuffer>[]} */
   #directory = [];
   #length = 0;
   #end = new Uint8Array(END);
@@ -30,7 +30,7 @@ export class Zip {
     this.#length += header + file.size;
   }
 
-  /** The zip of all files that were added, at least one. */
+  /** The zip of all added files, at least one. */
   end() {
     const { length } = this.#directory;
     const view = new DataView(this.#end.buffer);

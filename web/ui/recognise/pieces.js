@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A longer recording is recognised in pieces: what all of it is, by the mean of the pieces' probabilities, and what each
- * piece is. The piece that is pressed is the one whose answer is shown in full, and that is corrected.
+ * Recognises a long recording in pieces: the whole, by the mean of the pieces' probabilities, and each piece. Press a
+ * piece to see its answer in full and to correct it.
  */
 import { el } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
@@ -10,20 +10,20 @@ import { percent, together } from '../sort/sorting.js';
 /** @typedef {{at: string, picture: Blob, embedding: Float32Array}} Piece at: where in the file it begins */
 /** @typedef {Pick<import('../../library/types.js').Prediction, 'classes' | 'none' | 'decision'>} Answer */
 
-/** What is less probable is not named. */
+/** Classes below this probability are not named. */
 const LEAST = 0.05;
 const NONE = 'None of these';
 
 export class Pieces {
   /** @type {Piece[]} */
   #all = [];
-  /** Of the pictures of the pieces, revoked when these go. @type {string[]} */
+  /** URLs of the pieces' pictures, revoked with the pieces. @type {string[]} */
   #urls = [];
   /** @type {(Answer|null)[]} */
   #answers = [];
   #chosen = 0;
   #turn = 0;
-  /** What the whole is, in a sentence; '' without pieces. */
+  /** The answer for the whole, as a sentence; empty without pieces. */
   text = '';
   element = el('div', { class: 'pieces', hidden: true });
 
@@ -33,7 +33,7 @@ export class Pieces {
     this.onChoose = onChoose;
   }
 
-  /** Shows pieces; one alone is shown as it is. @param {Piece[]} all @returns {Promise<number>} the one that is most like what the whole is taken for */
+  /** Shows pieces, unless there is only one. @param {Piece[]} all @returns {Promise<number>} the piece most probable to be of the whole's class */
   async show(all) {
     this.clear();
     if (all.length < 2) return 0;
@@ -53,7 +53,7 @@ export class Pieces {
     this.element.querySelector('[aria-pressed=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 
-  /** Asks anew: what is taught may have changed. */
+  /** Asks again, since the classes may have changed. */
   async again() {
     const [all, turn] = [this.#all, ++this.#turn];
     const answers = [];
@@ -89,7 +89,7 @@ export class Pieces {
 /** Probabilities by name. @param {Answer} answer @returns {Record<string, number>} */
 const named = ({ classes, none }) => ({ ...Object.fromEntries(classes.map(({ name, probability }) => [name, probability])), [NONE]: none });
 
-/** What one is taken for, in words; empty without an answer. @param {Answer|null|undefined} answer */
+/** The decision in words; empty without an answer. @param {Answer|null|undefined} answer */
 function taken(answer) {
   if (!answer) return '';
   const { name, probability } = answer.classes.find(({ id }) => id === answer.decision.class) ?? { name: NONE, probability: answer.none };
@@ -97,7 +97,7 @@ function taken(answer) {
 }
 
 /**
- * The mean of the pieces' probabilities: of a moment of the recording drawn at random.
+ * The mean of the pieces' probabilities: those of a random moment of the recording.
  *
  * @param {(Answer|null)[]} answers
  * @returns {{name: string, p: number}[]} the most probable first

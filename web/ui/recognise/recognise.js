@@ -1,5 +1,5 @@
 // @ts-check
-/** Recognising: a file, or live what a source has before it, and saying what it is. In the page and in shared files. */
+/** Recognises a file, or live what a source captures, and shows the answer. Used by the page and by shared files. */
 import { complain, say } from '../kit/announce.js';
 import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
@@ -13,14 +13,14 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Prediction} from '../../library/types.js' */
 /**
  * @typedef {object} Classifier
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer; nothing for null
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame shows the answer about the next frame of a live view
- * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask for the answer without showing it
- * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
- * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
- * @property {(example: string) => Promise<unknown>} forget an example
- * @property {(example: string) => {id: string, name: string}|undefined} classOf an example, undefined where it is not taught
- * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same which of these shows the same thing, held still; undefined for none
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer, none for null
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame shows the answer for the next frame of a live view
+ * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask predicts without showing the answer
+ * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
+ * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class; it keeps its id
+ * @property {(example: string) => Promise<unknown>} forget removes an example
+ * @property {(example: string) => {id: string, name: string}|undefined} classOf an example; undefined if it is not taught
+ * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same one of these examples that shows the same thing held still, or undefined
  */
 
 /** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, open: () => Promise<Sample>}} Found */
@@ -28,30 +28,30 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** Edge of a picture that is drawn to be shown as the query, in pixels. */
 const EDGE = 480;
 
-/** The picture to show of a sample: its file where the browser can show that, else one that is drawn. @param {Sample} sample @returns {Promise<Blob>} */
+/** The picture to show of a sample: its file if an <img> can show it, else a drawn one. @param {Sample} sample @returns {Promise<Blob>} */
 const pictureOf = async (sample) => sample.file ?? new Blob([new Uint8Array(await sample.picture(EDGE))]);
 
 export class Recogniser {
-  /** What is in the file that is recognised, in pieces where it is long. @type {Found[]} */
+  /** The samples of the open file; a long file has several. @type {Found[]} */
   #found = [];
   /** @type {Source|null} */
   #source = null;
   #url = '';
-  #turn = 0; // of several files in flight only the newest counts
+  #turn = 0; // only the newest of several files counts
   /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
   #shown = null;
-  /** The examples that what is shown was taught as, or all that was taught in live view: undo brings former ones back. @type {string[]} */
+  /** Examples made of the shown sample, or in this live view. Removed ones stay listed, since undo may bring them back. @type {string[]} */
   #taught = [];
   #none = false;
   #classes = /** @type {readonly import('../teach/correct.js').Named[]} */ ([]);
-  /** What the last live answer is about. @type {import('../kinds/index.js').Look|null} */
+  /** What the last live answer was about. @type {import('../kinds/index.js').Look|null} */
   #last = null;
-  /** Answers as they follow one another in live view: the one before, and the one told last. */
+  /** The last two answers of the live view: the one of the frame before, and the one announced last. */
   #heard = { last: '', told: '' };
 
   /**
    * @param {{kinds: import('../kinds/index.js').Kinds, classifier: Classifier, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string}} parts
-   *   `sort` takes several files; `onAsked` is told what the answer shown is about, null where there is none; `refusal` says why there is no camera
+   *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera
    */
   constructor({ kinds, classifier, teachable = true, sort, onAsked = () => {}, refusal = sentence }) {
     this.kinds = kinds;
@@ -91,7 +91,7 @@ export class Recogniser {
     });
   }
 
-  /** Recognises a file; several are sorted, where that is offered. @param {File[]} files */
+  /** Recognises one file. Several are sorted instead, if the page offers that. @param {File[]} files */
   async take(files) {
     const [file] = files;
     if (!file) return;
@@ -127,7 +127,7 @@ export class Recogniser {
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
       if (turn !== this.#turn) return;
-      await this.#forget(); // what stood there is about another picture
+      await this.#forget(); // the old answer is about another picture
       complain(this.error, sentence(error));
       say('');
     } finally {
@@ -142,7 +142,7 @@ export class Recogniser {
   }
 
   /**
-   * Shows something with its answer; once that is there, it can be taught.
+   * Shows a picture with its answer. After that it can be taught.
    *
    * @param {Blob} picture @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open
    */
@@ -159,11 +159,11 @@ export class Recogniser {
   /** @param {readonly import('../teach/correct.js').Named[]} classes that are taught */
   follow(classes) {
     this.#classes = classes;
-    void this.pieces.again().catch(() => {}); // why there is no answer is told elsewhere
+    void this.pieces.again().catch(() => {}); // the page says elsewhere why there is no answer
     this.#showBar();
   }
 
-  /** The example that what is shown is taught as now; live, that is asked when something is pressed. */
+  /** The example made of the shown sample, if it is still taught. In live view this is looked up at each press. */
   get #example() {
     return this.#source ? undefined : this.#taught.find((id) => this.classifier.classOf(id));
   }
@@ -176,8 +176,8 @@ export class Recogniser {
   }
 
   /**
-   * Teaches what is looked at: what the source has before it at this moment, or what is shown. Where that is taught already,
-   * live by a frame of the same thing held still, another choice moves it and the same one leaves it.
+   * Teaches the current frame of the source, or the shown sample. If it is taught already, another class moves the example
+   * and the same class changes nothing. In live view, a frame of the same thing held still counts as taught.
    *
    * @param {Target} target
    */
@@ -204,10 +204,10 @@ export class Recogniser {
       await this.classifier.move(example, target);
     }
     this.#showBar();
-    this.verdict.scrollIntoView({ block: 'nearest' }); // what is taught changes what is said
+    this.verdict.scrollIntoView({ block: 'nearest' }); // the answer changes with the classes
   }
 
-  /** Takes the picture and its prediction away. */
+  /** Removes the picture and its answer. */
   async clear() {
     this.#turn++;
     this.close();
@@ -223,13 +223,13 @@ export class Recogniser {
     await this.classifier.show(null);
   }
 
-  /** Marks the answer that stands there as one about another picture. @param {boolean} waiting */
+  /** Marks the shown answer as outdated while the next one is awaited. @param {boolean} waiting */
   #wait(waiting) {
     for (const element of [this.prediction, this.picture]) element.classList.toggle('stale', waiting);
     this.prediction.setAttribute('aria-busy', String(waiting));
   }
 
-  /** The answer as a sentence, for those who hear it. */
+  /** The answer as a sentence, for screen readers. */
   #answer() {
     const text = this.verdict.textContent ?? '';
     return /[.!?]$/.test(text) ? text : `${text}.`;
@@ -254,7 +254,7 @@ export class Recogniser {
     this.#showBar();
   }
 
-  /** Lets go of the source. */
+  /** Closes the source. */
   close() {
     this.#source?.close();
     this.#source = null;
@@ -268,7 +268,7 @@ export class Recogniser {
 
   #stop = () => void this.#freeze().catch((error) => complain(this.error, sentence(error)));
 
-  /** Ends live view; the answer stays, beside what it is about. */
+  /** Ends live view. The last frame and its answer stay. */
   async #freeze() {
     const last = this.#last;
     this.close();
@@ -283,8 +283,8 @@ export class Recogniser {
   }
 
   /**
-   * Looks at one moment after the other while the source is open: the next is only
-   * taken when the last has been recognised, so nothing ever queues up.
+   * Recognises one frame after the other while the source is open. It takes the next frame
+   * only after the answer for the last one, so nothing queues up.
    */
   async #watch() {
     takeSource(this.#stop);
@@ -304,7 +304,7 @@ export class Recogniser {
     this.liveButton.setAttribute('aria-pressed', 'true');
     try {
       await source.start();
-      if (this.#source !== source) return; // something else is looked at by now
+      if (this.#source !== source) return; // another source or file is open by now
       await this.#forget();
       say(live.lookAt);
       this.verdict.scrollIntoView({ block: 'nearest' });
@@ -327,7 +327,7 @@ export class Recogniser {
     if (this.#source !== source) return;
     this.#last = look;
     if (!answer) return;
-    // An answer is told that has become another one and stays: two moments in a row.
+    // Announces a new answer once two frames in a row have it.
     const now = this.verdict.textContent?.replace(/[\d.,<>\s]+%.*/, '') ?? '';
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
@@ -337,7 +337,7 @@ export class Recogniser {
   }
 }
 
-/** A sample that is read now, to be taught once it is known whether that moment is. @param {Sample} sample @returns {Promise<Sample>} */
+/** Reads a sample now, so that it can be taught later. @param {Sample} sample @returns {Promise<Sample>} */
 async function read(sample) {
   try {
     const [thumbnail, embedding] = [await sample.thumbnail(), await sample.embed()];

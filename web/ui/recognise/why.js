@@ -1,18 +1,18 @@
 // @ts-check
-/** Why an answer is what it is: the taught pictures nearest to what was asked. */
+/** Explains an answer: shows the taught pictures nearest to the query. */
 import { byId, noun } from '../kit/dom.js';
 import { html, ref, render } from '../kit/view.js';
 
 /** @import {Engine, Prediction} from '../../library/types.js' */
 
-/** How many of the nearest pictures are shown. */
+/** Number of nearest pictures shown. */
 const NEAREST = 4;
-/** How long nothing may change before the nearest are looked for anew, in milliseconds. */
+/** Milliseconds without a change before the nearest pictures are searched again. */
 const SETTLED = 300;
 
 /** The part of the page under an answer. */
 export class Why {
-  /** The embedding of what is asked. @type {Float32Array|null} */
+  /** The embedding of the query. @type {Float32Array|null} */
   #question = null;
   #turn = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -25,13 +25,13 @@ export class Why {
     this.box = byId('why', HTMLElement);
   }
 
-  /** Tells what is asked now, nothing if null. @param {Float32Array|null} question its embedding */
+  /** Sets the query; null for none. @param {Float32Array|null} question its embedding */
   ask(question) {
     this.#question = question;
     void this.#refresh();
   }
 
-  /** After a change of what is taught: the nearest may be others, once nothing changes for a moment. */
+  /** Call it after a change of the classes: searches again once nothing changes for a moment. */
   changed() {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.#refresh(), SETTLED);
@@ -47,7 +47,7 @@ export class Why {
       const answer = await this.engine.predict(question);
       if (turn === this.#turn) this.#show(near, answer);
     } catch {
-      if (turn === this.#turn) this.box.hidden = true; // the engine says elsewhere why it cannot answer
+      if (turn === this.#turn) this.box.hidden = true; // the page says elsewhere why there is no answer
     }
   }
 
