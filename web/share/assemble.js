@@ -1,10 +1,9 @@
 // @ts-check
 /**
- * Puts one file together: a page, and in it all that it works with, as blocks of text.
+ * Puts one file together: a page with everything that it needs, as blocks of text.
  *
- * A block is bytes, compressed by gzip and written in base64, in a script element that no
- * browser runs. Nothing that a person has named stands in the file in any other way but
- * in the title, where it is escaped.
+ * A block is gzipped bytes in base64, in a script element that no browser runs. Names given
+ * by people stand only in blocks and, escaped, in the title.
  */
 
 /**
@@ -12,28 +11,28 @@
  * @property {string} name of the session
  * @property {string} made when, in the form of ISO 8601
  * @property {string} version of the site
- * @property {boolean} learn whether the file offers to be taught more
+ * @property {boolean} learn whether the file can be taught more
  * @property {'probability'|'taught'} sort order of the classes
- * @property {string[]} classes names of those that have pictures
+ * @property {string[]} classes names of the classes with pictures
  * @property {SharedExtractor} extractor
  */
 
 /**
- * An extractor in a file: its record (a manifest, or one of each network) and identity. The files
- * that it lists are so many `blocks`, `file-0`, `file-1` and so on, in that order, whatever they
- * are called. What runs it is in the blocks `runtime-simd`, and `runtime-plain` for machines
- * without SIMD where `plain` says so.
+ * An extractor in a file: its record (a manifest, or one for each network) and identity. Its files
+ * are the blocks `file-0`, `file-1` and so on, in the order of the record; `blocks` is their number.
+ * Its runtime is the block `runtime-simd`. If `plain` is true, `runtime-plain` serves machines
+ * without SIMD.
  * @typedef {{id: string, sha256: string, dimension: number, plain: boolean, blocks: number} & Partial<import('../extractor/manifest.js').Manifest & {networks: {}}>} SharedExtractor
  */
 
-/** Where the page takes its blocks; the program that stands behind them names it too. */
+/** Marks the place of the blocks in the page. The page's program uses the same name. */
 const PLACE = '<template id="blocks"></template>';
-/** What the title of the page is before it has one. */
+/** The title in the page, to be replaced. */
 const TITLE = '<title>metaqda</title>';
 
-/** More than this is a lot for one mail, in bytes: a third more there, near 10 MB. */
+/** Bytes from which a file is large for a mail: base64 adds a third, which gives about 10 MB. */
 export const LARGE = 7.2e6;
-/** More than this no browser should be asked to open from one file. */
+/** Most bytes of an extractor in one file. */
 export const MOST = 64e6;
 
 /** @param {Uint8Array} bytes @returns {Promise<string>} */
@@ -76,7 +75,7 @@ export function assemble(page, title, blocks) {
 }
 
 /**
- * The notices of a file whose extractor somebody brought.
+ * The notices of a file with an extractor that a person brought.
  *
  * @param {{id: string, licence: string}} manifest @param {string} notices of what runs it and of the rest
  */
@@ -84,7 +83,7 @@ export function broughtNotices({ id, licence }, notices) {
   return `The feature extractor “${id}” was brought by whoever made this file. Its licence, in the words that came with it:\n\n${licence}\n\n${notices}`;
 }
 
-/** What a file about this may be called. @param {string} name of the session */
+/** A valid file name for a session. @param {string} name of the session */
 export function fileName(name) {
   const plain = name.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
   return `${plain.slice(0, 40) || 'shared'}.html`;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a shared file is made of, read from the site: by the page from where it was loaded,
- * by scripts/share.mjs from the folder.
+ * Reads the parts of a shared file from the site. The page fetches them; scripts/share.mjs
+ * reads the folder.
  */
 import { listed, variantsOf } from '../extractor/networks.js';
 import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
@@ -15,7 +15,7 @@ import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './asse
 /** @param {Read} read @param {string} name @returns {Promise<string>} */
 const textOf = async (read, name) => new TextDecoder().decode(await read(name));
 
-/** Where in the site the page's own extractors, their priors and the pages for them are, by the kind of what they read. @type {Record<string, {folder: string, prior: string, page: string}>} */
+/** The places in the site of the page's own extractors, their priors and pages, by kind. @type {Record<string, {folder: string, prior: string, page: string}>} */
 export const OWN = {
   pictures: { folder: 'extractor', prior: 'prior.safetensors', page: 'share/page' },
   ...Object.fromEntries(['sounds', 'hands'].map((kind) => [kind, { folder: `kinds/${kind}`, prior: `kinds/${kind}/prior.safetensors`, page: `kinds/${kind}/share` }])),
@@ -24,7 +24,7 @@ export const OWN = {
 /** @param {Read} read @param {string} folder */
 export const recordOf = async (read, folder) => JSON.parse(await textOf(read, `${folder}/extractor.json`));
 
-/** With the page's own extractor for a kind. @param {Read} read @param {string} kind @param {string} [sha256] of the variant @returns {Promise<Parts>} */
+/** Parts with the page's own extractor for a kind. @param {Read} read @param {string} kind @param {string} [sha256] of the variant @returns {Promise<Parts>} */
 export async function ownParts(read, kind, sha256) {
   const { folder, page } = OWN[kind];
   const all = variantsOf(await recordOf(read, folder));
@@ -34,7 +34,7 @@ export async function ownParts(read, kind, sha256) {
 }
 
 /**
- * With one that was brought.
+ * Parts with an extractor that a person brought.
  *
  * @param {Read} read @param {import('../extractor/manifest.js').Manifest} manifest @param {string} sha256
  * @param {() => Promise<Map<string, ArrayBuffer>>} contentsOf its files
@@ -43,7 +43,7 @@ export async function ownParts(read, kind, sha256) {
 export async function broughtParts(read, manifest, sha256, contentsOf) {
   if (manifest.runtime === 'function') throw new Error(`The extractor “${manifest.id}” is a function, which a shared file does not run: use it in a page of your own, by the npm package.`);
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-  // Base64 makes them a third longer, and what weights are made of hardly packs.
+  // Base64 adds a third. Weights hardly compress.
   if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
   const contents = await contentsOf();
   const onnx = manifest.runtime === 'onnx';

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What to show of an answer, as wasm/view/compose.go does, which draws the page that the file
- * comes from. testdata/view/frames.json holds both to the same. The headline is the engine's.
+ * Decides what to show of an answer, as wasm/view/compose.go does for the page. Tests hold both
+ * to testdata/view/frames.json. The engine words the headline.
  */
 import { percent, together } from '../../ui/sort/sorting.js';
 
@@ -13,8 +13,8 @@ const NONE = 'None of these';
 /**
  * @param {Class[]} classes some of them with pictures
  * @param {number} none its probability
- * @param {{sort: 'probability'|'taught', taken: number, headline: string}} options taken: the index of the class that it is
- *   taken for, -1 for none of these
+ * @param {{sort: 'probability'|'taught', taken: number, headline: string}} options taken: index of the decision's class,
+ *   -1 for none of these
  * @returns {{verdict: string, rows: Row[]}}
  */
 export function compose(classes, none, { sort, taken, headline }) {

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * The extractor of a shared file: in a worker that runs the very text of this program,
- * or in the window where no worker starts.
+ * The extractor of a shared file. It runs in a worker that has the same program as the page,
+ * or in the window if no worker starts.
  */
 import { simdSupported } from '../../base/simd.js';
 import { ExtractorError } from '../../extractor/errors.js';
 import { load } from '../../extractor/load.js';
 import { filesOf } from '../../extractor/networks.js';
-// The build puts the room of the file's kind in the place of this one.
+// The build replaces this module by the one of the file's kind.
 import * as kind from './kinds/pictures.js';
 
 /**
- * @typedef {object} Room what differs between kinds, beside ui/kinds
+ * @typedef {object} Room the differences between kinds that ui/kinds does not have
  * @property {(extractor: () => Promise<any>, every: boolean) => import('../../ui/kinds/index.js').Kind} kind every: whether its networks tell all sounds apart
  * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} start loads it, in the worker or the window
  */
@@ -19,7 +19,7 @@ import * as kind from './kinds/pictures.js';
 
 export const room = /** @type {Room} */ (kind);
 
-/** Milliseconds after which a silent worker counts as hung, with a second more for each megabyte of the network. */
+/** Milliseconds after which a silent worker counts as hung, plus a second per megabyte of the network. */
 const PATIENCE = 30_000;
 
 /**
@@ -33,7 +33,7 @@ export async function startExtractor(shared, read, program) {
   const [wasm, ...contents] = await Promise.all([simd ? 'runtime-simd' : 'runtime-plain', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer));
   return load({
     record: shared,
-    files: async () => filesOf(shared, contents, wasm), // copied: the window may need them yet
+    files: async () => filesOf(shared, contents, wasm), // copies: the window may need them later
     worker: () => new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), { name: 'extractor' }),
     window: room.start,
   }, { patience: PATIENCE + contents.reduce((sum, { byteLength }) => sum + byteLength, 0) / 1000 });

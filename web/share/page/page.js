@@ -1,5 +1,5 @@
 // @ts-check
-/** The page of a shared file: opens what is in it, recognises, and where it may, learns and writes itself anew. */
+/** The page of a shared file: opens its blocks and recognises. If allowed, it can be taught and saves itself as a new file. */
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { init, openClassifier } from '../../library/index.js';
@@ -19,7 +19,7 @@ export function startPage(script) {
   });
 }
 
-/** Takes the blocks out of the document: they are large. @returns {Record<string, string>} packed, by name */
+/** Removes the blocks from the document, since they are large. @returns {Record<string, string>} packed, by name */
 function takeBlocks() {
   /** @type {Record<string, string>} */
   const blocks = {};
@@ -32,7 +32,7 @@ function takeBlocks() {
   return blocks;
 }
 
-/** This page as it was before it had anything in it. */
+/** Returns a function that writes this page with other blocks. */
 function emptyPage() {
   const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
   return (/** @type {string} */ title, /** @type {Record<string, string>} */ filled) => {
@@ -109,7 +109,7 @@ function buildNotices(notices) {
 }
 
 /**
- * What it was taught, and the pictures of it where the file holds them, which may be played.
+ * Shows the classes, with their pictures if the file has any. Sounds can be played.
  *
  * @param {import('../../library/index.js').Classifier} classifier
  * @param {import('../../ui/kinds/index.js').Kind} kind
@@ -137,7 +137,7 @@ function buildKeeping({ classifier, known, anew, name }) {
   let [taught, saved] = [0, 0];
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
-      const now = taught; // what is taught while the file is made may not be in it
+      const now = taught; // examples added meanwhile may not be in the file
       make().then(async ([bytes, file]) => {
         await save(bytes, file);
         saved = now;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the recogniser of the page needs in a shared file: a classifier without storage, and meters. */
+/** Connects the page's recogniser to a classifier without storage and to the meters of a shared file. */
 import { say } from '../../ui/kit/announce.js';
 import { byId, sentence } from '../../ui/kit/dom.js';
 import { catchMisses, catchPaste } from '../../ui/kit/drop.js';
@@ -17,13 +17,13 @@ import { showMeters } from './meters.js';
  */
 export function buildRecogniser({ classifier, kind, about, onTaught }) {
   speakOf(kind);
-  /** The ways back, the newest last, with what they take back. @type {{name: string, back: () => void}[]} */
+  /** Undo steps, the newest last. @type {{name: string, back: () => void}[]} */
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name }));
-  /** What was taught here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
+  /** Examples added here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
   const taught = new Map();
   let count = 0;
-  /** What the answer shown is about. @type {Float32Array|null} */
+  /** The embedding of the shown answer. @type {Float32Array|null} */
   let asked = null;
 
   /** @param {Float32Array} embedding */
@@ -55,7 +55,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   const button = byId('undo-button', HTMLElement);
   const showUndo = () => {
     const last = done.at(-1);
-    button.setAttribute('aria-disabled', String(!last)); // a disabled one would lose the focus
+    button.setAttribute('aria-disabled', String(!last)); // a disabled button would lose the focus
     button.title = last ? `Undo: ${last.name}` : 'There is nothing to undo';
   };
   /** Says what was done and notes the way back. @param {string} text @param {string} name @param {() => void} back */
@@ -82,7 +82,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     return label;
   };
   const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : classifier.label(target.name));
-  knowClassesBy(async (name) => { // whose ids are their labels
+  knowClassesBy(async (name) => { // ids are labels here
     const label = classifier.label(name);
     return classifier.labels.includes(label) ? label : '';
   });
@@ -102,7 +102,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
         return id;
       },
       move: async (id, target) => {
-        const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only what is shown can be moved
+        const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only the shown example can be moved
         add(id, to, vector);
         did(`Moved from “${from}” to “${to}”.`, `move a ${kind.one} to ${to}`, () => { remove(id); add(id, from, vector); });
       },

@@ -1,5 +1,5 @@
 // @ts-check
-/** Cards of many pictures by group: some of each at once, the others on demand. */
+/** Cards of many pictures by group. Each group shows some at first, the others on demand. */
 import { nextTask } from '../../library/storage.js';
 import { counted, el, noun } from '../kit/dom.js';
 import { html, live, nothing, render, repeat } from '../kit/view.js';
@@ -8,24 +8,24 @@ import { NONE, percent, verdict, WAITING } from './sorting.js';
 /** @import {Item} from './items.js' */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 
-/** Cards that are there at once, shared out among the groups, of each at least and at most so many: a few hundred keep the page quick. */
+/** Cards shown at first in all groups, and least and most of one group. A few hundred keep the page quick. */
 const AT_ONCE = { all: 480, least: 18, most: 60 };
-/** Cards of a group that come with each press. */
+/** Cards of a group added by each press. */
 const MORE = 240;
-/** How long pictures are hung into their cards before the page may breathe, in milliseconds. */
+/** Milliseconds of setting pictures between two pauses for the page. */
 const SLICE = 8;
 
-/** The groups, kept in step with the pictures. */
+/** Shows the groups and follows changes of the pictures. */
 export class Gallery {
   /** @type {Group[]} */
   #groups = [];
-  /** Cards go from group to group with their pictures. @type {Map<Item, HTMLLIElement>} */
+  /** The card of each picture. It moves between groups. @type {Map<Item, HTMLLIElement>} */
   #cards = new Map();
-  /** Cards that were asked for beyond those at once, by the id of the group. @type {Record<string, number>} */
+  /** Number of further cards shown, by the id of the group. @type {Record<string, number>} */
   #extra = {};
-  /** The card of each group that Tab stops at. @type {Record<string, Item>} */
+  /** The card of each group that gets the focus by Tab. @type {Record<string, Item>} */
   #stops = {};
-  /** Cards that have no picture yet: hundreds at once would hold up the page. @type {{item: Item, image: HTMLImageElement|null}[]} */
+  /** Cards without a picture so far: setting hundreds at once would block the page. @type {{item: Item, image: HTMLImageElement|null}[]} */
   #bare = [];
   #hanging = false;
   /** @type {Set<Item>} */
@@ -45,12 +45,12 @@ export class Gallery {
     const focused = document.activeElement;
     const share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
     render(repeat(groups, ({ id }) => id, (group) => this.#shelf(group, share + (this.#extra[group.id] ?? 0))), this.element);
-    // Moving a card takes the focus from it.
+    // A moved card loses the focus.
     if (focused instanceof HTMLElement && focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
     if (!this.#hanging) void this.#hang();
   }
 
-  /** Forgets all cards. */
+  /** Removes all cards. */
   clear() {
     [this.#bare, this.#extra, this.#stops] = [[], {}, {}];
     this.#cards.clear();
@@ -65,7 +65,7 @@ export class Gallery {
     this.onSelect();
   }
 
-  /** Puts the focus on a card, or on the first there is. @param {Item} [item] */
+  /** Focuses a card, or the first one. @param {Item} [item] */
   focus(item) {
     const card = item && this.#cards.get(item);
     const press = (card?.isConnected ? card : this.element).querySelector('button.shot');
@@ -109,7 +109,7 @@ export class Gallery {
     return card;
   }
 
-  /** Gives the cards their pictures, a few at a time. */
+  /** Sets the pictures of cards, a few at a time. */
   async #hang() {
     this.#hanging = true;
     while (this.#bare.length) {

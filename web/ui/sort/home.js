@@ -1,17 +1,17 @@
 // @ts-check
-/** Keeps the pictures that are sorted to the session in which that was begun, and offers to open again what was closed. */
+/** Ties the sorting view to its session, and offers to open a closed view again. */
 import { toast } from '../kit/announce.js';
 
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId'|'extractor'>} State */
 
 export class Home {
-  /** The open session, and that of the pictures. */
+  /** The open session, and the session of the pictures. */
   #now = '';
   #session = '';
   #extractor = '';
   /** The session whose pictures were forgotten. */
   #gone = '';
-  /** Shows again what was put away. @type {(() => void)|null} */
+  /** Shows the hidden view again. @type {(() => void)|null} */
   #restore = null;
   #unoffer = () => {};
 
@@ -19,7 +19,7 @@ export class Home {
   constructor(view) { this.view = view; }
 
   /**
-   * Has the view put away while another session is open. Pictures that another extractor has read are forgotten.
+   * Hides the view while another session is open. Forgets pictures of another extractor.
    *
    * @param {State} state @returns {boolean} whether the view is that of the open session
    */
@@ -42,26 +42,26 @@ export class Home {
     [this.#session, this.#extractor] = [sessionId, sha256];
     const restore = this.#restore;
     if (!restore) return true;
-    if (message) return false; // the session's extractor is about to be loaded
+    if (message) return false; // the session's extractor will be loaded
     this.#restore = null;
     restore();
     return true;
   }
 
-  /** Forgets the pictures of the open session; those of another one are told to be gone when that is open again. */
+  /** Forgets the pictures. If they belong to another session, a notice says so when it is opened. */
   forget() {
     if (this.#session !== this.#now) this.#gone = this.#session;
     this.view.close();
     [this.#session, this.#extractor] = [this.#now, ''];
   }
 
-  /** Takes back the offer and whatever was put away. */
+  /** Removes the offer and the hidden view. */
   clear() {
     this.#unoffer();
     this.#restore = null;
   }
 
-  /** Offers to open again what was closed, until the notice is dismissed. @param {string} what */
+  /** Offers to open the closed view again, until the notice is dismissed. @param {string} what */
   offer(what) {
     const close = toast({ text: `${what} closed; what was taught is kept.`, key: 'closed', action: 'Open again', onAction: this.view.open, onDismiss: this.view.close });
     this.#unoffer = () => { close(); this.#unoffer = () => {}; };

@@ -1,5 +1,5 @@
 // @ts-check
-/** The pictures that are sorted: made of files, taught, copied. */
+/** The pictures to sort: made from files, taught, copied. */
 import { near, teach } from '../kinds/index.js';
 import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
@@ -9,17 +9,17 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
 /** @import {Kind} from '../kinds/index.js' */
 /**
- * One of the pictures. `example` is its id where it is taught, `url` shows it small and
- * is made when it is asked for: the browser takes a millisecond for each.
+ * One of the pictures. `example` is its id if it is taught. `url` is a small picture, made
+ * when it is first used: the browser takes a millisecond for each.
  *
  * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>}} Item
- *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; like: how many others look like it, where it is asked about; out: ids of the classes that it was left out of
+ *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes
  */
 
-/** Edge of a picture among the others, in pixels. */
+/** Edge of a picture in the gallery, in pixels. */
 const EDGE = 200;
 
-/** All that is in a file, answered one by one. @param {Engine} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
+/** The pictures of a file, each with its answer. @param {Engine} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
 export async function itemsOf(engine, kind, file) {
   const items = [];
   for (const [piece, sample] of (await kind.open(file)).entries()) {
@@ -56,7 +56,7 @@ export async function teachItem(engine, kind, classId, { file, piece, embedding 
   return teach(engine, kind, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
-/** Notes what items are taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */
+/** Updates the class that each item is taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */
 export function noteTaught(items, classes) {
   const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
   for (const item of items) {
@@ -65,14 +65,14 @@ export function noteTaught(items, classes) {
   }
 }
 
-/** Takes an item out of all classes that there are, because somebody said so. @param {Item} item @param {string[]} classes ids */
+/** Excludes an item from all existing classes, as a person said. @param {Item} item @param {string[]} classes ids */
 export function leaveOut(item, classes) {
   for (const id of classes) item.out.add(id);
   item.answer &&= { classes, probabilities: classes.map(() => 0), none: 1, taken: -1, doubtful: false };
 }
 
 /**
- * Copies the files into a folder for each answer; a file of several pieces is copied once into each folder.
+ * Copies the files into a folder per answer. A file with several pieces goes once into each of its folders.
  *
  * @param {import('../kit/folders.js').Folders} folders
  * @param {readonly Item[]} items
@@ -98,7 +98,7 @@ export async function copyAll(folders, items, classes, { signal, onProgress }) {
 
 /** Saves the answers as a table. @param {readonly Item[]} items @param {readonly import('../teach/correct.js').Named[]} classes */
 export function saveTable(items, classes) {
-  const table = `\uFEFF${tableOf(items, classes)}`; // the mark has spreadsheets read it as UTF-8
+  const table = `\uFEFF${tableOf(items, classes)}`; // with this mark spreadsheets read UTF-8
   void save(new TextEncoder().encode(table), `${noun()}s.csv`);
   say(`Saved a table of ${counted(items.length, noun())}.`);
 }

@@ -1,9 +1,9 @@
 // @ts-check
-/** What many pictures are taken for: groups, order, filters and the table of them. Nothing here touches the page. */
+/** Groups, order, filters and table of many pictures. Nothing here touches the page. */
 import { NONE } from '../teach/correct.js';
 
 /**
- * An answer about one picture, with the ids of the classes that it speaks of, as the engine decided it: `taken` is the index of a class, -1 for none.
+ * The engine's answer about one picture, with the ids of the classes. `taken` is the index of the decision, -1 for none of these.
  *
  * @typedef {{classes: string[], probabilities: ArrayLike<number>, none: number, taken: number, doubtful: boolean}} Answer
  */
@@ -12,7 +12,7 @@ import { NONE } from '../teach/correct.js';
  * @property {string} name of its file
  * @property {string} path of its file below the folder that was dropped
  * @property {Answer|null} answer null while nothing is taught
- * @property {string} taught id of the class that it was taught as, empty if it was not
+ * @property {string} taught id of the class that it is taught as, else empty
  */
 /** @typedef {{id: string, name: string}} Named a class */
 /** @typedef {'doubt'|'sure'|'name'|'arrival'} Order */
@@ -26,13 +26,13 @@ import { NONE } from '../teach/correct.js';
  * @typedef {{id: string, name: string, items: T[]}} Group
  */
 
-/** Ids of the groups that are no class. */
+/** Ids of groups without a class. */
 export { NONE };
 export const WAITING = 'not-sorted-yet';
 
 /**
- * What a picture is taken for, and how surely. One that was taught is what it was
- * taught as.
+ * The group of a picture and its probability. A taught picture belongs to the class that
+ * it is taught as.
  *
  * @param {Sortable} item
  * @returns {{id: string, probability: number}}
@@ -51,8 +51,8 @@ export const isDoubtful = ({ taught, answer }) => !taught && answer !== null && 
 const byName = new Intl.Collator(undefined, { numeric: true }).compare;
 
 /**
- * The pictures by what they are taken for: the classes in their order, then none of
- * these, then those without an answer. Empty groups are left out.
+ * The pictures by group: the classes in their order, then none of these, then pictures
+ * without an answer. Empty groups are left out.
  *
  * @template {Sortable} T
  * @param {readonly T[]} items
@@ -66,7 +66,7 @@ export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'al
   for (const item of items) {
     const { id, probability } = verdict(item);
     if (filter.kind === 'doubtful' && !isDoubtful(item)) continue;
-    // A class that has just gone: the answers that name it are about to be replaced.
+    // The class was just removed: new answers are on their way.
     const group = groups.get(id) ?? groups.get(WAITING);
     if (filter.kind === 'group' && filter.id !== group?.id) continue;
     group?.items.push({ item, probability });
@@ -81,7 +81,7 @@ export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'al
     .map(({ id, name, items: all }) => ({ id, name, items: all.sort(compare).map(({ item }) => item) }));
 }
 
-/** How many pictures there are in each group, and how many doubtful ones in all. @param {readonly Sortable[]} items */
+/** Number of pictures in each group, and of doubtful ones in all. @param {readonly Sortable[]} items */
 export function countsOf(items) {
   /** @type {Map<string, number>} */
   const groups = new Map();
@@ -94,19 +94,19 @@ export function countsOf(items) {
   return { groups, doubtful };
 }
 
-/** A probability in words: nothing is called certain or impossible that is not exactly so. @param {number} p */
+/** A probability in percent. Only 0 and 1 read as 0 % and 100 %. @param {number} p */
 export function percent(p) {
   if (p >= 0.995 && p < 1) return '> 99 %';
   if (p > 0 && p < 0.005) return '< 1 %';
   return `${Math.round(100 * p)} %`;
 }
 
-/** Keeps numbers and their signs on one line. @param {string} text */
+/** Keeps a number and its percent sign on one line. @param {string} text */
 export const together = (text) => text.replaceAll(' %', '\u00a0%').replaceAll('> 99', '>\u00a099');
 
 /**
- * A table with a line for each picture (RFC 4180): file, answer, its probability, what
- * it was taught as, whether it is doubtful, and the probabilities of all classes and of none.
+ * A table with a line per picture (RFC 4180): file, answer, its probability, the class that it
+ * is taught as, whether it is doubtful, and the probabilities of all classes and of none.
  *
  * @param {readonly Sortable[]} items
  * @param {readonly Named[]} classes
@@ -127,7 +127,7 @@ export function tableOf(items, classes) {
   return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
 
-/** A cell. One that a spreadsheet would take for a formula gets an apostrophe before it. @param {string} text */
+/** A cell. An apostrophe keeps spreadsheets from reading it as a formula. @param {string} text */
 function quoted(text) {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;

@@ -1,5 +1,5 @@
 // @ts-check
-/** A larger view of one of many pictures, with what it is taken for; the arrows go on to its neighbours. */
+/** A larger view of one of many pictures, with its answer. The arrow keys show its neighbours. */
 import { CorrectBar } from '../teach/correct.js';
 import { byId, dialogHead, el } from '../kit/dom.js';
 import { html, icon, render } from '../kit/view.js';
@@ -8,7 +8,7 @@ import { NONE, percent, verdict } from './sorting.js';
 /** @import {Item} from './items.js' */
 /** @import {Named, Target} from '../teach/correct.js' */
 
-/** Answers of so many classes are told. */
+/** Number of classes named in the answer. */
 const TOLD = 4;
 
 /** The dialog. It holds no picture while it is closed. */
@@ -17,7 +17,7 @@ export class Viewer {
   #items = [];
   #at = 0;
   #classes = /** @type {readonly Named[]} */ ([]);
-  /** What shows the item in full, made anew for each. @type {{item: Item, element: HTMLImageElement|HTMLAudioElement}|null} */
+  /** The element that shows the item in full; each item has its own. @type {{item: Item, element: HTMLImageElement|HTMLAudioElement}|null} */
   #shown = null;
   #body = el('div', { class: 'viewer-body' });
 
@@ -50,7 +50,7 @@ export class Viewer {
     if (!this.dialog.open) this.dialog.showModal();
   }
 
-  /** What the classes and answers are meanwhile. @param {readonly Named[]} classes */
+  /** Shows the current classes and answers. @param {readonly Named[]} classes */
   refresh(classes) {
     this.#classes = classes;
     if (this.#items.length) this.#draw();
@@ -68,7 +68,7 @@ export class Viewer {
   #forget() {
     const { element } = this.#shown ?? {};
     const url = element?.src ?? '';
-    element?.removeAttribute('src'); // which may not have been asked for yet
+    element?.removeAttribute('src'); // it may not have been loaded yet
     URL.revokeObjectURL(url);
     this.#shown = null;
   }

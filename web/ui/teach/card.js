@@ -1,5 +1,5 @@
 // @ts-check
-/** The card of one class: its name, its pictures, and what adds more. */
+/** The card of one class: its name, its pictures, and the ways to add more. */
 import { say, toast } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { capital, counted, sentence } from '../kit/dom.js';
@@ -13,20 +13,20 @@ import { repeated } from './words.js';
 /** @import {ClassList} from './classes.js' */
 /** @import {Taught} from './model.js' */
 
-/** Pictures of a card that are there at once, the last ones, and so many more on each press. */
+/** Newest pictures shown at first, and number added by each press. */
 const AT_ONCE = 120;
-/** What a dragged picture is, to other cards. */
+/** The data type of a dragged picture. */
 const DRAGGED = 'application/x-metaqda-example';
 
-/** Why what was being added is stopped: it is taken back. */
+/** The reason to stop a batch that is undone. */
 const UNDONE = 'undone';
 
-/** Batches that are being added or wait, of all cards. */
+/** Number of batches running or waiting, in all cards. */
 let atWork = 0;
 
 /**
- * What is being added to a class or waits for its turn, since there was nothing: batches
- * and files of them, how many are past, how many of these were added.
+ * Progress of the batches of a class, running or waiting. Counts start when the first one is
+ * added. total: files; past: files handled; added: examples made.
  *
  * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: number, begun: boolean, errors: unknown[]}} Adding
  */
@@ -37,17 +37,17 @@ export class ClassCard {
   /** The camera, while it is open. @type {import('../kinds/index.js').Source|null} */
   #source = null;
   #started = false;
-  /** What the open source has captured, by ids. @type {string[]} */
+  /** Ids of the examples captured by the open source. @type {string[]} */
   #taken = [];
-  /** More of the earlier pictures that were asked for. */
+  /** Number of earlier pictures that a press has added. */
   #earlier = 0;
   #hinted = '';
   #error = '';
-  /** Whether what went wrong is a name that could not be given, which is past as soon as anything changes. */
+  /** Whether the error shown is about a refused name. Any change clears it. */
   #misnamed = false;
-  /** The last picture that was added here and is taught in another class too. @type {{own: string, example: string}|null} */
+  /** The last picture added here that is also in another class. @type {{own: string, example: string}|null} */
   #twin = null;
-  /** Whether it has been drawn: of many classes those near the view are. */
+  /** Whether the card is drawn. With many classes only cards near the view are. */
   drawn = false;
 
   /** @param {ClassList} list @param {Taught} taught */
@@ -62,7 +62,7 @@ export class ClassCard {
 
   get id() { return this.taught.id; }
 
-  /** Shows the class as it is now; one that has not been drawn yet shows its name alone, for those who search the page. @param {boolean} [draw] */
+  /** Shows the class as it is now. An undrawn card shows only its name, so that searching the page finds it. @param {boolean} [draw] */
   show(draw = this.drawn) {
     if (!draw) {
       this.element.textContent = this.taught.name;
@@ -80,7 +80,7 @@ export class ClassCard {
     const typed = field instanceof HTMLInputElement && field === document.activeElement ? field.value : name;
     const hidden = Math.max(0, examples.length - AT_ONCE - this.#earlier);
     const hint = repeated(bursts, vary);
-    const announced = this.#hinted && hint ? 'off' : 'polite'; // when it appears, not with every picture that changes its numbers
+    const announced = this.#hinted && hint ? 'off' : 'polite'; // announced when it appears, not at each change of its numbers
     this.#hinted = hint;
     return html`
       <div class="card-head">
@@ -115,7 +115,7 @@ export class ClassCard {
 
   /** @param {{name: string, hold: string}} words */
   #capture({ hold }) {
-    const taken = this.#taken.filter((id) => this.taught.examples.includes(id)).length; // undo takes them back
+    const taken = this.#taken.filter((id) => this.taught.examples.includes(id)).length; // undo may have removed some
     return html`<div class="card-camera">${this.#source?.element}
       <div class="actions">
         <button class="button primary shutter" type="button" ?disabled=${!this.#started} ${ref(this.#wireShutter)}>${hold}<span class="vh"> ${this.taught.name}</span></button>
@@ -133,13 +133,13 @@ export class ClassCard {
       <button class="button quiet" type="button" @click=${() => this.stop()}>Cancel</button></div>`;
   }
 
-  /** Says that what was added is taught in another class too. @param {string} own its id @param {string} example the other's */
+  /** Says that a new example is also in another class. @param {string} own its id @param {string} example id in the other class */
   tellTwin(own, example) {
     this.#twin = { own, example };
     this.show();
   }
 
-  /** What is to be said of a picture in two classes, as long as it is in both. @param {string} one */
+  /** The hint about a picture in two classes, while it is in both. @param {string} one */
   #twinHint(one) {
     const other = this.#twin && this.list.model.holding(this.#twin.example);
     if (!this.#twin || !other || other.id === this.id || !this.taught.examples.includes(this.#twin.own)) return nothing;
@@ -155,23 +155,23 @@ export class ClassCard {
       <button class="link" type="button" @click=${() => { this.#twin = null; this.show(); }}>It is both</button></p>`;
   }
 
-  /** Says what went wrong, or nothing any more. @param {string} text */
+  /** Shows an error, or clears it. @param {string} text */
   complain(text) {
-    if (text && !this.element.parentElement) toast({ text, key: this.id }); // the class has gone, here or in another tab
+    if (text && !this.element.parentElement) toast({ text, key: this.id }); // the class was removed, here or in another tab
     this.#error = text;
     this.#misnamed &&= text !== '';
     this.show();
   }
 
-  /** Something changed, here or in another class: a name that could not be given is past, and a picture may be in two classes no more, or again. */
+  /** Call it after any change: clears the error about a name, and updates the hint about a picture in two classes. */
   settle() {
     if (this.#misnamed) this.complain('');
     else if (this.#twin) this.show();
   }
 
   /**
-   * Adds files one after the other, once those chosen before are added, and says which
-   * of them could not be.
+   * Adds files one after the other, after those chosen before. Says which files could
+   * not be added.
    *
    * @param {File[]} files
    * @param {Line} [line] to wait in
@@ -181,7 +181,7 @@ export class ClassCard {
     if (!files.length) return null;
     if (!this.#adding) this.#error = '';
     const adding = this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] };
-    if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after that
+    if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after the stop
     const { stop } = adding;
     adding.batches++;
     adding.total += files.length;
@@ -194,7 +194,7 @@ export class ClassCard {
         }
       }, {
         signal: stop.signal,
-        around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // a folder is one step with others
+        around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // several folders are one step
         onProgress: (done) => {
           adding.begun = true;
           adding.done = done;
@@ -204,11 +204,11 @@ export class ClassCard {
       adding.errors.push(...result.errors);
       this.#error = summary(adding.errors.map(sentence));
       const added = `${counted(adding.added, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
-      if (stop.signal.reason === UNDONE && adding.added) return result; // which is said
+      if (stop.signal.reason === UNDONE && adding.added) return result; // the undo has been announced
       if (!result.cancelled) say(added);
       else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;
-    } catch (error) { // the step they are was not kept
+    } catch (error) { // the step was not stored
       this.#error = sentence(error);
       return null;
     } finally {
@@ -220,12 +220,12 @@ export class ClassCard {
     }
   }
 
-  /** Adds no more. */
+  /** Stops adding. */
   stop() {
     this.#adding?.stop.abort();
   }
 
-  /** Lets go of whatever the card holds. */
+  /** Releases everything that the card holds. */
   dispose() {
     this.stop();
     this.#close();
@@ -236,7 +236,7 @@ export class ClassCard {
   #pick = ({ target }) => {
     const field = /** @type {HTMLInputElement} */ (target);
     const files = [...field.files ?? []];
-    field.value = ''; // so that the same file can be chosen again
+    field.value = ''; // the same file can be chosen again
     void this.addFiles(files);
   };
 
@@ -302,7 +302,7 @@ export class ClassCard {
     this.#started = false;
     this.#taken = [];
     this.complain('');
-    // What is said of the first pictures must not come to lie on what takes the next.
+    // A message about the first pictures must not cover the button for the next.
     this.element.querySelector('.shutter')?.scrollIntoView({ block: 'nearest' });
     try {
       await source.start();
@@ -321,7 +321,7 @@ export class ClassCard {
     const source = this.#source;
     let taken = 0;
     const { engine } = this.list;
-    // What one press takes is one step.
+    // All pictures of one press are one step.
     const onHold = (/** @type {boolean} */ held) => {
       source?.element.classList.toggle('capturing', held);
       if (!held && taken) say(`Took ${taken === 1 ? `a ${this.list.kinds.now.one}` : counted(taken, this.list.kinds.now.one)} of “${this.taught.name}”.`);

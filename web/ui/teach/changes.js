@@ -1,5 +1,5 @@
 // @ts-check
-/** What a person does to what is taught: each press is one step, which undo takes back and redo does again. */
+/** Changes of classes and examples. Each press is one step for undo and redo. */
 import { say } from '../kit/announce.js';
 import { byId, counted, noun, sentence } from '../kit/dom.js';
 import { removed } from './words.js';
@@ -7,13 +7,13 @@ import { removed } from './words.js';
 /** @import {Engine} from '../../library/types.js' */
 /** @import {Target} from './correct.js' */
 
-/** The name of a step with what an example of this session is called. @param {string} step such as "move an example to Banana" */
+/** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana" */
 const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), noun()) : `a ${noun()}`}`);
 
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
-  /** Steps under way, and whether they are to be taken back. @type {Set<{stop: () => void, undone: boolean}>} */
+  /** Running steps, and whether they will be undone. @type {Set<{stop: () => void, undone: boolean}>} */
   #underWay = new Set();
 
   /** @param {{engine: Engine, model: () => import('./model.js').Classes}} parts */
@@ -31,7 +31,7 @@ export class Changes {
     });
   }
 
-  /** Says on the buttons what they would do. @param {{undo: string, redo: string}} state */
+  /** Names the next undo and redo on the buttons. @param {{undo: string, redo: string}} state */
   show({ undo, redo }) {
     for (const [button, word, name] of /** @type {[HTMLButtonElement, string, string][]} */ ([[this.#undo, 'Undo', undo], [this.#redo, 'Redo', redo]])) {
       button.setAttribute('aria-disabled', String(!name)); // a disabled one would lose the focus
@@ -39,7 +39,7 @@ export class Changes {
     }
   }
 
-  /** Takes back the last step; one that is under way is stopped and then taken back. */
+  /** Undoes the last step. A running step is stopped first. */
   async undo() {
     for (const step of this.#underWay) {
       step.undone = true;
@@ -63,11 +63,11 @@ export class Changes {
   }
 
   /**
-   * Does what is one step to whoever takes it back.
+   * Runs work as one undo step.
    *
    * @template T
    * @param {() => Promise<T>} work
-   * @param {() => void} [stop] has it end early; without it undo waits for the end
+   * @param {() => void} [stop] ends the work early; without it undo waits for the end
    * @returns {Promise<T>}
    */
   async step(work, stop = () => {}) {
@@ -96,7 +96,7 @@ export class Changes {
     say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, noun())}` : ', which was empty'}.`);
   }
 
-  /** Puts all that is in a class into another one. @param {string} id @param {string} into */
+  /** Moves all examples of a class into another one and removes the class. @param {string} id @param {string} into */
   async merge(id, into) {
     const [from, to] = [id, into].map((one) => this.model().name(one));
     await this.engine.mergeClasses(id, into);
@@ -113,7 +113,7 @@ export class Changes {
     });
   }
 
-  /** Moves pictures of a class to another one, which is made where it is new; they keep their ids. @param {string[]} ids at least one @param {Target} target */
+  /** Moves pictures to another class and creates it if it is new. They keep their ids. @param {string[]} ids at least one @param {Target} target */
   move(ids, target) {
     return this.step(async () => {
       const from = this.model().holding(ids[0]);
@@ -124,11 +124,11 @@ export class Changes {
   }
 
   /**
-   * Teaches pictures as a class, which is made where it is new. A picture that cannot be taught stops the rest;
-   * those before it stay.
+   * Adds pictures to a class and creates it if it is new. A picture that fails stops the rest. Those before it
+   * stay.
    *
    * @param {Target} target
-   * @param {readonly ((classId: string) => Promise<string>)[]} examples each adds one picture to the class and answers its id
+   * @param {readonly ((classId: string) => Promise<string>)[]} examples each adds one picture to the class and resolves with its id
    * @returns {Promise<string[]>} the ids of the examples
    */
   teach(target, examples) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The panel 'How good is it?': every picture left out in turn and asked about. */
+/** The panel 'How good is it?': predicts every picture by a session without it. */
 import { complain } from '../kit/announce.js';
 import { byId, capital, counted, el, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
@@ -10,18 +10,18 @@ import { rests } from '../../base/task.js';
 /** @import {ClassList} from './classes.js' */
 /** @import {Goodness} from './goodness.js' */
 
-/** How long nothing may change before it is computed anew, in milliseconds. */
+/** Milliseconds without a change before it computes again. */
 const SETTLED = 600;
-/** The most pictures shown of a list. */
+/** Most pictures shown of a list. */
 const MOST = 24;
 
-/** Computes while it is open, and anew after every change. */
+/** Computes while it is open, and again after every change. */
 export class CheckPanel {
   /** @type {AbortController|null} */
   #running = null;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #settling;
-  /** Whether what is shown is of classes that have changed. */
+  /** Whether the shown result is outdated. */
   #stale = true;
 
   /** @param {{engine: Engine, classes: ClassList}} parts */
@@ -39,7 +39,7 @@ export class CheckPanel {
     this.panel.addEventListener('toggle', () => { if (this.panel.open && this.#stale) void this.#compute(); });
   }
 
-  /** After a change of what is taught: what is being computed is of no use any more. */
+  /** Call it after a change of the classes: stops the computation, which is outdated. */
   changed() {
     this.#running?.abort();
     this.#stale = true;
@@ -68,7 +68,7 @@ export class CheckPanel {
     }
   }
 
-  /** All trials, or null where the classes changed meanwhile. @param {AbortSignal} signal */
+  /** All trials, or null if the classes changed meanwhile. @param {AbortSignal} signal */
   async #trials(signal) {
     /** @type {Trial[]} */
     const trials = [];

@@ -1,5 +1,5 @@
 // @ts-check
-/** The list of the classes: their cards in order, what adds classes, and folders that are taught. */
+/** The list of classes: their cards in order, the ways to add classes, and teaching from folders. */
 import { complain, say } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
@@ -13,22 +13,22 @@ import { Classes } from './model.js';
 
 /** @import {ClassState, Engine, Step} from '../../library/types.js' */
 
-/** With more pictures than this a card is drawn when it comes near the view; until then it has its name alone. */
+/** With more pictures than this, a card shows only its name until it comes near the view. */
 const EAGER = 600;
-/** Cards that are made before the page may breathe. */
+/** Cards made between two pauses for the page. */
 const AT_A_TIME = 200;
 
 export class ClassList {
   model = new Classes();
   /** @type {Map<string, ClassCard>} */
   #cards = new Map();
-  /** Whether there are so many pictures that cards are drawn when they are needed. */
+  /** Whether cards are drawn only when they come near the view. */
   #many = false;
-  /** Files that are added, to whichever class, in the order in which they were chosen. */
+  /** Files to add, of all classes, in the order of choice. */
   line = new Line();
-  /** Stops the folders that wait to be taught. */
+  /** Stops waiting folders. */
   #folders = new AbortController();
-  /** What is to have the focus once it is there: a class, or a picture of it. @type {{classId: string, exampleId?: string}|null} */
+  /** The class or picture that gets the focus once it is shown. @type {{classId: string, exampleId?: string}|null} */
   #awaited = null;
   #inView = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) this.cardAround(target);
@@ -50,7 +50,7 @@ export class ClassList {
     onFolder(byId('teach-folders', HTMLInputElement), () => this.kinds.now, (files) => void this.addFolders(files));
   }
 
-  /** Shows these classes. Of many it makes some at a time. @param {ClassState[]} classes */
+  /** Shows these classes, some at a time if there are many. @param {ClassState[]} classes */
   async show(classes) {
     this.model.set(classes);
     for (const { examples } of classes) for (const example of examples) this.thumbnails.take(example);
@@ -65,7 +65,7 @@ export class ClassList {
   }
 
   /**
-   * Shows what happened to the classes, in this order. What it costs does not depend on what else there is.
+   * Applies steps in order. The cost depends only on the changed classes.
    *
    * @param {Step[]} steps
    */
@@ -85,13 +85,13 @@ export class ClassList {
     this.#draw(steps.some((step) => step.do === 'put-class' || step.do === 'drop-class'));
   }
 
-  /** Shows all anew, in the words of another kind. */
+  /** Draws all cards again, with the words of another kind. */
   redraw() {
     for (const card of this.#cards.values()) card.show();
     this.#draw();
   }
 
-  /** The card of a class, new where there is none. @param {import('./model.js').Taught} taught */
+  /** The card of a class, made if there is none. @param {import('./model.js').Taught} taught */
   #made(taught) {
     let card = this.#cards.get(taught.id);
     if (!card) {
@@ -120,13 +120,13 @@ export class ClassList {
     byId('welcome', HTMLElement).hidden = all.length > 0;
     byId('teach-summary', HTMLElement).textContent = all.length
       ? `${counted(all.length, 'class', 'classes')}, ${counted(examples, this.kinds.now.one)}` : '';
-    // One press is the next one to make: to teach, or to ask once something is taught.
+    // The button for the next step stands out: teach first, then recognise.
     document.body.classList.toggle('taught', examples > 0);
     if (this.#awaited) this.focus(this.#awaited.classId, this.#awaited.exampleId);
   }
 
   /**
-   * Gives the focus to a class, or to a picture of it, now or as soon as it is there.
+   * Focuses a class, or a picture of it, now or once it is shown.
    *
    * @param {string} classId
    * @param {string} [exampleId]
@@ -155,7 +155,7 @@ export class ClassList {
     return card;
   }
 
-  /** What else can be done with a class: rename it, merge it, save its pictures. @param {string} id */
+  /** The menu of a class: rename, merge, save its pictures. @param {string} id */
   menu(id) {
     const dialog = byId('ask-what', HTMLDialogElement);
     const one = this.model.of(id);
@@ -180,25 +180,25 @@ export class ClassList {
     dialog.showModal();
   }
 
-  /** Takes in a picture that was dragged from another card. @param {string} dragged @param {string} toId */
+  /** Moves a picture dragged from another card. @param {string} dragged @param {string} toId */
   async takeIn(dragged, toId) {
     const [classId, exampleId] = dragged.split(' ');
     if (classId !== toId && this.model.of(classId)?.examples.includes(exampleId)) await this.changes.move([exampleId], { id: toId });
   }
 
-  /** Deletes a class, and gives the focus to what is now in its place. @param {string} id */
+  /** Deletes a class and focuses the one in its place. @param {string} id */
   async remove(id) {
     const at = this.model.all.findIndex((one) => one.id === id);
     await this.changes.removeClass(id);
     const left = this.model.all.filter((one) => one.id !== id);
-    // A field would open a phone's keyboard.
+    // Focus on a field would open a phone's keyboard.
     const target = this.card(left[Math.min(at, left.length - 1)]?.id)?.element ?? byId('samples-button', HTMLElement);
     target.focus({ preventScroll: true });
   }
 
   /**
-   * Teaches folders: each that holds pictures is a class of its name. Pictures that came
-   * without a folder are asked about.
+   * Teaches from folders: each folder with pictures is a class of its name. For pictures
+   * without a folder it asks for the class.
    *
    * @param {File[]} files
    */
@@ -242,7 +242,7 @@ export class ClassList {
     say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, one)} in no folder ${rest === 1 ? 'was' : 'were'} left out.` : ''));
   }
 
-  /** Asks once whether folders go into the classes of their names that there are. @param {string[]} names @returns {Promise<boolean>} */
+  /** Asks once whether to add folders to existing classes of the same names. @param {string[]} names @returns {Promise<boolean>} */
   #mayMeet(names) {
     const dialog = byId('ask-what', HTMLDialogElement);
     return new Promise((resolve) => {
@@ -258,19 +258,19 @@ export class ClassList {
     });
   }
 
-  /** The class that has a name, or a new one. @param {string} name @returns {Promise<import('./correct.js').Target>} */
+  /** The class of a name, or a new one. @param {string} name @returns {Promise<import('./correct.js').Target>} */
   async #target(name) {
-    const { class: id } = await this.engine.label(name).catch(() => ({ class: '' })); // what cannot be one is refused when it is added
+    const { class: id } = await this.engine.label(name).catch(() => ({ class: '' })); // an invalid name is refused when the class is added
     return id ? { id } : { name };
   }
 
-  /** Stops what waits to be taught: it was meant for the session that was open. */
+  /** Stops waiting files, which were meant for the former session. */
   stop() {
     this.#folders.abort();
     this.#folders = new AbortController();
   }
 
-  /** The card of a class, which is made where there is none: its card comes with the next change. @param {import('./correct.js').Target} target */
+  /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target */
   async #cardFor(target) {
     const { id } = 'id' in target ? target : await this.engine.addClass(target.name);
     while (!this.#cards.has(id) && (await this.engine.state()).classes.some((one) => one.id === id)) await nextTask();
@@ -279,7 +279,7 @@ export class ClassList {
     return card;
   }
 
-  /** Asks what pictures are that came without a class, and teaches them. @param {File[]} files */
+  /** Asks for the class of pictures without a folder, and teaches them. @param {File[]} files */
   #askAbout(files) {
     const dialog = byId('ask-what', HTMLDialogElement);
     const bar = new CorrectBar({ label: files.length === 1 ? 'It is:' : 'They are:', onChoose: async (target) => {
@@ -299,7 +299,7 @@ export class ClassList {
     byId('add-class', HTMLFormElement).addEventListener('submit', async (event) => {
       event.preventDefault();
       const name = field.value.trim();
-      if (!name && adding) return; // pressed twice
+      if (!name && adding) return; // a double press
       adding++;
       field.value = ''; // the next name may be typed at once
       try {

@@ -6,13 +6,13 @@ import { html, icon, live, nothing, render } from '../kit/view.js';
 /** @typedef {{id: string, name: string}} Named a class */
 /** @typedef {{id: string}|{name: string}} Target a class, NONE, or the name of a new class */
 
-/** In place of the id of a class: none of these. */
+/** The id for none of these. */
 export const NONE = 'none-of-these';
 
-/** So many classes have their button at once; the others come with "More". */
+/** Classes with a button at first; "More" shows the others. */
 const AT_ONCE = 12;
 
-/** The id of the class that a name would be, as the engine says; empty for none. @type {(name: string) => Promise<string>} */
+/** The id of the class that has a name, by the engine's rules; empty for none. @type {(name: string) => Promise<string>} */
 let classOf = async () => '';
 
 /** @param {typeof classOf} rule of the page, for all bars */
@@ -20,7 +20,7 @@ export const knowClassesBy = (rule) => { classOf = rule; };
 
 let bars = 0;
 
-/** A row of buttons that say what something is. */
+/** A row of buttons, one for each class that something may be. */
 export class CorrectBar {
   #classes = /** @type {readonly Named[]} */ ([]);
   #chosen = '';
@@ -29,13 +29,13 @@ export class CorrectBar {
   #error = '';
   #label;
   #busy = false;
-  /** What was pressed while a press before was at work, the last about each thing. @type {{target: Target, about: unknown}[]} */
+  /** Presses made while another is handled; for each thing only the last one. @type {{target: Target, about: unknown}[]} */
   #waiting = [];
 
   /**
    * @param {{label: string, none?: boolean, about?: () => any, onChoose: (target: Target, about: any) => Promise<unknown>}} options
-   *   none: whether none of these can be chosen, which calls onChoose with the id NONE; about: what a press is about, null where
-   *   no other is to come after it
+   *   none: whether none of these can be chosen (onChoose gets the id NONE); about: the thing that a press is about, or
+   *   null to drop presses made while another is handled
    */
   constructor({ label, none = false, about = () => null, onChoose }) {
     this.id = `correct-${++bars}`;
@@ -53,14 +53,14 @@ export class CorrectBar {
     this.#draw();
   }
 
-  /** Offers these classes. @param {readonly Named[]} classes @param {string} [chosen] the one that was chosen last, or NONE */
+  /** Offers these classes. @param {readonly Named[]} classes @param {string} [chosen] id of the chosen class, or NONE */
   show(classes, chosen = '') {
     this.#classes = classes;
     this.#chosen = chosen;
     this.#draw();
   }
 
-  /** Takes what was typed away. */
+  /** Clears the typed name. */
   reset() {
     this.#open = false;
     this.#error = '';
@@ -101,7 +101,7 @@ export class CorrectBar {
 
   /** @param {KeyboardEvent} event */
   #key = (event) => {
-    event.stopPropagation(); // arrows and letters are for the field
+    event.stopPropagation(); // arrows and letters belong to the field
     if (event.key !== 'Escape') return;
     event.preventDefault();
     this.reset();
@@ -122,8 +122,8 @@ export class CorrectBar {
   };
 
   /**
-   * A press while the one before is at work comes after it, whatever is shown by then; where it is about nothing it is part
-   * of the one before, since people press twice.
+   * A press made while another is handled waits for it, whatever is shown by then. If it is about null, it is dropped:
+   * people press twice.
    *
    * @param {Target} target @param {unknown} [about]
    */
@@ -138,7 +138,7 @@ export class CorrectBar {
       this.#error = '';
       const id = 'name' in target && await classOf(target.name);
       await this.onChoose(id ? { id } : target, about);
-      if (about === this.about()) this.reset(); // else what is typed is about something else
+      if (about === this.about()) this.reset(); // else the typed name belongs to another thing
       if (typed && document.activeElement === document.body) this.#focusNew();
     } catch (error) {
       this.#error = sentence(error);

@@ -1,24 +1,23 @@
 // @ts-check
 /**
- * What leaving each example out in turn tells, in words first. An example is a
- * picture, or a burst of pictures that are nearly the same; it is right where a session
- * that was never taught it takes it for its own class.
+ * Sums up the predictions of each example by a session without it. An example is a
+ * picture, or a burst of near-copies. It is right if the decision is its own class.
  */
 import { counted, noun } from '../kit/dom.js';
 
 /** @import {Trial} from '../../library/types.js' */
 
-/** From how many trials on answers are sorted by how sure they were; fewer tell nothing. */
+/** Least number of trials for a comparison by certainty. */
 const ENOUGH = 30;
-/** Least trials in a group of answers that is told. */
+/** Least number of trials in a shown group of answers. */
 const GROUP = 8;
-/** Classes with no more than so many times the fewest pictures have as few: of 24 and 23 neither lacks one. */
+/** A class has few pictures up to this many times the fewest. With 24 and 23 both have few. */
 const AS_FEW = 1.2;
-/** Below this probability of its own class an example fits badly. */
+/** An example fits badly if the probability of its own class is below this. */
 const MISFIT = 0.2;
-/** Where every class is in doubt by less than this, more pictures change little. */
+/** If the doubt of every class is below this, more pictures change little. */
 const SURE = 0.1;
-/** With fewer in a class, all being right is no more than a good sign. */
+/** A class with fewer examples shows little, even if all are right. */
 const TELLING = 4;
 /** Least probability of each group of answers, in percent. */
 const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
