@@ -32,7 +32,7 @@ const TITLE = '<title>metaqda</title>';
 
 /** Bytes from which a file is large for a mail: base64 adds a third, which gives about 10 MB. */
 export const LARGE = 7.2e6;
-/** Most bytes of an extractor in one file. */
+/** Most bytes of one file that a browser should be asked to open. */
 export const MOST = 64e6;
 
 /** @param {Uint8Array} bytes @returns {Promise<string>} */

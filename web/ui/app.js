@@ -1,5 +1,5 @@
 // @ts-check
-/** Starts the page: loads engine and extractor, joins them with the views. */
+/** Starts the page: loads engine and extractor, and connects them with the views. */
 import { complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
@@ -41,12 +41,12 @@ async function fetchManifest() {
   return response.json();
 }
 
-/** Takes the notice away of one that could not be had: another kind has another. */
+/** Removes the notice about a missing prior: another kind has another prior. */
 let unsay = () => {};
 
 /**
- * Has the engine use the prior that came with the page. Where it cannot be had
- * the page works with what it has, and says so.
+ * Makes the engine use the site's prior. If it cannot be fetched, the page goes on
+ * with the current one, and says so.
  *
  * @param {Engine} engine
  * @param {Promise<Manifest>} manifest
@@ -68,7 +68,7 @@ async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
 }
 
 /**
- * The page's own extractor for a kind other than pictures, with its background knowledge.
+ * The page's own extractor for a kind other than pictures, with its prior.
  *
  * @param {string} kind @param {Engine} engine @param {Promise<Manifest>} manifest @param {string} [variant]
  * @returns {import('./sessions/reader.js').PageExtractor}
@@ -88,10 +88,10 @@ function pageExtractor(kind, engine, manifest, variant) {
 /** @type {Promise<unknown>[]} what was fetched before there was a service worker, fetched once more when there is, out of the browser's cache */
 const again = [];
 
-/** Resolves once a service worker answers what the page fetches. @param {ServiceWorkerContainer} container */
+/** Resolves once a service worker controls the page. @param {ServiceWorkerContainer} container */
 const controlled = (container) => new Promise((resolve) => { container.addEventListener('controllerchange', resolve, { once: true }); });
 
-/** With the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
+/** Loads an extractor, with progress in the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
 async function fetchKind(kind, folder, manifest, variant) {
   const bar = byId('loading', HTMLProgressElement);
   bar.hidden = false;
@@ -120,8 +120,8 @@ function meanwhile({ site, sha256 }) {
 }
 
 /**
- * A notice at the foot of the page that stands as long as there is something to
- * tell, or until it is dismissed.
+ * A notice at the foot of the page. It stays while it has a text, or until it is
+ * dismissed.
  *
  * @param {string} key
  * @param {{action?: string, onAction?: () => void}} [offer]
@@ -138,20 +138,20 @@ function standing(key, offer = {}) {
   };
 }
 
-/** The bar under the header and the words beside it, for several downloads. */
+/** The progress of several downloads: the bar under the header, and its text. */
 function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
-  /** In bytes; of what has not begun what is to be expected. @type {Record<string, {loaded: number, total: number}>} */
+  /** Bytes of each download; estimates for those not started. @type {Record<string, {loaded: number, total: number}>} */
   const parts = { engine: { loaded: 0, total: 5e6 }, extractor: { loaded: 0, total: 4e6 } };
   return (/** @type {string} */ name) => (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
     parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
     [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
-    say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // of bytes unpacked: what is sent is a third of them
+    say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; a third of them is sent
   };
 }
 
 /**
- * Calls `show` after each change, once at a time, and once more when something
+ * Calls `show` after each change, one call at a time, and again if something
  * changed meanwhile.
  *
  * @param {() => Promise<void>} show
@@ -172,7 +172,7 @@ function coalesced(show) {
 }
 
 /**
- * A word that is another one whenever answers may be others.
+ * A cache key for answers: it changes whenever answers may change.
  *
  * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
  * @param {readonly import('./teach/model.js').Taught[]} classes
@@ -181,14 +181,14 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
   return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
 }
 
-/** Joins the views with the engine. @param {Engine} engine @param {Reader} reader */
+/** Connects the views with the engine. @param {Engine} engine @param {Reader} reader */
 async function build(engine, reader) {
   const { kinds } = reader;
   knowClassesBy(async (name) => (await engine.label(name)).class);
   const choice = new KindChoice({
     kinds, choose: (id) => reader.useKind(id), addClass: (name) => engine.addClass(name),
     newSession: async (id) => {
-      await reader.pages[id].load(); // or why it cannot be had, before there is a session
+      await reader.pages[id].load(); // if this fails, no session is made
       onReplaced();
       await engine.newSession(`${capital(kinds.all[id].one)}s`);
       await reader.useKind(id);
@@ -243,7 +243,7 @@ async function build(engine, reader) {
   let shown = 0;
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
-    shown = 0; // everything, should the following fail
+    shown = 0; // if the next lines fail, everything is shown again
     tellStorage(state.storage.message);
     tellVanished(state.storage.vanished);
     tellPrior(state.prior.message);
@@ -326,7 +326,7 @@ async function start() {
 
 try {
   const version = await start();
-  // Without a service worker (a private window, say) all works but offline use.
+  // Without a service worker (as in a private window) only offline use is missing.
   offlineUse(version).catch((error) => console.warn(sentence(error)));
 } catch (error) {
   byId('loading', HTMLElement).hidden = true;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The kind of a session: chosen while it is new, then a label; and the words of the page for it. */
+/** The choice of kind for a new session, later a label. Sets the kind's words in the page. */
 import { complain, say } from '../kit/announce.js';
 import { byId, capital, dialogHead, el, icon as drawing, sentence, setNoun } from '../kit/dom.js';
 import { canDrop } from '../kit/drop.js';
@@ -8,7 +8,7 @@ import { onSource, sourceTaken } from './index.js';
 
 /** @import {Kinds} from './index.js' */
 
-/** Puts what recognises, in the page and in a shared file, into the words of a kind. @param {import('./index.js').Kind} kind */
+/** Sets a kind's words in the recognising part of the page or of a shared file. @param {import('./index.js').Kind} kind */
 export function speakOf({ one, choose, accept, icon: drawn, live }) {
   setNoun(one);
   const field = byId('query-file', HTMLInputElement);
@@ -47,7 +47,7 @@ export class KindChoice {
     this.#draw();
   }
 
-  /** Puts the page into the words of the kind that is shown now. */
+  /** Sets the words of the current kind in the page. */
   show() {
     const { now } = this.kinds;
     speakOf(now);
@@ -56,7 +56,7 @@ export class KindChoice {
     this.#draw();
   }
 
-  /** Is there while nothing is taught and no camera is open: were it to go with the first picture, the button that captures would move under the finger. */
+  /** Shown while nothing is taught and no camera is open. If it went with the first picture, the capture button would move under the finger. */
   #draw() {
     const { all, now } = this.kinds;
     this.element.hidden = this.#model?.examples !== 0 || sourceTaken();
@@ -79,7 +79,7 @@ export class KindChoice {
     });
   }
 
-  /** Offers new sessions of the other kinds: a session with examples keeps its own. */
+  /** Offers new sessions of other kinds, since a session with examples keeps its kind. */
   #offer() {
     const { all, now } = this.kinds;
     const dialog = byId('ask-what', HTMLDialogElement);

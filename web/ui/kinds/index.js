@@ -1,57 +1,57 @@
 // @ts-check
 /**
- * Kinds of what a session is about: pictures, and whatever has a folder beside that of
- * pictures. What differs between kinds, how an example is captured, drawn and embedded, is
- * behind `Kind`; the rest of the page asks `kinds.now` and never which one that is. To add a
- * kind: a folder here whose index.js makes a Kind, with its line in app.js; one of web/extractor
- * with the recipe of its embeddings, with its lines in web/build/kinds.mjs; its prior in the
- * Makefile and scripts/embed/extractor.mjs; and, where it is to go out as a file, a module of
- * web/share/page/kinds with its lines in web/build/share.mjs and web/share/parts.js.
+ * The kinds of sessions: pictures, hands and sounds, each with a folder here. A `Kind` says
+ * how an example is captured, drawn and embedded. The rest of the page uses `kinds.now` and
+ * never asks which kind that is. To add a kind:
+ *   a folder here whose index.js makes a Kind, with its line in app.js
+ *   a folder of web/extractor with the recipe of its embeddings, with its lines in web/build/kinds.mjs
+ *   its prior in the Makefile and scripts/embed/extractor.mjs
+ *   for shared files, a module of web/share/page/kinds with its lines in web/build/share.mjs and web/share/parts.js
  *
- * @typedef {object} Sample one thing, to be taught or asked about; whoever got it closes it
- * @property {string} name of its file, for a piece of a longer one with its place in it; empty where it was captured live
- * @property {string} [at] where in a longer file it begins, such as 0:04
- * @property {File} [file] that an <img> shows as it is; missing where there is none
- * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, kept with the example; asked for before `embed`
- * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, for a square of so many pixels; asked for before `embed`
- * @property {() => Promise<Float32Array>} embed the numbers that it is compared by, asked for once, last
- * @property {() => void} close frees what it holds
+ * @typedef {object} Sample one thing to teach or to recognise; its receiver closes it
+ * @property {string} name of its file, with the position for a piece of a longer file; empty if captured live
+ * @property {string} [at] position in a longer file, such as 0:04
+ * @property {File} [file] if an <img> can show its file
+ * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, stored with the example; call it before `embed`
+ * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, in a square of `edge` pixels; call it before `embed`
+ * @property {() => Promise<Float32Array>} embed its embedding; call it once, last
+ * @property {() => void} close frees its memory
  *
- * @typedef {object} Look what a live source had before it at one moment
- * @property {Float32Array|null} embedding null where there is nothing to be recognised, such as silence
- * @property {() => Promise<Sample>} sample of it, to be shown beside its answer and taught
+ * @typedef {object} Look one moment of a live source
+ * @property {Float32Array|null} embedding null if there is nothing to recognise, such as silence
+ * @property {() => Promise<Sample>} sample of this moment, to show and to teach
  *
- * @typedef {object} Source what captures: a camera, a microphone. It is in use from start to close
- * @property {HTMLElement} element what it shows of itself; in the document before `start`
+ * @typedef {object} Source a camera or a microphone, in use from `start` to `close`
+ * @property {HTMLElement} element shows it; must be in the document before `start`
  * @property {boolean} open
  * @property {() => Promise<void>} start rejects with an Error whose message is a sentence with the remedy
- * @property {() => Promise<Sample>} sample what is before it, to be taught
- * @property {() => Promise<Look>} look the same to be recognised live, as coarsely as a slow device needs
+ * @property {() => Promise<Sample>} sample the current frame or sound, to teach
+ * @property {() => Promise<Look>} look the same for live recognition, coarser on a slow device
  * @property {() => void} close for good
  *
  * @typedef {object} Kind
- * @property {string} id kept with a session
+ * @property {string} id stored with a session
  * @property {string} icon of one example
- * @property {string} one what one example is called, such as 'picture'; several have an s
- * @property {string} choose what the button says that chooses one to recognise
- * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
- *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
- * @property {string} such a class that there might be, such as 'Mug'
- * @property {string} vary what makes the next example unlike the ones before, as in 'turn it'
- * @property {boolean} others whether extractors that a person brings read it
+ * @property {string} one the word for one example, such as 'picture'; the plural has an s
+ * @property {string} choose label of the button that chooses a file to recognise
+ * @property {{name: string, icon: string, hold: string, lookAt: string}} live words of the source: its name ('Camera'), its icon,
+ *   the label of the capture button ('Hold to capture'), and a status while it recognises
+ * @property {string} such a possible class, such as 'Mug'
+ * @property {string} vary how to make the next example different, such as 'turn it'
+ * @property {boolean} others whether a person's own extractors work for it
  * @property {number} interval least milliseconds between two looks
- * @property {number} copy whitened distance below which two are the same one, encoded anew at most; others are further apart
+ * @property {number} copy whitened distance below which two examples are the same file, or the same encoded again
  * @property {string} accept types of files, for a field that chooses them
- * @property {(file: {name: string, type: string}) => boolean} claims whether a file says that it is of this kind
- * @property {(file: File) => Promise<Sample[]>} open what is in a file, one or several pieces; rejects with a sentence that names the file
+ * @property {(file: {name: string, type: string}) => boolean} claims whether a file's type or name fits this kind
+ * @property {(file: File) => Promise<Sample[]>} open the samples of a file; rejects with a sentence that names the file
  * @property {(options: {onLost: (error: Error) => void}) => Source} source
- * @property {(file: File) => HTMLImageElement|HTMLAudioElement} show a file in full: an <img>, a player; whoever shows it revokes its src
- * @property {(thumbnail: Uint8Array) => Promise<void>} [play] lets an example be heard, of what is kept with it
- * @property {string} [advice] a sentence for who begins
- * @property {string} [background] the class that is best taught first, where there is one
- * @property {boolean} samples whether the samples to try are of this kind
- * @property {(thumbnail: Uint8Array, name: string) => File} kept what is kept with an example, as a file to `open`
- * @property {Variant} [variant] of the page's extractor, which the settings offer
+ * @property {(file: File) => HTMLImageElement|HTMLAudioElement} show an <img> or a player for the whole file; the caller revokes its src
+ * @property {(thumbnail: Uint8Array) => Promise<void>} [play] plays an example from its thumbnail
+ * @property {string} [advice] a sentence for beginners
+ * @property {string} [background] a class that is best taught first
+ * @property {boolean} samples whether the site has samples of this kind
+ * @property {(thumbnail: Uint8Array, name: string) => File} kept makes a file to `open` from an example's thumbnail
+ * @property {Variant} [variant] of the page's extractor, offered in the settings
  *
  * @typedef {object} Variant
  * @property {string} id of it in the extractor's record
@@ -62,7 +62,7 @@
 import { MetaqdaError } from '../../base/remote.js';
 
 /**
- * The error to show for whatever opening a source threw: one of ours as it is, one of the browser by its name.
+ * The error to show if a source cannot be opened. Errors of the browser are explained by their name.
  *
  * @param {unknown} error @param {string} source such as 'camera' @param {string} things that may come from files instead
  */
@@ -82,7 +82,7 @@ export function sourceError(error, source, things) {
 }
 
 /**
- * Throws where a page may never use a source.
+ * Returns the devices. Throws if the page can never use a source.
  *
  * @param {{isSecureContext: boolean, navigator: {mediaDevices?: MediaDevices}}} scope @param {string} source such as 'camera' @param {string} things that may come from files instead
  */
@@ -96,16 +96,15 @@ export function mediaDevices(scope, source, things) {
 /** @param {string} source such as 'camera' */
 export const insecure = (source) => new MetaqdaError('insecure', `The ${source} needs a secure page: open this page by https or on localhost.`);
 
-/** All kinds by their ids, and that of the open session. @typedef {{all: Record<string, Kind>, now: Kind}} Kinds */
-/** @param {Kind[]} all the first is that of sessions that name none @returns {Kinds} */
+/** All kinds by id, and the kind of the open session. @typedef {{all: Record<string, Kind>, now: Kind}} Kinds */
+/** @param {Kind[]} all the first one is for sessions without a kind @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; the same picture as it is taught in another class */
+/** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; twin: the same picture in another class */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
 /**
- * The taught examples nearest to an embedding, none while there is nothing to compare with. Those of the same picture are
- * a `copy`.
+ * The taught examples nearest to an embedding; none while nothing is taught. `copy` marks examples of the same picture.
  *
  * @param {Pick<Engine, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
@@ -118,7 +117,7 @@ export const near = async (engine, kind, embedding) => (await engine.nearest(emb
  * @param {Kind} kind of the sample
  * @param {string} classId
  * @param {Sample} sample
- * @param {Float32Array} [embedding] where it is known already
+ * @param {Float32Array} [embedding] if it is known already
  * @returns {Promise<Taught>}
  */
 export async function teach(engine, kind, classId, sample, embedding) {
@@ -135,7 +134,7 @@ export async function teach(engine, kind, classId, sample, embedding) {
 }
 
 /**
- * Teaches all that is in a file.
+ * Teaches all samples of a file.
  *
  * @param {Engine} engine
  * @param {Kind} kind
@@ -149,12 +148,12 @@ export async function teachFile(engine, kind, classId, file) {
   return all;
 }
 
-/** @type {(() => void)|null} lets go of whichever source is in use */
+/** @type {(() => void)|null} closes the source in use */
 let holder = null;
 
 /**
- * Takes the one source that may be open, for one part of the page: phones cannot open
- * a camera twice, and two lights confuse.
+ * Claims the source for one part of the page. Only one source may be open: phones cannot
+ * open a camera twice, and two camera lights confuse.
  *
  * @param {() => void} release called when another part takes it
  */
@@ -173,8 +172,8 @@ export function leaveSource(release) {
 }
 
 let changed = () => {};
-/** Tells when a part has taken the source, and when it has let go of it. @param {() => void} listener */
+/** Calls the listener when a part claims or releases the source. @param {() => void} listener */
 export const onSource = (listener) => { changed = listener; };
 
-/** Whether some part of the page has the source. */
+/** Whether a part of the page has claimed the source. */
 export const sourceTaken = () => holder !== null;

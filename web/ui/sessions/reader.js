@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Which extractor reads pictures now: the page's own, or another that a person brought.
- * A session keeps to the one that read its pictures, so that opening it loads that one.
+ * Chooses the extractor of pictures: the page's own, or one that a person brought.
+ * A session keeps its extractor, so opening the session loads it.
  */
 import { say, toast } from '../kit/announce.js';
 import { capital, noun, sentence } from '../kit/dom.js';
@@ -13,33 +13,33 @@ import { html, live, render } from '../kit/view.js';
 /**
  * @typedef {object} PageExtractor the page's own for one kind, or a variant of it
  * @property {string} kind
- * @property {() => Promise<string>} identity its sha256, without loading it; empty where that is not known
- * @property {() => Promise<Extractor>} load once
- * @property {() => Promise<unknown>} prior puts its background knowledge to use
+ * @property {() => Promise<string>} identity its sha256, without loading it; empty if not known
+ * @property {() => Promise<Extractor>} load loads it once
+ * @property {() => Promise<unknown>} prior makes the engine use its prior
  */
 
-/** Remembers for sessions without pictures which one was in use last. */
+/** The storage key of the extractor used last, for sessions without pictures. */
 const LAST = 'extractor';
 
 export class Reader {
-  /** The last session and extractor that was looked for, so that a failure is told once. */
+  /** The session and extractor searched last, so that a failure is told once. */
   #sought = '';
-  /** While a file is opened another session may be shown than its extractor's. */
+  /** Whether a file is being opened: the shown session may not be of the current extractor. */
   #opening = false;
   /** @type {Promise<unknown>} */
   #last = Promise.resolve();
 
   #choice = document.createElement('fieldset');
 
-  /** Called with why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
+  /** Gets the reason why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
   onForeign;
 
-  /** The page's own that are loaded. @type {Set<Extractor>} */
+  /** The page's own extractors loaded so far. @type {Set<Extractor>} */
   #built = new Set();
 
   /**
    * @param {{engine: Engine, own: Promise<Extractor>, kinds: import('../kinds/index.js').Kinds, pages: Record<string, PageExtractor>, onKind?: () => void}} parts
-   *   own: the page's for pictures; pages: the page's by kind, variants as KIND/VARIANT; onKind: another kind is shown from now on
+   *   own: the page's for pictures; pages: the page's by kind, variants as KIND/VARIANT; onKind: called when another kind is shown
    */
   constructor({ engine, own, kinds, pages, onKind = () => {} }) {
     this.engine = engine;
@@ -48,13 +48,13 @@ export class Reader {
     this.pages = pages;
     this.onKind = onKind;
     own.then((extractor) => this.#built.add(extractor), () => {});
-    /** What reads pictures from now on. @type {Promise<Extractor>} */
+    /** The current extractor. @type {Promise<Extractor>} */
     this.now = own;
     /** @type {import('./extractors.js').ExtractorsDialog|null} */
     this.dialog = null;
   }
 
-  /** What the settings show of it. @param {{onReplaced: () => void}} parts */
+  /** The choice shown in the settings. @param {{onReplaced: () => void}} parts */
   choice({ onReplaced }) {
     this.onReplaced = onReplaced;
     void this.#name();
@@ -62,8 +62,8 @@ export class Reader {
   }
 
   /**
-   * After the page's own is loaded: a session of another kind has what reads it in use before anything can be asked, one
-   * without pictures goes on with the one that was used last.
+   * Call it once the page's own extractor is loaded. It loads the extractor of the open session. A session without
+   * pictures gets the extractor used last.
    */
   async begin() {
     const { classes, extractor: { sha256, message } } = await this.engine.state();
@@ -75,8 +75,8 @@ export class Reader {
   }
 
   /**
-   * After each change of the state: where the session's pictures were read by another
-   * extractor that is here, it is put to use.
+   * Call it after each change of the state: switches to the extractor of the session's
+   * pictures, if the page has it.
    *
    * @param {State} state
    * @returns {boolean} whether that is being done
@@ -87,8 +87,8 @@ export class Reader {
     this.#sought = sought;
     if (!sought || sought === former) return this.#opening;
     this.seek(sha256).then(async (found) => {
-      if (found || this.#sought !== sought) return; // or another session is open by now
-      // A former extractor is named after its kind, which is that of the examples.
+      if (found || this.#sought !== sought) return; // else another session is open
+      // The id of a former extractor begins with its kind.
       const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
       if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
       this.#sought = sought;
@@ -97,28 +97,28 @@ export class Reader {
     return true;
   }
 
-  /** Where in `pages` the extractor with this identity is, '' for one that was brought or is not here. @param {string} sha256 */
+  /** The key in `pages` of the extractor with this identity; '' if it was brought, or is not here. @param {string} sha256 */
   async placeOf(sha256) {
     for (const [place, page] of Object.entries(this.pages)) if (await page.identity() === sha256) return place;
     return '';
   }
 
-  /** What an example of a session is called. @param {string} sha256 of its extractor */
+  /** The word for an example of a session. @param {string} sha256 of its extractor */
   async nounOf(sha256) {
     const page = this.pages[sha256 ? await this.placeOf(sha256) : 'pictures'];
     return page ? this.kinds.all[page.kind].one : 'example';
   }
 
-  /** The page's own for what is shown now. */
+  /** The page's own extractor for the current kind. */
   home() { return this.pages[this.kinds.now.id].load(); }
 
-  /** Shows a kind, read by the page's own extractor for it. @param {string} place in `pages` */
+  /** Switches to a kind with the page's own extractor. @param {string} place in `pages` */
   async useKind(place) {
     await this.use(await this.pages[place].load(), this.pages[place].kind);
   }
 
   /**
-   * Opens a file with the extractor that it names in use, as far as that is here.
+   * Opens a session file, with its extractor if the page has it.
    *
    * @template T @param {string|undefined} sha256 @param {(extractor: Extractor) => Promise<T>} open
    */
@@ -136,11 +136,11 @@ export class Reader {
     }
   }
 
-  /** Puts an extractor to use. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
+  /** Switches to an extractor. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
   async use(extractor, kind = 'pictures') {
     const former = await this.now.catch(() => null);
     if (await this.placeOf(extractor.sha256)) this.#built.add(extractor);
-    if (this.kinds.now.id !== kind) await this.pages[kind].prior(); // meanwhile all goes on as before
+    if (this.kinds.now.id !== kind) await this.pages[kind].prior(); // until then nothing changes
     this.now = Promise.resolve(extractor);
     if (this.kinds.now.id !== kind) {
       this.kinds.now = this.kinds.all[kind];
@@ -155,7 +155,7 @@ export class Reader {
   }
 
   /**
-   * Puts the extractor of this identity to use, one after the other where several are sought.
+   * Switches to the extractor of this identity. Several calls run one after the other.
    *
    * @param {string} sha256
    * @returns {Promise<boolean>} whether it is here and in use
@@ -173,7 +173,7 @@ export class Reader {
     const place = await this.placeOf(sha256);
     if (place) {
       const found = await this.pages[place].load();
-      if (now === this.now) await this.use(found, this.pages[place].kind); // else the person has chosen meanwhile
+      if (now === this.now) await this.use(found, this.pages[place].kind); // else the person chose another one meanwhile
       return true;
     }
     if (!globalThis.caches) return false;
@@ -204,7 +204,7 @@ export class Reader {
       <div class="actions" ?hidden=${!this.kinds.now.others}><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
   }
 
-  /** Uses a variant of the page's own, or that itself again: what is taught already is read anew. @param {boolean} on */
+  /** Switches a variant of the page's extractor on or off. Taught examples are read again. @param {boolean} on */
   async #vary(on) {
     const { id, one, variant: { id: name, names } = { id: '', names: ['', ''] } } = this.kinds.now;
     const place = on ? `${id}/${name}` : id;
@@ -215,15 +215,15 @@ export class Reader {
     } else {
       await this.useKind(place).then(() => say(`${capital(one)}s: ${is}.`), (error) => say(sentence(error)));
     }
-    await this.#name(); // as it is where nothing came of it
+    await this.#name(); // shows the actual state, also after a failure
   }
 
-  /** Opens the dialog to choose another. */
+  /** Opens the dialog to choose another extractor. */
   open() {
     return this.#inDialog((dialog) => dialog.open());
   }
 
-  /** Reads what is taught in the open session anew with the page's own. */
+  /** Reads the open session's pictures again with the page's own extractor. */
   readAnew() {
     return this.#inDialog((dialog) => dialog.readAnew({ load: () => this.home() }));
   }
@@ -240,12 +240,12 @@ export class Reader {
   }
 }
 
-/** Which was in use last, empty for the page's own. @param {string} [now] is remembered from now on */
+/** The extractor used last; empty for the page's own. @param {string} [now] stores this one */
 function lastUsed(now) {
   try {
     if (now !== undefined) localStorage.setItem(LAST, now);
     return localStorage.getItem(LAST) ?? '';
   } catch {
-    return ''; // storage that is forbidden
+    return ''; // storage is forbidden
   }
 }

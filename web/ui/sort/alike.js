@@ -1,5 +1,5 @@
 // @ts-check
-/** Groups of pictures that look alike, which a name is asked for. */
+/** Groups of similar pictures, to be named together. */
 import { cosine } from '../kinds/pictures/pace.js';
 import { NONE, verdict, WAITING } from './sorting.js';
 
@@ -7,14 +7,14 @@ import { NONE, verdict, WAITING } from './sorting.js';
 /** @import {Group} from './ask.js' */
 
 /**
- * A group is unlike the rest of a class where the means of both, seen from the mean of all pictures, have a
- * lower cosine: of two halves of one class it is above, of two classes below.
+ * Largest cosine between the means of a group and of the rest of its class, both relative to the mean of all pictures, at
+ * which they count as different. Two halves of one class have a larger cosine, two classes a smaller one.
  */
 const UNLIKE = 0.4;
 
 /**
- * Groups that look alike: among what is none of these, and within each class those that look unlike the
- * rest of what is taken for it. Larger groups come first, those of no class before others.
+ * Groups of similar pictures: among none of these, and in each class if they differ from the rest of the class. Groups
+ * without a class come first, then larger ones.
  *
  * @param {{alike: (numbers: number[]) => Promise<number[][]>}} batch
  * @param {readonly Item[]} items as the batch has them
@@ -50,8 +50,8 @@ function meanOf(items) {
   return mean;
 }
 
-/** The cosine of the means of two sets of pictures, seen from another one. @param {readonly Item[]} a @param {readonly Item[]} b @param {Float64Array} from */
+/** The cosine of the means of two sets of pictures, relative to a third mean. @param {readonly Item[]} a @param {readonly Item[]} b @param {Float64Array} from */
 function likeness(a, b, from) {
   const [x, y] = [a, b].map((items) => meanOf(items).map((v, j) => v - from[j]));
-  return cosine(x, y) || 0; // of two that are the same as the mean there is none
+  return cosine(x, y) || 0; // zero vectors have none
 }

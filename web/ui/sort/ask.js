@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page asks about many pictures: what one is that would tell most, and the name of those that look alike. */
+/** Questions about many pictures: the class of the most informative one, and a name for similar ones. */
 import { CorrectBar } from '../teach/correct.js';
 import { counted, el, noun } from '../kit/dom.js';
 import { html, render, repeat } from '../kit/view.js';
@@ -8,7 +8,7 @@ import { html, render, repeat } from '../kit/view.js';
 /** @import {Named, Target} from '../teach/correct.js' */
 /** @typedef {{items: Item[], of: string}} Group pictures that look alike, and the id of the class that they are taken for now, empty for none */
 
-/** Why one is asked about. @param {number} like how many others look like it */
+/** The reason for a question. @param {number} like number of similar pictures */
 export const whyAsked = (like) => (like ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.` : `No other ${noun()} looks like it, so it is asked about by itself.`);
 
 /** "Tell me what this is": one picture after the other. */
@@ -28,11 +28,11 @@ export class Question {
     this.element = el('section', { class: 'ask panel', 'aria-labelledby': 'ask-title', hidden: true });
   }
 
-  /** Asks about these, the first one first. @param {Item[]} items @param {readonly Named[]} classes */
+  /** Asks about these pictures in order. @param {Item[]} items @param {readonly Named[]} classes */
   show(items, classes) {
     this.bar.show(classes);
     const left = items.filter((item) => !item.taught && !this.#skipped.has(item));
-    // The one that is being looked at stays until it is answered.
+    // The current question stays until it is answered.
     const now = this.#items[0];
     this.#ask(now && left.includes(now) ? [now, ...left.filter((item) => item !== now)] : left);
   }
@@ -66,7 +66,7 @@ export class Lookalikes {
   #groups = [];
   /** Pictures of the first group that do not belong to it. @type {Set<Item>} */
   #out = new Set();
-  /** Those that are not to be asked about again. @type {WeakSet<Item>} */
+  /** Pictures not to ask about again. @type {WeakSet<Item>} */
   #left = new WeakSet();
   #classes = /** @type {readonly Named[]} */ ([]);
   #teaching = false;
@@ -86,16 +86,16 @@ export class Lookalikes {
     this.element = el('section', { class: 'ask alike panel', 'aria-labelledby': 'alike-title', hidden: true });
   }
 
-  /** Offers groups, the first one first. @param {Group[]} groups @param {readonly Named[]} classes */
+  /** Offers groups in order. @param {Group[]} groups @param {readonly Named[]} classes */
   show(groups, classes) {
     this.#classes = classes;
     this.bar.show(classes);
-    if (this.#teaching) return; // picture by picture: the group stays until the last of it
+    if (this.#teaching) return; // pictures are added one by one: the group stays until the last
     const [now] = this.#groups;
     this.#groups = groups.map(({ items, of }) => ({ of, items: items.filter((item) => !item.taught && !this.#left.has(item)) })).filter(({ items }) => items.length > 2);
     const [next] = this.#groups;
     const same = now && next && now.items.length === next.items.length && now.items.every((item) => next.items.includes(item));
-    if (!same) this.#out.clear(); // else what was left out of them stays so
+    if (!same) this.#out.clear(); // else excluded pictures stay excluded
     this.#draw();
   }
 
@@ -134,7 +134,7 @@ export class Lookalikes {
   }
 }
 
-/** "3 selected. They are:": what is said of several pictures at once. */
+/** "3 selected. They are:" names several pictures at once. */
 export class Selection {
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {

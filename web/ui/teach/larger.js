@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The dialog that shows one taught picture larger: the ones beside it, another class for
- * it, its removal. Or all pictures of its class, to do that with several.
+ * The dialog with a larger view of a taught picture: shows its neighbours, moves it to another
+ * class, removes it. Or it shows all pictures of the class, to move or remove several.
  */
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { html, live, nothing, ref, render, repeat } from '../kit/view.js';
@@ -12,7 +12,7 @@ import { html, live, nothing, ref, render, repeat } from '../kit/view.js';
 export class LargerView {
   #classId = '';
   #exampleId = '';
-  /** Those that were chosen, while several are. @type {Set<string>|null} */
+  /** The chosen pictures while several can be chosen. @type {Set<string>|null} */
   #chosen = null;
   #error = '';
   #body = el('div', { class: 'larger-body' });
@@ -47,7 +47,7 @@ export class LargerView {
     void this.#play();
   }
 
-  /** After a change of what is taught: what is shown may have gone, or be elsewhere. */
+  /** Call it after a change of the classes: the shown picture may be removed or moved. */
   changed() {
     if (!this.dialog.open) return;
     const { examples = [] } = this.model().of(this.#classId) ?? {};
@@ -83,7 +83,7 @@ export class LargerView {
           ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === this.#classId)}>${label}</option>`)}</select></div>`, this.#body);
   }
 
-  /** Lets it be heard, where its kind can be. */
+  /** Plays the example, if its kind can be played. */
   async #play() {
     const { play } = this.kinds.now;
     if (!play) return;
@@ -124,16 +124,16 @@ export class LargerView {
   }
 
   /**
-   * What is done takes the pictures from their places, so there is no more to see.
+   * Runs the work and closes the dialog, since the pictures leave their places.
    *
    * @param {(ids: string[]) => Promise<void>} work
-   * @param {(ids: string[]) => void} focus gives the focus to where the pictures went, or were
+   * @param {(ids: string[]) => void} focus focuses the new or former place of the pictures
    */
   async #try(work, focus) {
     const ids = this.#chosen ? [...this.#chosen] : [this.#exampleId];
     try {
       await work(ids);
-      this.dialog.close(); // which gives the focus back to where it came from
+      this.dialog.close(); // the focus returns to its former place
       focus(ids);
     } catch (error) {
       this.#error = sentence(error);

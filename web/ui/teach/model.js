@@ -1,5 +1,5 @@
 // @ts-check
-/** The classes as they are taught, kept in step with the engine. Nothing here touches the page. */
+/** A copy of the engine's classes. Nothing here touches the page. */
 
 /** @import {ClassState, Step} from '../../library/types.js' */
 /**
@@ -7,14 +7,14 @@
  * @property {string} id
  * @property {string} name
  * @property {string[]} examples ids, in the order taught
- * @property {number[]} bursts how many of them are nearly the same, for each that is like none before
+ * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
  */
 
 export class Classes {
   /** In their order. @type {Taught[]} */
   all = [];
 
-  /** How many examples there are. */
+  /** Number of examples. */
   get examples() {
     return this.all.reduce((n, { examples }) => n + examples.length, 0);
   }
@@ -24,7 +24,7 @@ export class Classes {
     return this.all.find((one) => one.id === id);
   }
 
-  /** The name of a class, empty where there is none. @param {string|null|undefined} id */
+  /** The name of a class; empty if there is none. @param {string|null|undefined} id */
   name(id) {
     return (id && this.of(id)?.name) || '';
   }
@@ -34,12 +34,12 @@ export class Classes {
     return this.all.find(({ examples }) => examples.includes(example));
   }
 
-  /** Takes in all classes. @param {readonly ClassState[]} classes */
+  /** Replaces all classes. @param {readonly ClassState[]} classes */
   set(classes) {
     this.all = classes.map(({ id, name, examples, bursts }) => ({ id, name, examples: examples.map((one) => one.id), bursts }));
   }
 
-  /** Does a step. What it costs does not depend on how many examples other classes have. @param {Step} step */
+  /** Applies a step. The cost does not depend on the examples of other classes. @param {Step} step */
   follow(step) {
     const at = this.all.findIndex(({ id }) => id === step.class);
     const one = this.all[at];

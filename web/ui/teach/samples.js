@@ -14,14 +14,14 @@ const UNTAUGHT = 'penguin';
 const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
 const QUERY_STYLE = 'fluent-emoji-flat';
 
-/** The session that samples go into where the open one holds something. */
+/** Name of the session for samples, used if the open one is not empty. */
 const SESSION = 'Samples';
 
 /** The sample button and the strip of pictures to recognise. */
 export class Samples {
-  /** Where the samples were taught; the pictures to recognise are offered there alone. */
+  /** The session of the samples. Only there pictures to recognise are offered. */
   #session = '';
-  /** The sample that was pressed last, of several that are fetched. */
+  /** The sample pressed last, while several are being fetched. */
   #pressed = '';
 
   /**
@@ -37,7 +37,7 @@ export class Samples {
     this.button.addEventListener('click', () => void this.#start());
   }
 
-  /** Offers the pictures to recognise where their classes are. @param {string} sessionId that is open */
+  /** Offers pictures to recognise in the session with their classes. @param {string} sessionId that is open */
   showIn(sessionId) {
     byId('sample-queries', HTMLElement).hidden = sessionId !== this.#session;
   }
@@ -60,7 +60,7 @@ export class Samples {
   }
 
   /**
-   * Opens a session of their own where the open one holds classes of the person's.
+   * Opens a session for the samples if the open one has other classes.
    *
    * @returns {Promise<boolean>} whether another session is open now
    */
@@ -120,7 +120,7 @@ export class Samples {
   }
 }
 
-/** Who drew the pictures that are used, with their licences. @param {Style[]} styles */
+/** Names the artists of the pictures and the licences. @param {Style[]} styles */
 export function credit(styles) {
   const used = [...SUPPORT_STYLES, QUERY_STYLE].flatMap((id) => styles.filter((style) => style.id === id));
   return `Pictures: ${used.map(({ name, author, licence }) => `${name} by ${author} (${licence})`).join(', ')}.`;

@@ -1,12 +1,12 @@
 // @ts-check
-/** Hands, in pictures from files and the camera, where the landmarks of the one that is seen are drawn over the picture. */
+/** Hands, in pictures from files and the camera. The camera shows the landmarks of a hand over the picture. */
 import { el } from '../../kit/dom.js';
 import { CameraSource, pictures } from '../pictures/index.js';
 
 /** @import {Kind} from '../index.js' */
 /** @import {Hand, KindExtractor as Extractor} from '../../../library/kinds.js' */
 
-/** What is joined by lines: from the wrist along each finger, and across the palm. */
+/** Landmarks joined by lines: from the wrist along each finger, and across the palm. */
 const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [0, 17, 18, 19, 20], [5, 9, 13, 17]];
 
 /** @param {() => Promise<Extractor>} extractor that reads hands now @returns {Kind} */
@@ -25,17 +25,17 @@ export function hands(extractor) {
   };
 }
 
-/** Milliseconds between two looks that nobody asked for. */
+/** Milliseconds between two readings just to draw the hand. */
 const EVERY = 250;
 
 /** The camera, with the landmarks of the hand over its picture. */
 class HandSource extends CameraSource {
   #closed = false;
   #reading = false;
-  /** When a frame was read last. */
+  /** Time of the last reading. */
   #read = -Infinity;
   #canvas = el('canvas', { class: 'video landmarks', 'aria-hidden': 'true' });
-  /** Where the hand is best held, while none is seen. */
+  /** The outline of the best place for a hand, shown while none is seen. */
   #guide = el('div', { class: 'guide', 'aria-hidden': 'true' });
   #note = el('p', { class: 'on-video no-hand small', role: 'status', hidden: true }, 'No hand is seen.');
 
@@ -47,17 +47,17 @@ class HandSource extends CameraSource {
   }
 
   async start() {
-    await this.hands(); // fetched and running before anyone waits for an answer
+    await this.hands(); // load it before the first answer is needed
     await super.start();
     void this.#follow();
   }
 
-  /** Draws the hand while nobody asks what it is, as when it is held up to be taught. */
+  /** Draws the hand while nothing else reads frames, as before a hand is taught. */
   async #follow() {
     while (!this.#closed) {
       await new Promise((resolve) => { setTimeout(resolve, EVERY); });
       if (!this.open || document.hidden || this.#reading || performance.now() - this.#read < 2 * EVERY) continue;
-      await this.camera.frame().then((frame) => this.read(frame).finally(() => frame.close())).catch(() => {}); // whoever asks next is told
+      await this.camera.frame().then((frame) => this.read(frame).finally(() => frame.close())).catch(() => {}); // the next request reports the error
     }
   }
 

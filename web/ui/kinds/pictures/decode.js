@@ -1,32 +1,32 @@
 // @ts-check
-/** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
+/** Decodes files, and makes small pictures of them. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { decodePicture } from '../../../extractor/pixels.js';
 import { drawing, encoded } from './draw.js';
 import { encodeInWorker } from './encoder.js';
 import { claimedSize } from './size.js';
 
-/** Edge of a square that a thumbnail fits, in pixels: enough to see what is on it, and for an extractor to read it again. */
+/** Edge of a thumbnail's square, in pixels: enough to see it, and for an extractor to read it again. */
 export const THUMBNAIL = 256;
 
-/** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
+/** Largest edge for a drawing without pixels (SVG). */
 const LARGEST = 1024;
 
-/** A picture of more pixels is not decoded, which takes four bytes and some nanoseconds for each. */
+/** Most pixels of a picture: decoding takes four bytes and some nanoseconds per pixel. */
 const MOST_PIXELS = 120e6;
 
-/** A header is looked for in so many bytes: before it a JPEG may have a thumbnail and a colour profile. */
+/** Bytes searched for a header: in a JPEG a thumbnail and a colour profile may come first. */
 const HEADER = 256 << 10;
 
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
 
-/** Of a picture that cannot be used. @param {string} sentence that names the file */
+/** The error for a picture that cannot be used. @param {string} sentence that names the file */
 const unusable = (sentence) => new MetaqdaError('picture', sentence);
 
 /**
- * Whether a file claims to be a picture, by its type or, where the system gives
- * none, by its name.
+ * Whether a file seems to be a picture, by its type, or by its name if it has
+ * no type.
  *
  * @param {{name: string, type: string}} file
  */
@@ -35,8 +35,8 @@ export function claimsPicture(file) {
 }
 
 /**
- * Whether a file is a drawing (SVG). An <img> may show another thing than the pixels that are
- * read: it animates, and takes the size from the page where the file names none.
+ * Whether a file is a drawing (SVG). An <img> may show it differently from the pixels that are
+ * read: it animates, and a drawing without a size fills the page.
  *
  * @param {{name: string, type: string}} file
  */
@@ -66,7 +66,7 @@ export function refusal(file) {
  */
 export async function decode(file) {
   if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw unusable(refusal(file));
-  const claimed = claimedSize(new Uint8Array(await file.slice(0, HEADER).arrayBuffer().catch(() => new ArrayBuffer(0)))); // a file that cannot be read is told below
+  const claimed = claimedSize(new Uint8Array(await file.slice(0, HEADER).arrayBuffer().catch(() => new ArrayBuffer(0)))); // an unreadable file is refused below
   if (claimed && claimed.width * claimed.height > MOST_PIXELS) {
     throw unusable(`“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`);
   }
@@ -101,7 +101,7 @@ async function decodeByElement(file) {
   }
 }
 
-/** Whether the browser lets pixels be read. @param {ImageBitmap} bitmap */
+/** Whether the browser allows reading the pixels. @param {ImageBitmap} bitmap */
 function hasPixels(bitmap) {
   try {
     return Boolean(drawing(bitmap, { width: 1, height: 1 }).getContext('2d')?.getImageData(0, 0, 1, 1));
@@ -111,7 +111,7 @@ function hasPixels(bitmap) {
 }
 
 /**
- * Encodes the whole picture, as large as fits a square, as a JPEG on white.
+ * Encodes the whole picture, reduced to fit a square, as a JPEG on white.
  *
  * @param {ImageBitmap} bitmap
  * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
@@ -128,5 +128,5 @@ function fitted(bitmap, edge) {
   return { width: pixels(bitmap.width), height: pixels(bitmap.height) };
 }
 
-/** Draws the whole picture on white, as large as fits a square. @param {ImageBitmap} bitmap @param {number} edge of the square, in pixels; a smaller picture is not enlarged */
+/** Draws the whole picture on white, reduced to fit a square. @param {ImageBitmap} bitmap @param {number} edge of the square, in pixels; a smaller picture is not enlarged */
 export const drawn = (bitmap, edge) => drawing(bitmap, fitted(bitmap, edge));

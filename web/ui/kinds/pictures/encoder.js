@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * JPEG encoding in a worker. A window's canvas encodes in idle time, which a tab
- * behind others gets about once a second.
+ * JPEG encoding in a worker. A canvas in a window encodes in idle time, and a
+ * background tab has that about once a second.
  */
 import { RemoteClient } from '../../../base/remote.js';
 
 /** Starting takes a moment, encoding a few milliseconds. */
 const PATIENCE = 10_000;
 
-/** null where there is no such worker, or it has failed. @type {RemoteClient|null|undefined} */
+/** The worker; null if there is none, or if it has failed. @type {RemoteClient|null|undefined} */
 let client;
 
 /**
@@ -20,11 +20,11 @@ export async function encodeInWorker(picture, size) {
   if (client === undefined) client = start();
   if (!client) return null;
   try {
-    // Reduced before it goes: a photograph of fifty megapixels would be copied whole.
+    // Reduced before it is sent: a photograph of fifty megapixels would be copied whole.
     const small = await createImageBitmap(picture, { resizeWidth: size.width, resizeHeight: size.height, resizeQuality: 'high' });
     return await client.ask('encode', { picture: small, size }, [small]);
   } catch {
-    client?.close('The worker that encodes pictures has failed.'); // another call may have met it before
+    client?.close('The worker that encodes pictures has failed.'); // another call may have closed it already
     client = null;
     return null;
   }

@@ -1,18 +1,18 @@
 // @ts-check
 /**
- * How the live camera is looked at. Where an embedding of all views takes little
- * time, always by all of them. On slower devices by the first view alone, and by
- * all as soon as two frames in a row look nearly the same, until one does not: a
- * moving camera gets an answer early, one held still the same as a picture.
+ * Chooses the views of a live frame. A fast device always uses all views. A slower
+ * one uses the first view alone, and all views while successive frames look nearly
+ * the same. So a moving camera gets answers early, and a still one gets the answer
+ * of a picture.
  */
 
-/** Milliseconds within which all views are answered anyway. */
+/** A device that needs at most these milliseconds for all views is fast. */
 const QUICK = 150;
 /** Cosine above which two frames look nearly the same. */
 const SAME = 0.97;
 
 export class Pace {
-  /** Whether the next frame is to be looked at by all views. */
+  /** Whether the next frame uses all views. */
   all = true;
   #milliseconds = 0;
   /** @type {Float32Array|null} of the frame before, if by as many views */
@@ -23,9 +23,9 @@ export class Pace {
    * @param {Float32Array} embedding of the frame, by as many views as `all` said
    */
   took(milliseconds, embedding) {
-    // One frame that was held up does not count for more than half.
+    // A single slow frame counts at most half.
     this.#milliseconds = this.#milliseconds ? (this.#milliseconds + milliseconds) / 2 : milliseconds;
-    // Where there is nothing to compare with, the next frame will tell.
+    // Without a frame to compare with, the next one decides.
     const still = this.#last ? cosine(this.#last, embedding) > SAME : this.all;
     const next = this.#milliseconds < QUICK || still;
     this.#last = next === this.all ? embedding : null;
