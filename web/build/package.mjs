@@ -56,10 +56,10 @@ async function bundle() {
 }
 
 async function engine() {
-  const packed = gzipSync(await readFile(path.join(root, 'build/library.wasm')), { level: 9 }).toString('base64');
+  const small = gzipSync(await readFile(path.join(root, 'build/library.wasm')), { level: 9 }).toString('base64');
   return `
     export const engine = () => new Response(
-      new Blob([Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip')),
+      new Blob([Uint8Array.from(atob('${small}'), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip')),
       { headers: { 'content-type': 'application/wasm' } });`;
 }
 
