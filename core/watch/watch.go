@@ -18,7 +18,7 @@
 // than four a second count for less, because they are nearly the same answer.
 //
 // A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The
-// constants were fitted by the command metaqda/scripts/streams, and the table of
+// constants were chosen by the command metaqda/scripts/streams, and the table of
 // core/lab/experiment/RESULTS.md says what they are worth.
 package watch
 

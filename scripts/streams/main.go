@@ -7,8 +7,8 @@
 //
 // The folder -data has the sets of pictures, hands/ and sounds/; -bursts has sets of pictures in
 // several frames each, which lend their movement to the others. `make streams` makes both and
-// runs it. The constants of the watch were fitted on every second set of each kind, and the
-// table has these and the others apart.
+// runs it. The constants of the watch were chosen with all of these sets in view. The table has
+// every second set and the others apart, which shows how much sets differ.
 package main
 
 import (
@@ -83,7 +83,7 @@ func run(data, bursts string, seeds int, rules []rule) error {
 	return nil
 }
 
-var halves = [2]string{"sets fitted on", "other sets"}
+var halves = [2]string{"every second set", "other sets"}
 
 func (s *source) group() string {
 	switch {

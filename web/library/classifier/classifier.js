@@ -233,11 +233,7 @@ export class Classifier {
     return engine.answer();
   }
 
-  /**
-   * Watches a stream of predictions, such as those of a camera, and says what comes and goes.
-   *
-   * @param {WatchOptions} [options] @returns {Watch}
-   */
+  /** Watches a stream of predictions, such as those of a camera, and says what comes and goes. @param {WatchOptions} [options] @returns {Watch} */
   watch(options) {
     return new Watch(this.#engine, this.#handle, () => this.#described().labels, options);
   }
