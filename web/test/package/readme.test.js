@@ -33,7 +33,7 @@ const C = "import { createClassifier as create } from 'metaqda'; const c = await
 test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [8, 5]);
+  assert.deepEqual([all.length, run.length], [9, 6]);
   for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), ['done'], code);
 });
 
