@@ -82,7 +82,7 @@ test('which room may know which runs in no circle', () => {
 
 test('what is named is there', () => {
   // What stands beside the built workers, and what build/package.mjs writes into the package.
-  const built = /^(extractor\/(runtime|own\/(graphs|onnx)|(kinds|sounds|hands)\/(runtime|start))\.js|library\/written\/(go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|kinds|priors)\/.*)$/;
+  const built = /^(extractor\/(runtime|own\/(graphs|onnx)|(kinds|sounds|hands)\/(runtime|start))\.js|library\/written\/(engine|go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|kinds|priors)\/.*)$/;
   for (const [name, targets] of all) {
     for (const target of targets) assert.ok(all.has(target) || built.test(target), `${name} names ${target}`);
   }
