@@ -181,9 +181,9 @@ test('until hands are in use what is shown is read as before, and who chooses ha
   const prior = await hold(page, '**/kinds/hands/prior.safetensors');
   await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
-  await status(page, /added to “Cat”/); // before what is said of hands
+  await status(page, /added to “Cat”/); // before the kind is changed
   prior();
-  await status(page, 'This session is for hands.');
+  await status(page, 'This session has an example by now: it keeps its kind.');
   await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
   // With an example the kind is a label, which leads to a new session of another kind.
   await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
