@@ -295,7 +295,10 @@ func (c *Classifier) attach(k *class, at int, taken *lda.Detached) (err error) {
 // takeClass is the inverse of putClass.
 func (c *Classifier) takeClass(k *class) (taken *lda.Detached, err error) {
 	if c.lda != nil {
-		if taken, err = c.lda.Detach(k.ID); err != nil {
+		if err = c.forget(k); err == nil {
+			taken, err = c.lda.Detach(k.ID)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

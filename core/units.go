@@ -88,6 +88,9 @@ func (c *Classifier) followAll() (err error) {
 	})
 	for _, k := range late {
 		if err == nil {
+			err = c.forget(k)
+		}
+		if err == nil {
 			err = c.enrolSoon(k)
 		}
 	}
@@ -119,9 +122,7 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 		i--
 	}
 	if c.bulk {
-		if err := c.forgetFrom(k, i); err != nil {
-			return err
-		}
+		k.known = min(k.known, i) // followAll tells the densities
 	} else if i < k.known || k.known == len(k.units) {
 		if err := c.enrolOne(k, i, u); err != nil {
 			return err
@@ -132,22 +133,17 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 	return nil
 }
 
-// forgetFrom makes the units of a class from the i-th on unknown to the densities, in bulk:
-// followAll makes them known again.
-func (c *Classifier) forgetFrom(k *class, i int) error {
-	for ; k.known > i; k.known-- {
-		if err := c.lda.Remove(k.ID, k.known-1); err != nil {
-			return err
-		}
+// forget makes the units of a class that have changed in bulk unknown to the densities.
+func (c *Classifier) forget(k *class) error {
+	if c.lda == nil {
+		return nil
 	}
-	return nil
+	return c.lda.Truncate(k.ID, k.known)
 }
 
 func (c *Classifier) takeUnit(k *class, i int) error {
 	if c.bulk {
-		if err := c.forgetFrom(k, i); err != nil {
-			return err
-		}
+		k.known = min(k.known, i)
 	} else if i < k.known {
 		if err := c.lda.Remove(k.ID, i); err != nil {
 			return err

@@ -125,6 +125,10 @@ func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps
 	for n, step := range steps {
 		x := pictures[int(step)%len(pictures)]
 		switch {
+		case len(left) > 0 && step%32 == 12:
+			i := int(step/32) % (len(left) + 1)
+			test.OK(t, c.Truncate("it", len(left)-i))
+			left = left[:len(left)-i]
 		case len(left) > 0 && step%4 == 0:
 			i := int(step/4) % len(left)
 			test.OK(t, c.Remove("it", i))

@@ -185,3 +185,27 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 	c.changed()
 	return nil
 }
+
+// truncate keeps the first n pictures, as if the others had never been there. Cost, for each burst
+// that loses some and keeps K, K² d to link these anew.
+func (c *class) truncate(n int) {
+	for i := n; i < c.pictures(); i++ {
+		floats.Sub(c.sum, c.picture(i))
+		c.square -= squaredNorm(c.picture(i))
+	}
+	var kept []burst
+	for b := len(c.list) - 1; b >= 0; b-- {
+		pictures := c.list[b].pictures
+		if pictures[len(pictures)-1] < n {
+			continue
+		}
+		old := c.dissolve(b)
+		at, _ := slices.BinarySearch(old.pictures, n)
+		old.pictures, old.frames = old.pictures[:at], old.frames[:at]
+		kept = append(kept, c.parts(old)...)
+	}
+	for _, b := range kept {
+		c.form(b)
+	}
+	c.number()
+}

@@ -255,6 +255,23 @@ func (c *Classifier) Remove(label string, i int) error {
 	return nil
 }
 
+// Truncate keeps the first n pictures of a class and deletes the others, like [Classifier.Remove]
+// from the last one on, but links each burst anew only once.
+func (c *Classifier) Truncate(label string, n int) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > k.pictures() {
+		return &ExampleError{Label: label, Index: n, Count: k.pictures()}
+	}
+	if n < k.pictures() {
+		k.truncate(n)
+		c.changed()
+	}
+	return nil
+}
+
 func (c *Classifier) class(label string) (*class, error) {
 	i, ok := c.index[label]
 	if !ok {
