@@ -130,7 +130,8 @@ test('the classifier of a storage and that of a worker are that of the main entr
     return { differ, methods, done: done.map((p) => p.at(-1)), there: (await s.state()).classes.map((c) => [c.name, c.examples.length]) };`, 'both');
   assert.deepEqual(seen.differ, []);
   assert.ok(seen.methods[0].length > 25, `${seen.methods[0]}`);
-  for (const methods of seen.methods) assert.deepEqual(methods, seen.methods[0]);
+  // A watch answers at once, so a classifier that is elsewhere has none.
+  for (const methods of seen.methods.slice(1)) assert.deepEqual(methods, seen.methods[0].filter((/** @type {string} */ name) => name !== 'watch'));
   assert.deepEqual(seen.done, [1, 1, 1]);
   assert.deepEqual(seen.there, [['mug', 0], ['Caf\u00e9', 5]], 'what was taught stays');
 }));
