@@ -10,7 +10,7 @@
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
 // The first line on standard output ends in the address. Exit status: 0 after
-// an interrupt, 1 for a folder or an address that cannot be served, 2 for wrong use.
+// an interrupt, or after the end of standard input with -until-eof; 1 for a folder or an address that cannot be served, 2 for wrong use.
 package main
 
 import (
@@ -65,8 +65,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", "build/site", "folder to serve")
 	addr := flags.String("addr", "localhost:8080", "host:port to listen on; port 0 takes any free one")
+	untilEOF := flags.Bool("until-eof", false, "stop once standard input ends, as it does when the process behind it is killed")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port]\n")
+		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port] [-until-eof]\n")
 		return 2
 	}
 	root, err := os.OpenRoot(*dir)
@@ -92,6 +93,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "metaqda is ready: open http://%s (Ctrl-C stops it)\n", net.JoinHostPort(cmp.Or(host, "localhost"), port))
 	context.AfterFunc(ctx, func() { server.Close() })
+	if *untilEOF {
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			server.Close()
+		}()
+	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintf(stderr, "serve: %v\n", err)
 		return 1

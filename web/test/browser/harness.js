@@ -121,7 +121,7 @@ async function launch({ profile, downloads, flags = [], ...options }) {
   const proxy = await refuseAll();
   const kind = inFirefox ? firefox : chromium;
   const launching = inFirefox ? firefoxOptions(new URL(proxy.address), downloads) : {
-    executablePath: chromiumPath(), timeout: PATIENCE,
+    executablePath: chromiumPath(), timeout: PATIENCE, handleSIGTERM: false, // else a test that is told to end goes on
     // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
     args: [...FLAGS, `--proxy-server=${proxy.address}`, ...flags],
   };

@@ -1,8 +1,11 @@
 // @ts-check
 /** The harness fails tests that ought to fail, and the page's policy holds. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import test from 'node:test';
-import { assertProbabilities, visit } from './harness.js';
+import { promisify } from 'node:util';
+import { assertProbabilities, PATIENCE, root, visit } from './harness.js';
 
 test('a request to another origin fails the test that makes it', async () => {
   await assert.rejects(visit({ open: false, expect: [/.*/] }, async ({ page }) => {
@@ -17,6 +20,12 @@ test('a complaint on the console fails the test', async () => {
   await assert.rejects(visit({ open: false }, async ({ page }) => {
     await Promise.all([page.waitForEvent('pageerror'), page.evaluate(() => { setTimeout(() => { throw new Error('late'); }); })]);
   }), /complaints on the console[\s\S]*late/);
+});
+
+test('a test that hangs ends at its limit, and so does what it started', async () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env; // with it the inner run would take itself for a file of the outer one
+  const hung = promisify(execFile)(process.execPath, ['--test', '--test-timeout=3000', path.join(root, 'web/test/browser/hangs.mjs')], { env, timeout: PATIENCE });
+  await assert.rejects(hung, { code: 1, stdout: /test timed out after 3000ms/ }); // killed by PATIENCE it would have no code
 });
 
 test('numbers that are no probabilities are found', () => {
