@@ -31,7 +31,9 @@ func done(t *testing.T, b *Batch) (steps int) {
 	for {
 		more, n, total, err := b.Step()
 		test.OK(t, err)
-		test.StopIf(t, n < last || n > total, "%d of %d after %d", n, total, last)
+		if n < last || n > total {
+			t.Fatalf("%d of %d after %d", n, total, last)
+		}
 		if last = n; !more {
 			return steps
 		}
@@ -79,52 +81,80 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	}
 	test.Must(c.Add("a", "", all[2][3]))(t) // after the question, which it must not change
 	steps := done(t, b)
-	test.FailIf(t, steps < 10, "%d steps", steps)
+	if steps < 10 {
+		t.Errorf("%d steps", steps)
+	}
 	test.Must(c.Undo())(t)
 	answers := test.Must(want.Classify(t.Context(), rows, nil))(t)
-	test.FailIf(t, !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9), "other answers than those of package lda")
-	test.FailIf(t, !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone), "asking has changed the classifier")
+	if !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9) {
+		t.Error("other answers than those of package lda")
+	}
+	if !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone) {
+		t.Error("asking has changed the classifier")
+	}
 	p := b.answers.Classes.RawRowView(5)
-	test.FailIf(t, slices.Equal(p, alone[:3]), "nothing was borrowed")
+	if slices.Equal(p, alone[:3]) {
+		t.Error("nothing was borrowed")
+	}
 	s := test.Must(c.BeginSuggest(joined(queries...), d, 4))(t)
 	done(t, s)
 	suggested := test.Must(want.Suggest(t.Context(), rows, 4, nil))(t)
-	test.FailIf(t, !slices.Equal(s.Suggestions, suggested.Rows) || !slices.Equal(s.Like, suggested.Like) || len(suggested.Rows) != 4, "suggested %v, want %v", s.Suggestions, suggested)
+	if !slices.Equal(s.Suggestions, suggested.Rows) || !slices.Equal(s.Like, suggested.Like) || len(suggested.Rows) != 4 {
+		t.Errorf("suggested %v, want %v", s.Suggestions, suggested)
+	}
 }
 
 func TestSuggestionsNeedNothingTaught(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
 	b := test.Must(c.BeginSuggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2))(t)
 	done(t, b)
-	test.FailIf(t, !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}), "suggested %v: the three and the one", b.Suggestions)
-	test.FailIf(t, c.Dim() != 0, "asking has settled the dimension")
+	if !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}) {
+		t.Errorf("suggested %v: the three and the one", b.Suggestions)
+	}
+	if c.Dim() != 0 {
+		t.Error("asking has settled the dimension")
+	}
 }
 
 func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
 	_, err := c.BeginClassify([]float32{1, 2}, 2)
-	test.FailIf(t, !errors.Is(err, lda.ErrNoExamples), "nothing taught: %v", err)
+	if !errors.Is(err, lda.ErrNoExamples) {
+		t.Errorf("nothing taught: %v", err)
+	}
 	test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	_, err = c.BeginClassify([]float32{1, 2, 3}, 3)
-	test.FailIf(t, Code(err) != "dimension", "another length: %v", err)
+	if Code(err) != "dimension" {
+		t.Errorf("another length: %v", err)
+	}
 	_, err = c.BeginSuggest([]float32{1, 2, 3}, 3, 1)
-	test.FailIf(t, Code(err) != "dimension", "another length: %v", err)
+	if Code(err) != "dimension" {
+		t.Errorf("another length: %v", err)
+	}
 	_, err = c.BeginClassify([]float32{1, 2, 3}, 2)
-	test.FailIf(t, Code(err) != "dimension", "one and a half vectors: %v", err)
+	if Code(err) != "dimension" {
+		t.Errorf("one and a half vectors: %v", err)
+	}
 	nan := float32(0)
 	nan /= nan
 	_, err = c.BeginClassify([]float32{1, 2, 3, nan}, 2)
-	test.FailIf(t, Code(err) != "value", "NaN: %v", err)
+	if Code(err) != "value" {
+		t.Errorf("NaN: %v", err)
+	}
 	none := test.Must(c.BeginClassify(nil, 2))(t)
 	if done(t, none); len(none.answers.None) != 0 {
 		t.Errorf("answers to nothing: %v", none.answers)
 	}
 	b := test.Must(c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2))(t)
 	more, _, _, err := b.Step()
-	test.StopIf(t, !more || err != nil, "%v %v", more, err)
+	if !more || err != nil {
+		t.Fatalf("%v %v", more, err)
+	}
 	b.Stop()
 	more, _, _, _ = b.Step()
-	test.FailIf(t, more || b.answers != nil, "goes on after it was stopped")
+	if more || b.answers != nil {
+		t.Error("goes on after it was stopped")
+	}
 }
 
 // counting counts the arithmetic operations requested of gonum's BLAS.
@@ -182,7 +212,9 @@ func TestABatchYieldsInTime(t *testing.T) {
 			more, _, _, _ = b.Step()
 			longest, sum = max(longest, count.n), sum+count.n
 		}
-		test.FailIf(t, longest > most || sum < 800_000*n || b.Len() != n, "%d pictures in %d classes take %d operations, %d of them at once, want at most %d", n, size.classes, sum, longest, most)
+		if longest > most || sum < 800_000*n || b.Len() != n {
+			t.Errorf("%d pictures in %d classes take %d operations, %d of them at once, want at most %d", n, size.classes, sum, longest, most)
+		}
 	}
 }
 
@@ -195,5 +227,7 @@ func TestMergeKeepsGroupsApart(t *testing.T) {
 	}
 	both := test.Must(Merge(a, b))(t)
 	k := both.Classes()
-	test.FailIf(t, len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings(), "%+v", k)
+	if len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings() {
+		t.Errorf("%+v", k)
+	}
 }

@@ -40,22 +40,30 @@ func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
 	same := func(what string) {
 		t.Helper()
 		got := test.Must(c.Predict(examples[7].Vector))(t)
-		test.FailIf(t, !slices.Equal(got.Probabilities, want.Probabilities) || got.None != want.None, "%s: %v, want %v", what, got, want)
-		test.FailIf(t, bursts > 3, "%s tells bursts %d times", what, bursts)
+		if !slices.Equal(got.Probabilities, want.Probabilities) || got.None != want.None {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+		if bursts > 3 {
+			t.Errorf("%s tells bursts %d times", what, bursts)
+		}
 		bursts = 0
 	}
 	test.Must(c.Add("a", "g0", []float32{1, 2, 3}))(t) // the first of its group
 	test.Must(c.AddAll(labels, examples))(t)
 	bursts = 0
 	test.Must(c.Undo())(t)
-	test.FailIf(t, c.Count() != 1 || c.Len() != 1, "%d examples of %d classes are left", c.Count(), c.Len())
+	if c.Count() != 1 || c.Len() != 1 {
+		t.Errorf("%d examples of %d classes are left", c.Count(), c.Len())
+	}
 	test.Must(c.Undo())(t)
 	bursts = 0
 	test.Must(c.AddAll(labels, examples))(t)
 	same("adding")
 	test.Must(c.Undo())(t)
 	test.Must(c.Redo())(t)
-	test.FailIf(t, bursts > 6, "undo and redo tell bursts %d times", bursts)
+	if bursts > 6 {
+		t.Errorf("undo and redo tell bursts %d times", bursts)
+	}
 	bursts = 0
 	same("redoing")
 }
@@ -70,8 +78,12 @@ func TestManyExamplesAreCheckedFirst(t *testing.T) {
 	refused := func(code string, labels []string, examples []Example) {
 		t.Helper()
 		_, err := c.AddAll(labels, examples)
-		test.FailIf(t, Code(err) != code, "%v, want the code %s", err, code)
-		test.FailIf(t, ids > 2, "%d ids were given", ids) // at most those of new classes
+		if Code(err) != code {
+			t.Errorf("%v, want the code %s", err, code)
+		}
+		if ids > 2 {
+			t.Errorf("%d ids were given", ids)
+		} // at most those of new classes
 	}
 	refused("limit", labels[1:], examples[1:])
 	labels, examples = labels[:7001], examples[:7001]
@@ -82,7 +94,9 @@ func TestManyExamplesAreCheckedFirst(t *testing.T) {
 	ids = 0
 	refused("label", labels, examples)
 	_, err := c.AddAll(labels[6999:7000], examples[7000:])
-	test.FailIf(t, Code(err) != "dimension", "%v", err)
+	if Code(err) != "dimension" {
+		t.Errorf("%v", err)
+	}
 }
 
 // Names that look the same become one new class, as with single additions.
@@ -90,11 +104,15 @@ func TestManyExamplesOfOneNewClass(t *testing.T) {
 	c := new(Classifier)
 	x := Example{Vector: []float32{1, 2}}
 	test.Must(c.AddAll([]string{"cup", " CUP ", "mug"}, []Example{x, x, x}))(t)
-	test.FailIf(t, !slices.Equal(c.Labels(), []string{"cup", "mug"}), "%v", c.Labels())
+	if !slices.Equal(c.Labels(), []string{"cup", "mug"}) {
+		t.Errorf("%v", c.Labels())
+	}
 	for i := range model.MaxClasses {
 		labels := []string{"one", "two", fmt.Sprint(i)}
 		if _, err := c.AddAll(labels, []Example{x, x, x}); err != nil {
-			test.FailIf(t, Code(err) != "limit" || c.Len() != model.MaxClasses, "%v with %d classes", err, c.Len())
+			if Code(err) != "limit" || c.Len() != model.MaxClasses {
+				t.Errorf("%v with %d classes", err, c.Len())
+			}
 			return
 		}
 	}

@@ -39,7 +39,9 @@ func TestDecide(t *testing.T) {
 		{"without classes", nil, nil, 1, -1, false, "Almost certainly none of these: 100 %"},
 	} {
 		got := DecideAmong(labels, c.bursts, c.classes, c.none)
-		test.FailIf(t, got != Decision{c.class, c.doubtful, c.headline}, "%s: %+v", c.name, got)
+		if (got != Decision{c.class, c.doubtful, c.headline}) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
 	}
 }
 
@@ -57,7 +59,9 @@ func TestWithout(t *testing.T) {
 	} {
 		before := c.classes[0]
 		got, none := Without(c.classes, c.none, c.out)
-		test.FailIf(t, none != c.left || got[0] != c.want[0] || got[1] != c.want[1] || c.classes[0] != before, "%s: %v and none %v", c.name, got, none)
+		if none != c.left || got[0] != c.want[0] || got[1] != c.want[1] || c.classes[0] != before {
+			t.Errorf("%s: %v and none %v", c.name, got, none)
+		}
 	}
 }
 
@@ -66,7 +70,9 @@ func TestDocumentsStateTheBounds(t *testing.T) {
 	for _, name := range []string{"README.md", "classifier/options.js"} {
 		text := string(test.Must(os.ReadFile("../web/library/" + name))(t))
 		for _, want := range []string{fmt.Sprintf("at least %d %%", NoneFrom), fmt.Sprintf("less than %d %%", SureFrom)} {
-			test.FailIf(t, !strings.Contains(text, want), "%s does not say %q", name, want)
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
 		}
 	}
 }

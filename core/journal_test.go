@@ -21,7 +21,9 @@ func TestUndoForgetsTheOldest(t *testing.T) {
 		}
 		n++
 	}
-	test.FailIf(t, n != MaxSteps || len(c.Classes()[0].Examples) != 5, "%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
+	if n != MaxSteps || len(c.Classes()[0].Examples) != 5 {
+		t.Errorf("%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
+	}
 }
 
 // Undo between Begin and End divides the step in two, at any depth of nesting.
@@ -42,9 +44,13 @@ func TestUndoWithinAStep(t *testing.T) {
 	add(4)
 	c.End()
 	undo, redo := c.Steps()
-	test.FailIf(t, c.Count() != 8 || len(undo) != 2 || len(redo) != 0, "%d examples, %d steps to undo, %d to redo", c.Count(), len(undo), len(redo))
+	if c.Count() != 8 || len(undo) != 2 || len(redo) != 0 {
+		t.Errorf("%d examples, %d steps to undo, %d to redo", c.Count(), len(undo), len(redo))
+	}
 	test.Must(c.Undo())(t)
-	test.FailIf(t, c.Count() != 1, "%d examples after the second part was taken back", c.Count())
+	if c.Count() != 1 {
+		t.Errorf("%d examples after the second part was taken back", c.Count())
+	}
 	_, before := c.Next()
 	c.Begin()
 	c.Begin()
@@ -53,16 +59,22 @@ func TestUndoWithinAStep(t *testing.T) {
 	test.OK(t, c.Cancel())
 	test.OK(t, c.Cancel())
 	undone, after := c.Next()
-	test.FailIf(t, c.Count() != 1 || c.Len() != 1 || after != before || undone == "", "%d examples, %d classes, %q to undo and %q to redo after Cancel", c.Count(), c.Len(), undone, after)
+	if c.Count() != 1 || c.Len() != 1 || after != before || undone == "" {
+		t.Errorf("%d examples, %d classes, %q to undo and %q to redo after Cancel", c.Count(), c.Len(), undone, after)
+	}
 	test.Must(c.Redo())(t)
-	test.FailIf(t, c.Count() != 8, "%d examples done again after Cancel", c.Count())
+	if c.Count() != 8 {
+		t.Errorf("%d examples done again after Cancel", c.Count())
+	}
 	c.Begin()
 	add(1)
 	c.Begin()
 	add(2)
 	test.OK(t, c.Cancel())
 	c.End()
-	test.FailIf(t, c.Count() != 9, "%d examples after the inner part was taken back", c.Count())
+	if c.Count() != 9 {
+		t.Errorf("%d examples after the inner part was taken back", c.Count())
+	}
 	c.Begin()
 	add(1)
 	c.ForgetUndo()
@@ -70,7 +82,9 @@ func TestUndoWithinAStep(t *testing.T) {
 	c.End()
 	test.Must(c.Undo())(t)
 	undone, _ = c.Next()
-	test.FailIf(t, c.Count() != 10 || undone != "", "%d examples, %q to undo: what a step has after what was forgotten is one", c.Count(), undone)
+	if c.Count() != 10 || undone != "" {
+		t.Errorf("%d examples, %q to undo: what a step has after what was forgotten is one", c.Count(), undone)
+	}
 }
 
 // Many examples, some of which break the computation, are refused as a whole. The open step and
@@ -87,13 +101,19 @@ func TestManyThatAreRefusedCostNothing(t *testing.T) {
 	huge := []float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
 	few := []Example{{Vector: []float32{1, 2, 3, 5}}, {Vector: huge}}
 	_, err := c.AddAll([]string{"a", "a"}, few)
-	test.StopIf(t, err == nil, "the test wants an example with which nothing can be computed")
+	if err == nil {
+		t.Fatal("the test wants an example with which nothing can be computed")
+	}
 	_, after := c.Next()
-	test.FailIf(t, c.Count() != 1 || after != redo || redo == "", "%d examples, %q to redo, want %q", c.Count(), after, redo)
+	if c.Count() != 1 || after != redo || redo == "" {
+		t.Errorf("%d examples, %q to redo, want %q", c.Count(), after, redo)
+	}
 	test.Must(c.Add("b", "", []float32{4, 3, 2, 1}))(t)
 	_, err = c.AddAll([]string{"b", "b"}, few)
 	c.End()
-	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
+	if err == nil || c.Count() != 2 {
+		t.Errorf("%v, %d examples", err, c.Count())
+	}
 }
 
 // Examples added to a clone, or to classes with given ids, get new ids.
@@ -107,5 +127,7 @@ func TestACloneGivesIdsOfItsOwn(t *testing.T) {
 		test.Must(clone.Add("a", "", []float32{2, float32(i)}))(t)
 		test.Must(clone.Add("b", "", []float32{3, float32(i)}))(t)
 	}
-	test.FailIf(t, clone.Count() != 13 || c.Count() != 3, "%d examples in the clone, %d in the other", clone.Count(), c.Count())
+	if clone.Count() != 13 || c.Count() != 3 {
+		t.Errorf("%d examples in the clone, %d in the other", clone.Count(), c.Count())
+	}
 }

@@ -75,7 +75,9 @@ func TestOneClassifierServesManyAtOnce(t *testing.T) {
 			for _, p := range a.Probabilities {
 				sum += p
 			}
-			test.FailIf(t, math.Abs(sum-1) > 1e-9, "%d: probabilities sum to %v", i, sum)
+			if math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%d: probabilities sum to %v", i, sum)
+			}
 		})
 	}
 	all.Wait()

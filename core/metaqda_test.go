@@ -83,21 +83,33 @@ func TestUndoIsExact(t *testing.T) {
 		taught := answers(t, c, query)
 		again := test.Must(Open(files[len(files)-1], prior))(t)
 		for i, v := range answers(t, again, query) {
-			test.StopIf(t, math.Abs(v-taught[i]) > 1e-9, "opened: %v, want %v", v, taught[i])
+			if math.Abs(v-taught[i]) > 1e-9 {
+				t.Fatalf("opened: %v, want %v", v, taught[i])
+			}
 		}
 		for i := len(files) - 2; i >= 0; i-- {
 			s, err := c.Undo()
-			test.StopIf(t, s == nil || err != nil, "%v %v", s, err)
-			test.StopIf(t, !bytes.Equal(save(t, c), files[i]), "step %d: another file", i)
+			if s == nil || err != nil {
+				t.Fatalf("%v %v", s, err)
+			}
+			if !bytes.Equal(save(t, c), files[i]) {
+				t.Fatalf("step %d: another file", i)
+			}
 			got := answers(t, c, query)
-			test.StopIf(t, !slices.Equal(got, states[i]), "step %d: %v, want %v", i, got, states[i])
+			if !slices.Equal(got, states[i]) {
+				t.Fatalf("step %d: %v, want %v", i, got, states[i])
+			}
 		}
 		for i, want := range files[1:] {
 			s, err := c.Redo()
-			test.StopIf(t, s == nil || err != nil || !bytes.Equal(save(t, c), want), "step %d was not done again: %v %v", i, s, err)
+			if s == nil || err != nil || !bytes.Equal(save(t, c), want) {
+				t.Fatalf("step %d was not done again: %v %v", i, s, err)
+			}
 		}
 		s, err := c.Redo()
-		test.StopIf(t, s != nil || err != nil || !slices.Equal(answers(t, c, query), taught), "all done again: %v %v, %v for %v", s, err, answers(t, c, query), taught)
+		if s != nil || err != nil || !slices.Equal(answers(t, c, query), taught) {
+			t.Fatalf("all done again: %v %v, %v for %v", s, err, answers(t, c, query), taught)
+		}
 	}
 }
 
@@ -153,7 +165,9 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 		}
 	}
 	var label *lda.LabelError
-	test.StopIf(t, err != nil && !errors.As(err, &label) && Code(err) != "class", "%v", err)
+	if err != nil && !errors.As(err, &label) && Code(err) != "class" {
+		t.Fatalf("%v", err)
+	}
 	return err == nil && c.journal.noted > steps
 }
 
@@ -170,7 +184,9 @@ func TestGroupIsOneExample(t *testing.T) {
 		test.Must(c.Add("b", "", all[1][i]))(t)
 	}
 	k := c.Classes()[0]
-	test.FailIf(t, len(k.Bursts) != 1 || len(k.Examples) != 3, "%d examples count as %d", len(k.Examples), len(k.Bursts))
+	if len(k.Bursts) != 1 || len(k.Examples) != 3 {
+		t.Errorf("%d examples count as %d", len(k.Examples), len(k.Bursts))
+	}
 	test.OK(t, c.Remove(ids[1]))
 	test.OK(t, c.Remove(ids[2]))
 	one := fresh(t, s)
@@ -181,7 +197,9 @@ func TestGroupIsOneExample(t *testing.T) {
 		test.Must(one.Add("b", "", all[1][i]))(t)
 	}
 	got, want := ask(t, c, all[0][5]), ask(t, one, all[0][5])
-	test.FailIf(t, !slices.Equal(got, want), "%v, want %v", got, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 // The default prior does roughly what its documentation says, for any length of vectors. On
@@ -227,7 +245,9 @@ func TestDefaultPriorServesAnyDimension(t *testing.T) {
 			}
 		}
 		accuracy, confidence := float64(right)/float64(asked), sure/float64(asked)
-		test.FailIf(t, accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.25 || told < 0.85, "d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
+		if accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.25 || told < 0.85 {
+			t.Errorf("d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
+		}
 	}
 }
 
@@ -258,7 +278,9 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 	p := make([]float64, 5)
 	for _, c := range []*Classifier{c, open(learned(t, 64)), open(test.Must(DecodePrior(file))(t))} {
 		n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) })
-		test.FailIf(t, n > 0, "%v allocations", n)
+		if n > 0 {
+			t.Errorf("%v allocations", n)
+		}
 	}
 }
 
@@ -295,13 +317,21 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		vector []float32
 	}{{"a", []float32{1, float32(math.NaN())}}, {"\t", []float32{1, 2}}, {"b", nil}} {
 		_, err := c.Add(x.label, "", x.vector)
-		test.FailIf(t, err == nil, "%q %v was taken", x.label, x.vector)
-		test.FailIf(t, c.Dim() != 0 || c.Len() != 1, "after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
+		if err == nil {
+			t.Errorf("%q %v was taken", x.label, x.vector)
+		}
+		if c.Dim() != 0 || c.Len() != 1 {
+			t.Errorf("after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
+		}
 	}
 	ids, err := c.AddAll(nil, nil)
-	test.FailIf(t, ids != nil || err != nil || c.Len() != 1, "no examples give %v, %v and %d classes", ids, err, c.Len())
+	if ids != nil || err != nil || c.Len() != 1 {
+		t.Errorf("no examples give %v, %v and %d classes", ids, err, c.Len())
+	}
 	undone, err := c.Undo()
-	test.FailIf(t, undone == nil || err != nil || c.Len() != 0, "the class was not taken back: %v, %v", undone, err)
+	if undone == nil || err != nil || c.Len() != 0 {
+		t.Errorf("the class was not taken back: %v, %v", undone, err)
+	}
 }
 
 // Additions that a file cannot hold are refused, and every classifier can be saved.
@@ -316,19 +346,27 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	long := strings.Repeat("a", model.MaxLabel)
 	for _, label := range []string{long + "a", " ", "a\n\x01b", "none of THESE"} {
 		_, err := c.Add(label, "", []float32{1, 2})
-		test.FailIf(t, Code(err) != "label", "the label %q: %v", label, err)
+		if Code(err) != "label" {
+			t.Errorf("the label %q: %v", label, err)
+		}
 	}
 	test.Must(c.Add(long, "", []float32{1, 2}))(t)
 	_, more := c.Add("0", "", []float32{1, 2})
 	for what, err := range map[string]error{"a class": test.Err(c.AddClass("b")), "an example": more} {
-		test.FailIf(t, Code(err) != "limit", "%s too many: %v", what, err)
+		if Code(err) != "limit" {
+			t.Errorf("%s too many: %v", what, err)
+		}
 	}
 	_, err := c.Save()
-	test.FailIf(t, err != nil || c.Len() != model.MaxClasses, "%d classes, %v", c.Len(), err)
+	if err != nil || c.Len() != model.MaxClasses {
+		t.Errorf("%d classes, %v", c.Len(), err)
+	}
 	other := fresh(t, Settings{})
 	test.Must(other.Add("b", "", []float32{1, 2}))(t)
 	_, err = Merge(c, other)
-	test.FailIf(t, Code(err) != "limit", "merged: %v", err)
+	if Code(err) != "limit" {
+		t.Errorf("merged: %v", err)
+	}
 }
 
 // The zero Classifier equals a new one, and a nil prior equals the default prior.
@@ -344,7 +382,9 @@ func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 		files, answers = append(files, save(t, c)), append(answers, ask(t, c, []float32{2, 1, 0}))
 	}
 	for i := range files {
-		test.FailIf(t, !bytes.Equal(files[i], files[0]) || !slices.Equal(answers[i], answers[0]), "classifier %d has another file or another answer, %v for %v", i, answers[i], answers[0])
+		if !bytes.Equal(files[i], files[0]) || !slices.Equal(answers[i], answers[0]) {
+			t.Errorf("classifier %d has another file or another answer, %v for %v", i, answers[i], answers[0])
+		}
 	}
 }
 
@@ -359,18 +399,26 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	one := made("11")
 	test.OK(t, one.Identify(model.Extractor{ID: "a"}))
 	err := one.Identify(model.Extractor{ID: "a", SHA256: "22"})
-	test.FailIf(t, Code(err) != "extractor", "other files, after the same name without them: %v", err)
+	if Code(err) != "extractor" {
+		t.Errorf("other files, after the same name without them: %v", err)
+	}
 	prior := test.Must(Default(2))(t)
 	prior.file.Extractor = model.Extractor{ID: "a", SHA256: "11"}
 	varied := test.Must(New(Settings{}, prior))(t)
 	test.OK(t, varied.Identify(model.Extractor{ID: "a/b", SHA256: "22"})) // a prior serves variants
 	test.Must(varied.Add("x", "", []float32{1, 2}))(t)
 	err = varied.Identify(model.Extractor{ID: "a", SHA256: "11"})
-	test.FailIf(t, Code(err) != "extractor", "examples of a variant: %v", err)
+	if Code(err) != "extractor" {
+		t.Errorf("examples of a variant: %v", err)
+	}
 	_, err = Merge(one, made("22"))
-	test.FailIf(t, Code(err) != "extractor", "merged with other files: %v", err)
+	if Code(err) != "extractor" {
+		t.Errorf("merged with other files: %v", err)
+	}
 	_, err = Merge(one, made(""))
-	test.FailIf(t, err != nil, "merged with files that are not known: %v", err)
+	if err != nil {
+		t.Errorf("merged with files that are not known: %v", err)
+	}
 }
 
 func TestPercentIsHonestAtTheEnds(t *testing.T) {
@@ -379,6 +427,8 @@ func TestPercentIsHonestAtTheEnds(t *testing.T) {
 		0.9949: "99 %", 0.995: "> 99 %", 1 - 1e-16: "> 99 %", 1: "100 %",
 	} {
 		got := Percent(p)
-		test.FailIf(t, got != want, "Percent(%v) = %q, want %q", p, got, want)
+		if got != want {
+			t.Errorf("Percent(%v) = %q, want %q", p, got, want)
+		}
 	}
 }

@@ -62,29 +62,41 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		for _, x := range asked {
 			got, err := c.Predict(x)
 			expect, err2 := want.Predict(scaled(of, x))
-			test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
+			if err != nil || err2 != nil {
+				t.Fatalf("%v %v", err, err2)
+			}
 			for j, p := range append(got.Probabilities, got.None) {
 				w := append(expect.Probabilities, expect.None)[j]
-				test.FailIf(t, math.Abs(p-w) > 1e-5, "%s: probability %d is %v, want %v", what, j, p, w)
+				if math.Abs(p-w) > 1e-5 {
+					t.Errorf("%s: probability %d is %v, want %v", what, j, p, w)
+				}
 			}
 			batch, batchWant = append(batch, x), append(batchWant, scaled(of, x))
 		}
 		got, err := c.Classify(t.Context(), batch, nil)
 		expect, err2 := want.Classify(nil, batchWant, nil) // a nil context never ends
-		test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
+		if err != nil || err2 != nil {
+			t.Fatalf("%v %v", err, err2)
+		}
 		for i := range got {
-			test.FailIf(t, math.Abs(got[i].None-expect[i].None) > 1e-5, "%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
+			if math.Abs(got[i].None-expect[i].None) > 1e-5 {
+				t.Errorf("%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
+			}
 		}
 	}
 	c := teach(s, taught)
 	compare("taught", c, taught)
-	test.FailIf(t, c.moved, "an answer leaves the columns to be standardised again")
+	if c.moved {
+		t.Error("an answer leaves the columns to be standardised again")
+	}
 	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
 	test.Must(c.Undo())(t)
 	compare("removed and undone", c, taught)
 	file := test.Must(c.Save())(t)
 	opened, err := Open(file)
-	test.StopIf(t, err != nil || opened.Settings() != s, "opened with %v, %v", opened.Settings(), err)
+	if err != nil || opened.Settings() != s {
+		t.Fatalf("opened with %v, %v", opened.Settings(), err)
+	}
 	compare("opened", opened, taught)
 }
 
@@ -101,12 +113,16 @@ func TestScalesThatCannotBe(t *testing.T) {
 		},
 	} {
 		err := do()
-		test.FailIf(t, test.Refused[*Error](t, err, "%s", what).Code != "value", "%s: %v", what, err)
+		if test.Refused[*Error](t, err, "%s", what).Code != "value" {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	// One example, or two equal ones, have no deviation: the answer must have no NaN.
 	for range 2 {
 		a, err := one.Predict(tableOf(2)[1])
-		test.FailIf(t, err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]), "%v, %v", a, err)
+		if err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]) {
+			t.Errorf("%v, %v", a, err)
+		}
 		test.Must(one.Add("a", "", tableOf(1)[0]))(t)
 	}
 }

@@ -3,8 +3,6 @@ package metaqda
 import (
 	"strings"
 	"testing"
-
-	"metaqda/core/test"
 )
 
 var animals = []string{"cat", "dog", "hen", "owl"}
@@ -39,10 +37,14 @@ func TestWordsStayWhileThePercentIsNearTheirBound(t *testing.T) {
 		"Not sure: cat":        {{40, 20, 19, 18}, {40, 19, 18, 18}, {41, 20, 17, 17}},
 	} {
 		said := steadied(frames)
-		test.FailIf(t, len(said) != len(frames), "%d of %d frames shown: %q", len(said), len(frames), said)
+		if len(said) != len(frames) {
+			t.Errorf("%d of %d frames shown: %q", len(said), len(frames), said)
+		}
 		for i, s := range said {
 			p, _ := shares(frames[i])
-			test.FailIf(t, !strings.HasPrefix(s, want) || !strings.Contains(s, Percent(p[0])), "frame %d of %v is called %q, want %q", i, frames, s, want)
+			if !strings.HasPrefix(s, want) || !strings.Contains(s, Percent(p[0])) {
+				t.Errorf("frame %d of %v is called %q, want %q", i, frames, s, want)
+			}
 		}
 	}
 }
@@ -59,9 +61,13 @@ func TestAnotherAnswerIsShownOnceTwoFramesInARowDiffer(t *testing.T) {
 		{[][]float64{sure, cat, cat}, []string{"almost certainly cat", "probably cat"}},
 	} {
 		said := steadied(c.frames)
-		test.StopIf(t, len(said) != len(c.want), "%v: %q, want %q", c.frames, said, c.want)
+		if len(said) != len(c.want) {
+			t.Fatalf("%v: %q, want %q", c.frames, said, c.want)
+		}
 		for i, want := range c.want {
-			test.FailIf(t, !strings.Contains(strings.ToLower(said[i]), want), "%v: %q, want %q", c.frames, said, c.want)
+			if !strings.Contains(strings.ToLower(said[i]), want) {
+				t.Errorf("%v: %q, want %q", c.frames, said, c.want)
+			}
 		}
 	}
 }

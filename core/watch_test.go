@@ -31,21 +31,31 @@ func TestAWatchFollowsItsClassifier(t *testing.T) {
 	w := test.Must(c.Watch(watch.Default))(t)
 	at := 0.0
 	events := watched(t, c, w, &at, all[2][0], 8)
-	test.FailIf(t, len(events) > 0, "of a thing not taught: %+v", events)
+	if len(events) > 0 {
+		t.Errorf("of a thing not taught: %+v", events)
+	}
 	events = watched(t, c, w, &at, all[0][5], 8)
-	test.StopIf(t, len(events) != 1 || events[0].Label != "cup" || !events[0].Here || events[0].Since != 2, "of a cup: %+v", events)
-	test.FailIf(t, w.Here() != "cup", "here is %q", w.Here())
+	if len(events) != 1 || events[0].Label != "cup" || !events[0].Here || events[0].Since != 2 {
+		t.Fatalf("of a cup: %+v", events)
+	}
+	if w.Here() != "cup" {
+		t.Errorf("here is %q", w.Here())
+	}
 
 	test.OK(t, c.RenameClass("cup", "mug"))
 	for _, x := range all[2][:5] {
 		test.OK(t, test.Err(c.Add("key", "", x)))
 	}
 	events = watched(t, c, w, &at, all[2][5], 8)
-	test.FailIf(t, len(events) != 2 || events[0].Label != "mug" || events[0].Here || events[1].Label != "key" || !events[1].Here, "of a key, taught meanwhile: %+v", events)
+	if len(events) != 2 || events[0].Label != "mug" || events[0].Here || events[1].Label != "key" || !events[1].Here {
+		t.Errorf("of a key, taught meanwhile: %+v", events)
+	}
 
 	test.OK(t, c.RemoveClass("key"))
 	events = watched(t, c, w, &at, all[1][5], 8)
-	test.FailIf(t, len(events) != 2 || events[0].Label != "key" || events[0].Here || events[1].Label != "pen", "of a pen, without keys: %+v", events)
+	if len(events) != 2 || events[0].Label != "key" || events[0].Here || events[1].Label != "pen" {
+		t.Errorf("of a pen, without keys: %+v", events)
+	}
 }
 
 // The level of a class is the mean logit of what the classifier answers for its own examples.
@@ -65,17 +75,25 @@ func TestLevels(t *testing.T) {
 		want += watch.Logit(ask(t, c, x)[0]) / 3
 	}
 	got := c.levels()
-	test.FailIf(t, math.Abs(got[0]-want) > 1e-12, "level %v, want %v", got[0], want)
-	test.FailIf(t, got[1] <= min(got[0], got[2]) || got[1] >= max(got[0], got[2]), "an empty class has %v between %v and %v", got[1], got[0], got[2])
+	if math.Abs(got[0]-want) > 1e-12 {
+		t.Errorf("level %v, want %v", got[0], want)
+	}
+	if got[1] <= min(got[0], got[2]) || got[1] >= max(got[0], got[2]) {
+		t.Errorf("an empty class has %v between %v and %v", got[1], got[0], got[2])
+	}
 	levels := fresh(t, Settings{}).levels()
-	test.FailIf(t, len(levels) != 0, "without classes: %v", levels)
+	if len(levels) != 0 {
+		t.Errorf("without classes: %v", levels)
+	}
 }
 
 func TestAWatchWithoutExamples(t *testing.T) {
 	c := fresh(t, Settings{})
 	w := test.Must(c.Watch(1))(t)
 	events := test.Must(w.Next(0, nil))(t)
-	test.FailIf(t, len(events) > 0, "%+v", events)
+	if len(events) > 0 {
+		t.Errorf("%+v", events)
+	}
 	test.OK(t, test.Err(c.AddClass("cup")))
 	test.OK(t, test.Err(w.Next(1, []float64{0})))
 	test.Refused[*Error](t, test.Err(w.Next(2, []float64{0, 1})), "another number of classes")
@@ -99,9 +117,13 @@ func TestLevelsFollowEveryChange(t *testing.T) {
 		test.OK(t, test.Err(w.Next(0, nil)))
 		before := w.seen
 		test.OK(t, test.Err(w.Next(0, nil)))
-		test.FailIf(t, w.seen != before, "without a change: version %d, then %d", before, w.seen)
+		if w.seen != before {
+			t.Errorf("without a change: version %d, then %d", before, w.seen)
+		}
 		test.OK(t, change())
 		test.OK(t, test.Err(w.Next(0, nil)))
-		test.FailIf(t, w.seen == before, "%s changes nothing", what)
+		if w.seen == before {
+			t.Errorf("%s changes nothing", what)
+		}
 	}
 }

@@ -78,13 +78,19 @@ func emoji(t *testing.T) (*model.Prior, Session) {
 func TestItIsOfferedWhereItPaysAndOnlyThere(t *testing.T) {
 	p, s := emoji(t)
 	l := test.Must(Learn(t.Context(), p, []Session{s}))(t)
-	test.FailIf(t, l.Prior == nil || l.After.Accuracy < l.Before.Accuracy+0.01 || l.After.Unknown < l.Before.Unknown || l.Classes != 19, "drawings: %+v", l)
+	if l.Prior == nil || l.After.Accuracy < l.Before.Accuracy+0.01 || l.After.Unknown < l.Before.Unknown || l.Classes != 19 {
+		t.Errorf("drawings: %+v", l)
+	}
 	for what, s := range map[string]Session{"nothing is to be learned": world(1, 12, 8, 0.7), "unknown things are told worse": world(36, 6, 4, 1.7)} {
 		l := test.Must(Learn(t.Context(), plain(), []Session{s}))(t)
-		test.FailIf(t, l.Prior != nil, "%s: %+v", what, l)
+		if l.Prior != nil {
+			t.Errorf("%s: %+v", what, l)
+		}
 	}
 	worse := learn(t, plain(), world(36, 6, 4, 1.7))
-	test.FailIf(t, worse.After.Accuracy < worse.Before.Accuracy || worse.After.Unknown > worse.Before.Unknown, "known things are told better, unknown ones worse: %+v", worse)
+	if worse.After.Accuracy < worse.Before.Accuracy || worse.After.Unknown > worse.Before.Unknown {
+		t.Errorf("known things are told better, unknown ones worse: %+v", worse)
+	}
 }
 
 func TestOfFourClassesOneIsUnknown(t *testing.T) {
@@ -95,14 +101,18 @@ func TestOfFourClassesOneIsUnknown(t *testing.T) {
 	for _, s := range [][]Session{{world(2, 4, 4, 3)}, append(few, world(2, 4, 4, 3))} { // also after more examples than are measured
 		l := learn(t, plain(), s...)
 		for _, m := range []Measured{l.Before, l.After} {
-			test.FailIf(t, !(m.Unknown > 0 && m.Unknown < 1 && m.Loss > 0 && m.Accuracy > 0), "%d sessions: %+v", len(s), m)
+			if !(m.Unknown > 0 && m.Unknown < 1 && m.Loss > 0 && m.Accuracy > 0) {
+				t.Errorf("%d sessions: %+v", len(s), m)
+			}
 		}
 	}
 }
 
 func TestItPaysWhereClassesVaryAlike(t *testing.T) {
 	l := learn(t, plain(), world(1, 12, 8, 4), world(2, 6, 5, 4), world(3, 1, 9, 4))
-	test.StopIf(t, l.After.Accuracy < l.Before.Accuracy+0.05 || l.After.Loss > l.Before.Loss-0.05 || l.Classes != 19, "%+v", l)
+	if l.After.Accuracy < l.Before.Accuracy+0.05 || l.After.Loss > l.Before.Loss-0.05 || l.Classes != 19 {
+		t.Fatalf("%+v", l)
+	}
 	fresh := world(9, 12, 8, 4)
 	m := measurement{prior: plain(), dim: dim}
 	seen := func(p *model.Prior) Measured {
@@ -120,7 +130,9 @@ func TestItPaysWhereClassesVaryAlike(t *testing.T) {
 		return judge(p.Session.Population, samples, 0)
 	}
 	a, b := seen(plain()), seen(l.Prior)
-	test.FailIf(t, b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05, "classes never seen: %+v before, %+v after", a, b)
+	if b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 {
+		t.Errorf("classes never seen: %+v before, %+v after", a, b)
+	}
 }
 
 // The oracle forms S + w RᵀR and m_s at size d, in the coordinates of the embeddings.
@@ -161,9 +173,13 @@ func TestWhatIsLearnedIsWhatASessionOfAllClassesHas(t *testing.T) {
 	scale := got.At(0, 0) / want.At(0, 0)
 	for i := range dim {
 		v := p.NIW.M[i] + mean[i]/total
-		test.FailIf(t, math.Abs(v-l.Prior.NIW.M[i]) > 1e-9, "m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
+		if math.Abs(v-l.Prior.NIW.M[i]) > 1e-9 {
+			t.Errorf("m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
+		}
 		for j := range i + 1 {
-			test.FailIf(t, math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9, "S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
+			if math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9 {
+				t.Errorf("S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
+			}
 		}
 	}
 }
@@ -176,7 +192,9 @@ func TestFramesOfABurstCountOnce(t *testing.T) {
 		}
 	}
 	a, b := learn(t, plain(), once), learn(t, plain(), often)
-	test.FailIf(t, !mat.EqualApprox(a.Prior.NIW.L, b.Prior.NIW.L, 1e-9), "%+v once, %+v often", a, b)
+	if !mat.EqualApprox(a.Prior.NIW.L, b.Prior.NIW.L, 1e-9) {
+		t.Errorf("%+v once, %+v often", a, b)
+	}
 }
 
 func TestTheSameComesOfTheSame(t *testing.T) {
@@ -186,7 +204,9 @@ func TestTheSameComesOfTheSame(t *testing.T) {
 		files[i], err = model.EncodePrior(learn(t, plain(), world(6, 8, 6, 4)).Prior)
 		test.OK(t, err)
 	}
-	test.FailIf(t, !bytes.Equal(files[0], files[1]), "two files of the same pictures differ")
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("two files of the same pictures differ")
+	}
 }
 
 func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
@@ -196,7 +216,9 @@ func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
 	long, far := world(1, 6, 4, 4), world(1, 6, 4, 4)
 	long[2][1] = append(long[2][1], 1)
 	d := test.Refused[*niw.DimensionError](t, test.Err(Learn(t.Context(), plain(), []Session{long})), "an embedding too long")
-	test.FailIf(t, d.Got != dim+1, "an embedding too long: %v", d)
+	if d.Got != dim+1 {
+		t.Errorf("an embedding too long: %v", d)
+	}
 	far[0][0][0] = 1e30
 	test.Refused[*niw.ValueError](t, test.Err(Learn(t.Context(), plain(), []Session{far})), "an embedding far away")
 	p := plain()
@@ -205,5 +227,7 @@ func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	err := test.Err(Learn(stopped, plain(), []Session{world(1, 6, 4, 4)}))
-	test.FailIf(t, !errors.Is(err, context.Canceled), "after the caller gave up: %v", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("after the caller gave up: %v", err)
+	}
 }

@@ -31,7 +31,9 @@ func TestApply(t *testing.T) {
 			got := make([]float64, len(c.x))
 			test.OK(t, c.t.ApplyTo(got, c.x))
 			for i := range got {
-				test.StopIf(t, !(math.Abs(got[i]-c.want[i]) <= 1e-15), "got %v, want %v", got, c.want)
+				if !(math.Abs(got[i]-c.want[i]) <= 1e-15) {
+					t.Fatalf("got %v, want %v", got, c.want)
+				}
 			}
 		})
 	}
@@ -41,31 +43,43 @@ func TestApplyRejects(t *testing.T) {
 	cl2n := Transform{Kind: CL2N, Centre: []float64{1, 1}}
 	var dim *niw.DimensionError
 	err := cl2n.ApplyTo(make([]float64, 3), make([]float64, 3))
-	test.FailIf(t, !errors.As(err, &dim), "three numbers for a centre of two: got %v", err)
+	if !errors.As(err, &dim) {
+		t.Errorf("three numbers for a centre of two: got %v", err)
+	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var val *niw.ValueError
 		err := cl2n.ApplyTo(make([]float64, 2), []float64{0, bad})
-		test.FailIf(t, !errors.As(err, &val) || val.Index != 1, "%v: got %v, want a ValueError at index 1", bad, err)
+		if !errors.As(err, &val) || val.Index != 1 {
+			t.Errorf("%v: got %v, want a ValueError at index 1", bad, err)
+		}
 	}
 	squared := Transform{Kind: L2, Power: 2}
-	test.FailIf(t, squared.ApplyTo(make([]float64, 1), []float64{1e200}) == nil, "overflow in the power passed")
+	if squared.ApplyTo(make([]float64, 1), []float64{1e200}) == nil {
+		t.Error("overflow in the power passed")
+	}
 }
 
 func TestApplyInPlace(t *testing.T) {
 	x := []float64{3, -4}
 	tr := Transform{Kind: L2}
 	err := tr.ApplyTo(x, x)
-	test.StopIf(t, err != nil || math.Abs(x[0]-0.6) > 1e-15, "got %v, %v", x, err)
+	if err != nil || math.Abs(x[0]-0.6) > 1e-15 {
+		t.Fatalf("got %v, %v", x, err)
+	}
 }
 
 func TestValidate(t *testing.T) {
 	for _, bad := range []Transform{
 		{Kind: "zscore"}, {Kind: CL2N}, {Kind: CL2N, Centre: []float64{1, math.NaN()}}, {Kind: L2, Power: -1}, {Kind: L2, Power: math.NaN()}, {Kind: L2, Shift: -1},
 	} {
-		test.FailIf(t, bad.Validate(2) == nil, "%+v passed", bad)
+		if bad.Validate(2) == nil {
+			t.Errorf("%+v passed", bad)
+		}
 	}
 	for _, good := range []Transform{{Kind: None}, {Kind: L2, Power: 0.5}, {Kind: CL2N, Centre: []float64{1, 2}}} {
 		err := good.Validate(2)
-		test.FailIf(t, err != nil, "%+v: %v", good, err)
+		if err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
 	}
 }

@@ -34,20 +34,30 @@ func TestClumpsAreFound(t *testing.T) {
 			all[i] = i
 		}
 		groups := test.Must(c.Alike(x, all))(t)
-		test.StopIf(t, len(groups) != 3, "trial %d: groups %v", trial, groups)
+		if len(groups) != 3 {
+			t.Fatalf("trial %d: groups %v", trial, groups)
+		}
 		for k, size := range []int{12, 6, 3} { // the fourth clump is one picture
-			test.FailIf(t, !slices.Equal(clump(groups[k]), slices.Repeat([]int{k}, size)), "trial %d: group %d is of clumps %v", trial, k, clump(groups[k]))
+			if !slices.Equal(clump(groups[k]), slices.Repeat([]int{k}, size)) {
+				t.Errorf("trial %d: group %d is of clumps %v", trial, k, clump(groups[k]))
+			}
 		}
 		few := slices.DeleteFunc(all, func(i int) bool { return of[i] == 0 })
 		groups, err := c.Alike(x, few)
-		test.StopIf(t, err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2, "trial %d, the first clump known: %v, %v", trial, groups, err)
+		if err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2 {
+			t.Fatalf("trial %d, the first clump known: %v, %v", trial, groups, err)
+		}
 
 		suggested := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
-		test.StopIf(t, !slices.Equal(clump(suggested.Rows), []int{0, 1, 2, 3}) || !slices.Equal(suggested.Like, []int{11, 5, 2, 0}), "trial %d: clumps %v, %v others like them", trial, clump(suggested.Rows), suggested.Like)
+		if !slices.Equal(clump(suggested.Rows), []int{0, 1, 2, 3}) || !slices.Equal(suggested.Like, []int{11, 5, 2, 0}) {
+			t.Fatalf("trial %d: clumps %v, %v others like them", trial, clump(suggested.Rows), suggested.Like)
+		}
 		test.OK(t, c.AddClass("first"))
 		test.OK(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
 		suggested = test.Must(c.Suggest(t.Context(), x, 2, nil))(t)
-		test.StopIf(t, !slices.Equal(clump(suggested.Rows), []int{1, 2}), "trial %d, the first taught: clumps %v", trial, clump(suggested.Rows))
+		if !slices.Equal(clump(suggested.Rows), []int{1, 2}) {
+			t.Fatalf("trial %d, the first taught: clumps %v", trial, clump(suggested.Rows))
+		}
 	}
 }
 
@@ -85,7 +95,9 @@ func TestAlikeIsAStarCover(t *testing.T) {
 	}
 	groups := test.Must(c.Alike(x, left))(t)
 	backwards := test.Must(c.Alike(turned, left))(t)
-	test.StopIf(t, len(groups) < 3, "only %d groups", len(groups))
+	if len(groups) < 3 {
+		t.Fatalf("only %d groups", len(groups))
+	}
 	for g, group := range groups {
 		neighbours := func(i int) (n int) {
 			for _, j := range left {
@@ -96,12 +108,18 @@ func TestAlikeIsAStarCover(t *testing.T) {
 			return n
 		}
 		for _, i := range left {
-			test.FailIf(t, neighbours(i) > len(group), "group %d has %d, around %d there are %d", g, len(group), i, neighbours(i))
+			if neighbours(i) > len(group) {
+				t.Errorf("group %d has %d, around %d there are %d", g, len(group), i, neighbours(i))
+			}
 		}
 		for k, i := range group {
-			test.FailIf(t, cosine(i, group[0]) < alikeBound || k > 1 && cosine(i, group[0]) > cosine(group[k-1], group[0])+1e-12, "group %d: member %d at %g", g, k, cosine(i, group[0]))
+			if cosine(i, group[0]) < alikeBound || k > 1 && cosine(i, group[0]) > cosine(group[k-1], group[0])+1e-12 {
+				t.Errorf("group %d: member %d at %g", g, k, cosine(i, group[0]))
+			}
 		}
-		test.FailIf(t, len(group) != len(backwards[g]), "group %d has %d, backwards %d", g, len(group), len(backwards[g]))
+		if len(group) != len(backwards[g]) {
+			t.Errorf("group %d has %d, backwards %d", g, len(group), len(backwards[g]))
+		}
 		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(group, i) })
 	}
 }
@@ -169,7 +187,9 @@ func TestSuggestIsGreedy(t *testing.T) {
 		with := append(slices.Clone(have), whiten(x.RawRowView(chosen)))
 		for i := range m {
 			other := coverage(append(slices.Clone(have), whiten(x.RawRowView(i))))
-			test.StopIf(t, other > coverage(with)+1e-9, "step %d: %d covers %v, %d covers %v", step, chosen, coverage(with), i, other)
+			if other > coverage(with)+1e-9 {
+				t.Fatalf("step %d: %d covers %v, %d covers %v", step, chosen, coverage(with), i, other)
+			}
 		}
 		have = with
 	}
@@ -193,17 +213,27 @@ func TestDegeneratePictures(t *testing.T) {
 	} {
 		found, err := c.Suggest(t.Context(), of.x, of.n, nil)
 		got := found.Rows
-		test.FailIf(t, err != nil || len(got) != of.want, "%s: %v, %v", name, got, err)
+		if err != nil || len(got) != of.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 		seen := slices.Clone(got)
 		slices.Sort(seen)
-		test.FailIf(t, len(slices.Compact(seen)) != len(got), "%s: %v has one twice", name, got)
+		if len(slices.Compact(seen)) != len(got) {
+			t.Errorf("%s: %v has one twice", name, got)
+		}
 	}
 	groups, err := c.Alike(new(mat.Dense), nil)
-	test.FailIf(t, err != nil || groups != nil, "none are alike: %v, %v", groups, err)
+	if err != nil || groups != nil {
+		t.Errorf("none are alike: %v, %v", groups, err)
+	}
 	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
-	test.FailIf(t, err != nil || len(groups) != 0, "all the same, without a direction: %v, %v", groups, err)
+	if err != nil || len(groups) != 0 {
+		t.Errorf("all the same, without a direction: %v, %v", groups, err)
+	}
 	near, err := c.Nearest(make([]float64, 3), 5)
-	test.FailIf(t, err != nil || len(near) != 0, "nothing taught is near: %v, %v", near, err)
+	if err != nil || len(near) != 0 {
+		t.Errorf("nothing taught is near: %v, %v", near, err)
+	}
 }
 
 // Progress only grows and ends where all is done; a context that ends stops a question
@@ -224,11 +254,15 @@ func TestQuestionsTellProgressAndStop(t *testing.T) {
 		} {
 			last, all, calls := -1, 0, 0
 			want := test.Must(ask(t.Context(), func(done, total int) {
-				test.FailIf(t, done < last || done > total, "%s, %s: %d of %d after %d", variant, what, done, total, last)
+				if done < last || done > total {
+					t.Errorf("%s, %s: %d of %d after %d", variant, what, done, total, last)
+				}
 				last, all = done, total
 				calls++
 			}))(t)
-			test.FailIf(t, last != all || calls < 5, "%s, %s: %d of %d in %d calls", variant, what, last, all, calls)
+			if last != all || calls < 5 {
+				t.Errorf("%s, %s: %d of %d in %d calls", variant, what, last, all, calls)
+			}
 			for stop := range calls - 1 {
 				ctx, cancel := context.WithCancel(t.Context())
 				n := 0
@@ -237,11 +271,15 @@ func TestQuestionsTellProgressAndStop(t *testing.T) {
 						cancel()
 					}
 				})
-				test.StopIf(t, !errors.Is(err, context.Canceled), "%s, %s, stopped at call %d of %d: %v", variant, what, stop, calls, err)
+				if !errors.Is(err, context.Canceled) {
+					t.Fatalf("%s, %s, stopped at call %d of %d: %v", variant, what, stop, calls, err)
+				}
 				cancel()
 			}
 			again := test.Must(ask(t.Context(), nil))(t)
-			test.FailIf(t, !reflect.DeepEqual(again, want), "%s, %s: %v, want %v", variant, what, again, want)
+			if !reflect.DeepEqual(again, want) {
+				t.Errorf("%s, %s: %v, want %v", variant, what, again, want)
+			}
 		}
 	}
 }

@@ -37,10 +37,14 @@ func classify(t testing.TB, c *Classifier, x [][]float64) [][]float64 {
 	for i := range x {
 		p := append(slices.Clone(a.Classes.RawRowView(i)), a.None[i])
 		for _, v := range p {
-			test.StopIf(t, !(v >= 0 && v <= 1), "probability %v", v)
+			if !(v >= 0 && v <= 1) {
+				t.Fatalf("probability %v", v)
+			}
 		}
 		s := floats.Sum(p)
-		test.StopIf(t, math.Abs(s-1) > 1e-12, "probabilities sum to %v", s)
+		if math.Abs(s-1) > 1e-12 {
+			t.Fatalf("probabilities sum to %v", s)
+		}
 		out = append(out, p)
 	}
 	return out
@@ -95,7 +99,9 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 			b.scoresTo(got, i)
 			for j, q := range b.pseudo {
 				want := densePseudo(t, c, b, q, i)
-				test.FailIf(t, math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)), "%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
+				if math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
+					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
+				}
 			}
 		}
 		if labelled := len(b.pseudo[0].pictures) + len(b.pseudo[1].pictures); labelled == 0 && p.Dim() > 3 {
@@ -214,7 +220,9 @@ func TestTogetherIsBetter(t *testing.T) {
 		}
 	}
 	total := 20 * way * n
-	test.FailIf(t, all < one+total/20, "%d of %d right together, %d one by one: want five in a hundred more", all, total, one)
+	if all < one+total/20 {
+		t.Errorf("%d of %d right together, %d one by one: want five in a hundred more", all, total, one)
+	}
 }
 
 func TestClassifyLeavesWhatWasTaught(t *testing.T) {
@@ -225,17 +233,23 @@ func TestClassifyLeavesWhatWasTaught(t *testing.T) {
 			c, fresh := s.teach(t, p, o), s.teach(t, p, o)
 			x, _ := s.clusters(rng, 7, 0.5)
 			for i, p := range classify(t, c, x) {
-				test.StopIf(t, p[2] != 0, "%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
+				if p[2] != 0 {
+					t.Fatalf("%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
+				}
 			}
 			for _, q := range x {
 				got, want := everything(t, c, q), everything(t, fresh, q)
-				test.StopIf(t, !slices.Equal(got, want), "%s, %s: %v after a batch, want %v", name, variant, got, want)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s, %s: %v after a batch, want %v", name, variant, got, want)
+				}
 			}
 			classify(t, c, x) // and it goes on from there
 			test.OK(t, c.Add("c1", x[0]))
 			test.OK(t, fresh.Add("c1", x[0]))
 			got, want := everything(t, c, x[3]), everything(t, fresh, x[3])
-			test.FailIf(t, !slices.Equal(got, want), "%s, %s: %v after a batch and a picture, want %v", name, variant, got, want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %v after a batch and a picture, want %v", name, variant, got, want)
+			}
 		}
 	}
 }
@@ -258,7 +272,9 @@ func TestOrderOfABatch(t *testing.T) {
 			got := classify(t, c, y)
 			for at, i := range order {
 				same(t, fmt.Sprint(name, ", ", variant, ", picture ", i), got[at], want[i], 1e-7)
-				test.StopIf(t, !slices.Equal(again[i], want[i]), "%s, %s: picture %d is %v, then %v", name, variant, i, want[i], again[i])
+				if !slices.Equal(again[i], want[i]) {
+					t.Fatalf("%s, %s: picture %d is %v, then %v", name, variant, i, want[i], again[i])
+				}
 			}
 		}
 	}
@@ -315,7 +331,9 @@ func TestNoneIsThatOfThePictureAlone(t *testing.T) {
 	}
 	for i, p := range classify(t, c, x) {
 		alone := ask(t, c, x[i])
-		test.FailIf(t, math.Abs(p[3]-alone[3]) > 1e-9, "picture %d: none has %v, alone %v", i, p[3], alone[3])
+		if math.Abs(p[3]-alone[3]) > 1e-9 {
+			t.Errorf("picture %d: none has %v, alone %v", i, p[3], alone[3])
+		}
 	}
 }
 

@@ -68,7 +68,9 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	for i, x := range pictures {
 		w[i] = make([]float64, len(x))
 		c.prior.WhitenTo(w[i], x)
-		test.StopIf(t, !slices.Equal(k.picture(i), w[i]), "%s: picture %d is not what was added", what, i)
+		if !slices.Equal(k.picture(i), w[i]) {
+			t.Fatalf("%s: picture %d is not what was added", what, i)
+		}
 	}
 	want := groupedNaively(w, c.near)
 	if c.Count("it") != len(pictures) || k.count() != len(want) || len(k.list) != len(want) {
@@ -76,7 +78,9 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	}
 	for b, members := range want {
 		s := k.list[b]
-		test.StopIf(t, !slices.Equal(s.pictures, members) || (s.frames == nil) != (len(members) == 1), "%s: burst %d has %v, want %v", what, b, s.pictures, members)
+		if !slices.Equal(s.pictures, members) || (s.frames == nil) != (len(members) == 1) {
+			t.Fatalf("%s: burst %d has %v, want %v", what, b, s.pictures, members)
+		}
 		for _, i := range members {
 			if burst, size := c.BurstOf("it", i); burst != b || size != len(members) {
 				t.Fatalf("%s: picture %d is in burst %d of %d, want %d of %d", what, i, burst, size, b, len(members))
@@ -86,7 +90,9 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	fresh := taughtOne(t, c.prior, c.options, pictures)
 	fresh.group(always)
 	for b := range want {
-		test.StopIf(t, !slices.Equal(k.row(b), fresh.classes[0].row(b)), "%s: burst %d has another mean", what, b)
+		if !slices.Equal(k.row(b), fresh.classes[0].row(b)) {
+			t.Fatalf("%s: burst %d has another mean", what, b)
+		}
 	}
 	if len(pictures) == 0 {
 		return
@@ -96,7 +102,9 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	other := test.Must(fresh.ProbabilitiesTo(again, query))(t)
 	for i, v := range append(again, other) {
 		g := append(got, none)[i]
-		test.StopIf(t, !(math.Abs(g-v) <= tol), "%s: [%d] is %.17g, want %.17g", what, i, g, v)
+		if !(math.Abs(g-v) <= tol) {
+			t.Fatalf("%s: [%d] is %.17g, want %.17g", what, i, g, v)
+		}
 	}
 }
 
@@ -207,7 +215,9 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		for out := range pictures {
 			c := taughtOne(t, p, o, pictures)
 			got := c.classes[0].count()
-			test.FailIf(t, got != of.want, "%s: %d bursts, want %d", name, got, of.want)
+			if got != of.want {
+				t.Errorf("%s: %d bursts, want %d", name, got, of.want)
+			}
 			left := slices.Clone(pictures)
 			test.OK(t, c.Remove("it", out))
 			test.OK(t, c.Insert("it", out, pictures[out]))
@@ -264,7 +274,9 @@ func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 		p, pictures, o := niwtest.Prior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: near})
 		c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
 		test.OK(t, other.AddRows("it", dense(pictures)))
-		test.FailIf(t, (c.classes[0].count() == c.Count("it")) != (near == 0) || other.classes[0].count() != c.classes[0].count(), "%d bursts, want %d", other.classes[0].count(), c.classes[0].count())
+		if (c.classes[0].count() == c.Count("it")) != (near == 0) || other.classes[0].count() != c.classes[0].count() {
+			t.Errorf("%d bursts, want %d", other.classes[0].count(), c.classes[0].count())
+		}
 		query := niwtest.Vector(rng, d, 0.1)
 		same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 	}
@@ -329,7 +341,9 @@ func TestABurstCountsWhatItsCorrelationLeaves(t *testing.T) {
 			}
 			var factor mat.Cholesky
 			var solved mat.VecDense
-			test.StopIf(t, !factor.Factorize(c), "%d pictures at %v: C is singular", k, d2)
+			if !factor.Factorize(c) {
+				t.Fatalf("%d pictures at %v: C is singular", k, d2)
+			}
 			_ = factor.SolveVecTo(&solved, ones) // a bad condition is expected of copies
 			want := mat.Dot(&solved, ones)
 			if got := class.weight(); class.count() != 1 || math.Abs(got-want) > 1e-3*want {
@@ -379,11 +393,17 @@ func TestOnlySoManyPicturesAreCompared(t *testing.T) {
 		}
 		return n
 	}
-	test.FailIf(t, counts() != 1, "a picture beyond the last that is compared is in a burst of %d", counts())
+	if counts() != 1 {
+		t.Errorf("a picture beyond the last that is compared is in a burst of %d", counts())
+	}
 	k.takeOut(250)
-	test.FailIf(t, counts() != 2 || len(k.list[0].pictures) != 2, "the picture that came among them is in no burst: %d", counts())
+	if counts() != 2 || len(k.list[0].pictures) != 2 {
+		t.Errorf("the picture that came among them is in no burst: %d", counts())
+	}
 	k.putIn(250, []float64{1250})
-	test.FailIf(t, counts() != 1, "the picture that left them is in a burst of %d", counts())
+	if counts() != 1 {
+		t.Errorf("the picture that left them is in a burst of %d", counts())
+	}
 }
 
 // With Options.Spread the correlation length goes by how far apart the classes are, by the

@@ -33,12 +33,16 @@ func TestThousandClasses(t *testing.T) {
 	for _, j := range []int{0, 17, 999} {
 		p := ask(t, c, centres[j])
 		for i, v := range p {
-			test.FailIf(t, i != j && v >= p[j], "class %d has %v, class %d %v", j, p[j], i, v)
+			if i != j && v >= p[j] {
+				t.Errorf("class %d has %v, class %d %v", j, p[j], i, v)
+			}
 		}
 	}
 	test.OK(t, c.RemoveClass("17"))
 	p := ask(t, c, centres[999])
-	test.FailIf(t, len(p) != 1000 || p[998] < 0.5, "after removing a class: %d probabilities, that of the last %v", len(p)-1, p[998])
+	if len(p) != 1000 || p[998] < 0.5 {
+		t.Errorf("after removing a class: %d probabilities, that of the last %v", len(p)-1, p[998])
+	}
 }
 
 // What is refused says what is wrong with it and changes nothing.
@@ -77,7 +81,9 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 			err := take(x)
 			test.Refused[*niw.ValueError](t, err, "%s: %v", what, bad)
 			row := test.Refused[*RowError](t, err, "%s: %v", what, bad)
-			test.FailIf(t, row.Row != 71, "%s: %v", what, err)
+			if row.Row != 71 {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
 	}
 	leaveOut := func(label string, i int) error { return test.Err(c.LeaveOutTo(p[:len(c.classes)], label, i)) }
@@ -107,7 +113,9 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 	}
 	same(t, "after refusals", ask(t, c, asked), want, 0)
 	value := test.Refused[*niw.ValueError](t, test.Err(New(&niw.Prior{M: p, Kappa: -1}, with(Options{}))), "kappa -1")
-	test.FailIf(t, value.Name != "kappa", "kappa -1: %v", value)
+	if value.Name != "kappa" {
+		t.Errorf("kappa -1: %v", value)
+	}
 
 	test.OK(t, c.RemoveClass("it"))
 	if err := leaveOut("other", 0); !errors.Is(err, ErrNoExamples) {
@@ -115,7 +123,9 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 	}
 	test.OK(t, c.Remove("other", 0))
 	for what, err := range map[string]error{"a question": probabilities(asked), "many": test.Err(c.Classify(t.Context(), mat.NewDense(1, 2, nil), nil)), "a predictor": test.Err(c.Predictor())} {
-		test.FailIf(t, !errors.Is(err, ErrNoExamples), "%s, nothing taught: %v", what, err)
+		if !errors.Is(err, ErrNoExamples) {
+			t.Errorf("%s, nothing taught: %v", what, err)
+		}
 	}
 }
 
@@ -157,7 +167,9 @@ func FuzzProbabilities(f *testing.F) {
 			}
 			p := make([]float64, 2)
 			none, err := c.ProbabilitiesTo(p, []float64{x, y})
-			test.StopIf(t, err == nil && !(math.Abs(p[0]+p[1]+none-1) < 1e-9), "probabilities %v and %v", p, none)
+			if err == nil && !(math.Abs(p[0]+p[1]+none-1) < 1e-9) {
+				t.Fatalf("probabilities %v and %v", p, none)
+			}
 		}
 	})
 }

@@ -65,7 +65,9 @@ func (t *taughtClasses) scale(weight float64) *mat.SymDense {
 func (t *taughtClasses) score(tb testing.TB, o *Options, but *class, mean []float64, count float64, query []float64) float64 {
 	tb.Helper()
 	var factor mat.Cholesky
-	test.StopIf(tb, !factor.Factorize(t.scale(o.Shared)), "oracle not positive definite")
+	if !factor.Factorize(t.scale(o.Shared)) {
+		tb.Fatal("oracle not positive definite")
+	}
 	d := t.prior.Dim()
 	session, total := make([]float64, d), o.Centre
 	for _, k := range t.list {
@@ -95,12 +97,16 @@ func (t *taughtClasses) score(tb testing.TB, o *Options, but *class, mean []floa
 func (t *taughtClasses) compare(tb *testing.T, c *covariance, what string) {
 	tb.Helper()
 	var factor mat.Cholesky
-	test.StopIf(tb, !factor.Factorize(t.scale(c.weight)), "not positive definite")
+	if !factor.Factorize(t.scale(c.weight)) {
+		tb.Fatal("not positive definite")
+	}
 	z := t.vector()
 	image, got := make([]float64, c.n), make([]float64, len(c.members))
 	c.imageTo(image, z)
 	c.innerTo(got, z, image)
-	test.StopIf(tb, len(c.members) != len(t.list), "%s: %d classes, want %d", what, len(c.members), len(t.list))
+	if len(c.members) != len(t.list) {
+		tb.Fatalf("%s: %d classes, want %d", what, len(c.members), len(t.list))
+	}
 	solved := mat.NewVecDense(len(z), nil)
 	test.OK(tb, factor.SolveVecTo(solved, mat.NewVecDense(len(z), z)))
 	for _, k := range t.list {
@@ -108,7 +114,9 @@ func (t *taughtClasses) compare(tb *testing.T, c *covariance, what string) {
 		k.meanTo(mean)
 		want := mat.Dot(solved, mat.NewVecDense(len(z), mean))
 		m := c.index[k]
-		test.FailIf(tb, math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)), "%s: class %s: %v, want %v", what, k.label, got[m.column], want)
+		if math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)) {
+			tb.Errorf("%s: class %s: %v, want %v", what, k.label, got[m.column], want)
+		}
 	}
 	if got, want := c.inner(z, image, z, image), mat.Dot(solved, mat.NewVecDense(len(z), z)); math.Abs(got-want) > 1e-9*want {
 		tb.Errorf("%s: quadratic form %v, want %v", what, got, want)
@@ -231,7 +239,9 @@ func TestSharedSupportLeavesEachOut(t *testing.T) {
 					if j == y && (kind == 1 || len(x[j]) == 1) {
 						continue
 					}
-					test.FailIf(t, !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))), "%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
+					if !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))) {
+						t.Errorf("%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
+					}
 				}
 			}
 		}
@@ -249,7 +259,9 @@ func TestCovarianceInPieces(t *testing.T) {
 		calls := 0
 		once := func() bool { calls++; return calls%2 == 1 }
 		for range 3 {
-			test.StopIf(t, c.update(s.list, once), "made in fewer pieces than it has")
+			if c.update(s.list, once) {
+				t.Fatal("made in fewer pieces than it has")
+			}
 		}
 		s.list[1].insert(0, s.vector(), 1) // begins again
 		pieces := 0
@@ -258,7 +270,9 @@ func TestCovarianceInPieces(t *testing.T) {
 				t.Fatal("does not end")
 			}
 		}
-		test.FailIf(t, pieces < 3, "%d examples a class: %d pieces", shots, pieces)
+		if pieces < 3 {
+			t.Errorf("%d examples a class: %d pieces", shots, pieces)
+		}
 		s.compare(t, c, fmt.Sprint(shots, " examples a class"))
 	}
 }

@@ -66,17 +66,23 @@ func ask(t testing.TB, c *Classifier, x []float64) []float64 {
 	p = append(p, none)
 	var sum float64
 	for _, v := range p {
-		test.StopIf(t, !(v >= 0 && v <= 1), "probability %v", v)
+		if !(v >= 0 && v <= 1) {
+			t.Fatalf("probability %v", v)
+		}
 		sum += v
 	}
-	test.StopIf(t, !(math.Abs(sum-1) <= 1e-12), "probabilities sum to %v", sum)
+	if !(math.Abs(sum-1) <= 1e-12) {
+		t.Fatalf("probabilities sum to %v", sum)
+	}
 	return p
 }
 
 func same(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	for i := range want {
-		test.FailIf(t, got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
+		if got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= tol) {
+			t.Errorf("%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
+		}
 	}
 }
 

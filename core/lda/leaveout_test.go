@@ -26,18 +26,24 @@ func TestLeaveOutOfLargeSessions(t *testing.T) {
 			for b := range min(3, k.count()) {
 				none := test.Must(c.LeaveOutTo(got, k.label, b))(t)
 				anew := k.count() == 1 && len(shots) <= fewClasses
-				test.FailIf(t, !anew && (c.posterior != posterior || rows != &c.shared.cov.rows[0]), "%v: the session was computed anew", shots)
+				if !anew && (c.posterior != posterior || rows != &c.shared.cov.rows[0]) {
+					t.Errorf("%v: the session was computed anew", shots)
+				}
 				off := math.Abs(none - c.leaveOutExactly(want, k, b))
 				for j, p := range want {
 					off = max(off, math.Abs(p-got[j]))
 				}
-				test.FailIf(t, k.count() == 1 && got[c.index[k.label]] != 0, "%v: an empty class has %v", shots, got)
+				if k.count() == 1 && got[c.index[k.label]] != 0 {
+					t.Errorf("%v: an empty class has %v", shots, got)
+				}
 				sum, n, worst = sum+off, n+1, max(worst, off)
 				c.own()
 				posterior, rows = c.posterior, &c.shared.cov.rows[0]
 			}
 		}
 		t.Logf("%v: %.4f in the mean, %.4f in the worst case", shots, sum/n, worst)
-		test.FailIf(t, sum/n > 0.02 || worst > 0.05, "%v: answers differ by %v in the mean, by %v in the worst case", shots, sum/n, worst)
+		if sum/n > 0.02 || worst > 0.05 {
+			t.Errorf("%v: answers differ by %v in the mean, by %v in the worst case", shots, sum/n, worst)
+		}
 	}
 }

@@ -73,7 +73,9 @@ func TestDegenerateSessions(t *testing.T) {
 							}
 						}
 						ask(t, c, []float64{1e60, -1e60, 0, 0, 0, 1}) // far away still sums to one
-						test.StopIf(t, t.Failed(), "%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
+						if t.Failed() {
+							t.Fatalf("%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
+						}
 					}
 				}
 			}
@@ -97,7 +99,9 @@ func TestSpikedPriorAnswersAsItsFactorDoes(t *testing.T) {
 			test.OK(t, spiked.Add("c0", examples[0][0]))
 			test.OK(t, spiked.Remove("c0", shots[0]))
 			after := ask(t, spiked, examples[0][0])
-			test.FailIf(t, !slices.Equal(before, after), "%s: %v before adding and removing, %v after", name, before, after)
+			if !slices.Equal(before, after) {
+				t.Errorf("%s: %v before adding and removing, %v after", name, before, after)
+			}
 			test.OK(t, spiked.Remove("c0", 0))
 			test.OK(t, dense.Remove("c0", 0))
 			if spiked.Count("c0") > 0 || len(shots) > 1 {
@@ -162,7 +166,9 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 								taught, labels = append(taught, want[j]), append(labels, k.label)
 							}
 						}
-						test.FailIf(t, !slices.Equal(f.Labels, labels), "labels %q of those taught, %q", f.Labels, labels)
+						if !slices.Equal(f.Labels, labels) {
+							t.Errorf("labels %q of those taught, %q", f.Labels, labels)
+						}
 						same(t, priorName+", "+sessionName+", "+variant, append(got, none), append(taught, wantNone), 1e-9)
 						asked++
 					}
@@ -170,7 +176,9 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 			}
 		}
 	}
-	test.FailIf(t, asked < 100, "only %d questions asked", asked)
+	if asked < 100 {
+		t.Errorf("only %d questions asked", asked)
+	}
 }
 
 // By the definition: with S = s² I the whitened distance is the plain one over s. The first
@@ -202,13 +210,19 @@ func TestNearestByDefinition(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
 		got := test.Must(c.Nearest(x, 1000))(t)
-		test.StopIf(t, len(got) != len(want), "%d neighbours of %d pictures", len(got), len(want))
+		if len(got) != len(want) {
+			t.Fatalf("%d neighbours of %d pictures", len(got), len(want))
+		}
 		for i, n := range got {
-			test.FailIf(t, n.Label != want[i].Label || n.Picture != want[i].Picture || math.Abs(n.Distance-want[i].Distance) > 1e-9, "neighbour %d is %v, want %v", i, n, want[i])
+			if n.Label != want[i].Label || n.Picture != want[i].Picture || math.Abs(n.Distance-want[i].Distance) > 1e-9 {
+				t.Errorf("neighbour %d is %v, want %v", i, n, want[i])
+			}
 		}
 		for _, n := range []int{0, 1, 4, 99} {
 			some, err := c.Nearest(x, n)
-			test.FailIf(t, err != nil || !slices.Equal(some, got[:n]), "the first %d are %v, want %v (%v)", n, some, got[:n], err)
+			if err != nil || !slices.Equal(some, got[:n]) {
+				t.Errorf("the first %d are %v, want %v (%v)", n, some, got[:n], err)
+			}
 		}
 	}
 }
@@ -221,5 +235,7 @@ func TestNearestTakesABurstOnce(t *testing.T) {
 		test.OK(t, c.Add("cup", []float64{v, 0, 0, 0}))
 	}
 	got := test.Must(c.Nearest([]float64{1.011, 0, 0, 0}, 3))(t)
-	test.FailIf(t, len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3, "nearest %v, want the second frame of the burst and the last picture", got)
+	if len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3 {
+		t.Errorf("nearest %v, want the second frame of the burst and the last picture", got)
+	}
 }

@@ -69,7 +69,9 @@ func TestSupportOfALargeSession(t *testing.T) {
 	for _, j := range s.Class {
 		asked[j] = true
 	}
-	test.FailIf(t, len(s.Class) != supportExamples || s.Way() != 200 || len(asked) != supportClasses, "%d examples of %d among %d classes", len(s.Class), len(asked), s.Way())
+	if len(s.Class) != supportExamples || s.Way() != 200 || len(asked) != supportClasses {
+		t.Errorf("%d examples of %d among %d classes", len(s.Class), len(asked), s.Way())
+	}
 }
 
 // Each example is asked of a classifier that was taught all others anew.
@@ -134,11 +136,15 @@ func TestDetachThenAttach(t *testing.T) {
 					},
 				} {
 					k := test.Must(c.Detach(label))(t)
-					test.StopIf(t, slices.Contains(c.Labels(), label), "%s is still there", label)
+					if slices.Contains(c.Labels(), label) {
+						t.Fatalf("%s is still there", label)
+					}
 					f()
 					test.OK(t, c.Attach(at, k))
 					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
-					test.StopIf(t, !slices.Equal(c.Labels(), labels), "labels %v", c.Labels())
+					if !slices.Equal(c.Labels(), labels) {
+						t.Fatalf("labels %v", c.Labels())
+					}
 				}
 			}
 		}
@@ -179,10 +185,14 @@ func TestSessionFindsThePartThatCounts(t *testing.T) {
 			}
 			p := test.Must(c.Predictor())(t)
 			if shot == 0 {
-				test.FailIf(t, p.Share != 0.5, "with one example of each the %s part is thought to count: %v", part, p.Share)
+				if p.Share != 0.5 {
+					t.Errorf("with one example of each the %s part is thought to count: %v", part, p.Share)
+				}
 				continue
 			}
-			test.StopIf(t, p.Share == 0.5 || (p.Share > 0.5) != (part == "second"), "%s part: the share of the second is %v after %d", part, p.Share, shot+1)
+			if p.Share == 0.5 || (p.Share > 0.5) != (part == "second") {
+				t.Fatalf("%s part: the share of the second is %v after %d", part, p.Share, shot+1)
+			}
 			hand := func(x []float64) []float64 {
 				x = slices.Clone(x)
 				by.Parts.Apply(x, p.Share)
@@ -206,9 +216,13 @@ func TestPiecesOfManyClasses(t *testing.T) {
 	had := 0
 	c.Prepare(func() bool {
 		now := len(c.shared.cov.members)
-		test.FailIf(t, now > had+pieceRows, "%d classes, then %d", had, now)
+		if now > had+pieceRows {
+			t.Errorf("%d classes, then %d", had, now)
+		}
 		had = now
 		return true
 	})
-	test.FailIf(t, had != 300, "%d classes", had)
+	if had != 300 {
+		t.Errorf("%d classes", had)
+	}
 }

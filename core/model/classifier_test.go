@@ -31,8 +31,12 @@ func TestClassifierRoundTrip(t *testing.T) {
 	b := must(EncodeClassifier(want))
 	got := test.Must(DecodeClassifier(b))(t)
 	again, err := EncodeClassifier(got)
-	test.FailIf(t, err != nil || !bytes.Equal(b, again), "encoding what was decoded gives other bytes (%v)", err)
-	test.FailIf(t, got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30, "got %+v", got)
+	if err != nil || !bytes.Equal(b, again) {
+		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
+	}
+	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
+		t.Errorf("got %+v", got)
+	}
 }
 
 // Files of before have settings that say nothing any more, whatever they are.
@@ -42,7 +46,9 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 		got, err := DecodeClassifier(changed(must(EncodeClassifier(want)), func(_ map[string]tensor, m map[string]string) {
 			m["settings"] = settings + `"nonePrior":0.1,"sort":"taught"}`
 		}))
-		test.FailIf(t, err != nil || got.Settings != want.Settings, "%s: %v, %+v", settings, err, got)
+		if err != nil || got.Settings != want.Settings {
+			t.Errorf("%s: %v, %+v", settings, err, got)
+		}
 	}
 }
 
@@ -50,7 +56,9 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
 	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
 		_, err := DecodeClassifier([]byte(b))
-		test.FailIf(t, err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind"), "%s: %v", name, err)
+		if err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -78,7 +86,9 @@ func TestLabels(t *testing.T) {
 			continue
 		}
 		back, err := DecodeClassifier(b)
-		test.FailIf(t, err != nil || back.Classes[1].Label != label, "%q came back as %+v, %v", label, back, err)
+		if err != nil || back.Classes[1].Label != label {
+			t.Errorf("%q came back as %+v, %v", label, back, err)
+		}
 	}
 	sound := must(EncodeClassifier(sampleClassifier()))
 	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164", "\u0301", "\U000e0061", "\u200d\u0301"} {
@@ -98,7 +108,9 @@ func TestLabels(t *testing.T) {
 			m["classes"], m["version"] = strings.Replace(m["classes"], `"empty"`, string(must(json.Marshal(label))), 1), "1"
 			delete(m, checksumKey)
 		}))
-		test.FailIf(t, err != nil || !back.Unchecked || back.Classes[1].Label != want, "%q became %+v, %v, want %q", label, back, err, want)
+		if err != nil || !back.Unchecked || back.Classes[1].Label != want {
+			t.Errorf("%q became %+v, %v, want %q", label, back, err, want)
+		}
 	}
 }
 
@@ -131,11 +143,15 @@ func TestTooManyAreRefused(t *testing.T) {
 		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i)})
 	}
 	_, err := EncodeClassifier(c)
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000"), "classes: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000") {
+		t.Errorf("classes: %v", err)
+	}
 	c.Classes = c.Classes[:1]
 	c.Classes[0].Examples = slices.Repeat([]Example{{Embedding: []float32{1}}}, MaxExamples+1)
 	_, err = EncodeClassifier(c)
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000"), "examples: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000") {
+		t.Errorf("examples: %v", err)
+	}
 }
 
 // A file of any number of classes is refused before anything is made of them, and names
@@ -152,7 +168,9 @@ func TestHundredThousandClasses(t *testing.T) {
 		refused(t, version, err, "100000 classes, the most allowed is 2000")
 	}
 	names := RepairLabels(slices.Repeat([]string{"one", "two"}, many/2))
-	test.FailIf(t, names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2), "names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
+	if names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2) {
+		t.Errorf("names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
+	}
 }
 
 // Tensors lie one after the other: what two share, or none has, is no safetensors.
@@ -171,10 +189,14 @@ func TestHolesAndOverlapsAreRefused(t *testing.T) {
 		"bytes left":       header(entry("a", 0, 4), 8),
 	} {
 		_, _, err := decodeTensors(b)
-		test.FailIf(t, err == nil, "%s: taken", name)
+		if err == nil {
+			t.Errorf("%s: taken", name)
+		}
 	}
 	_, _, err := decodeTensors(header(entry("a", 4, 8)+","+entry("b", 0, 4)+","+entry("none", 4, 4), 8))
-	test.FailIf(t, err != nil, "tensors in another order: %v", err)
+	if err != nil {
+		t.Errorf("tensors in another order: %v", err)
+	}
 }
 
 func FuzzDecodeClassifier(f *testing.F) {
@@ -190,10 +212,14 @@ func FuzzDecodeClassifier(f *testing.F) {
 			return
 		}
 		once, err := EncodeClassifier(c)
-		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
+		if err != nil {
+			t.Fatalf("decoded but not encodable: %v", err)
+		}
 		again := test.Must(DecodeClassifier(once))(t)
 		twice, _ := EncodeClassifier(again)
-		test.StopIf(t, !bytes.Equal(once, twice), "encoding is not a fixed point")
+		if !bytes.Equal(once, twice) {
+			t.Fatal("encoding is not a fixed point")
+		}
 	})
 }
 
@@ -220,8 +246,12 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 		asked := 0
 		done = test.Must(e.Write(func() bool { asked++; return asked <= 3 }))(t)
 	}
-	test.FailIf(t, pieces < 14, "43 examples in %d pieces of 3", pieces)
-	test.FailIf(t, !bytes.Equal(e.Bytes(), want), "the file is another one")
+	if pieces < 14 {
+		t.Errorf("43 examples in %d pieces of 3", pieces)
+	}
+	if !bytes.Equal(e.Bytes(), want) {
+		t.Error("the file is another one")
+	}
 	if _, err := DecodeClassifier(e.Bytes()); err != nil {
 		t.Error(err)
 	}
@@ -233,7 +263,9 @@ func TestWhatIsWrongWithAnExampleIsFoundInItsPiece(t *testing.T) {
 	e, err := NewEncoder(c)
 	test.OK(t, err)
 	_, err = e.Write(func() bool { return true })
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`), "%v", err)
+	if err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`) {
+		t.Errorf("%v", err)
+	}
 	if _, err := EncodeClassifier(c); err == nil {
 		t.Error("EncodeClassifier wrote it")
 	}

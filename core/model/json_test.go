@@ -13,7 +13,6 @@ import (
 
 	"metaqda/core/embed"
 	"metaqda/core/lda"
-	"metaqda/core/test"
 )
 
 // What is JSON, and what a string of it says, is what encoding/json takes it for.
@@ -23,10 +22,14 @@ func TestJSONIsThatOfTheStandardLibrary(t *testing.T) {
 		`"\u00e9\ud83d\ude00\ud83d\n"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ud800\ud800\udc00"`, `"\u12g4"`, `"\x"`, "\"\x01\"", "\"a\xffb\"", "\"\\", `"a`, "\"\x7f\u2028\"",
 	} {
 		got, ok := parseJSON([]byte(text))
-		test.FailIf(t, ok != json.Valid([]byte(text)), "%q: accepted %v", text, ok)
+		if ok != json.Valid([]byte(text)) {
+			t.Errorf("%q: accepted %v", text, ok)
+		}
 		var want string
 		if json.Unmarshal([]byte(text), &want) == nil && want != "" {
-			test.FailIf(t, got != want, "%q: %q, want %q", text, got, want)
+			if got != want {
+				t.Errorf("%q: %q, want %q", text, got, want)
+			}
 		}
 	}
 }
@@ -34,9 +37,13 @@ func TestJSONIsThatOfTheStandardLibrary(t *testing.T) {
 func TestNestingIsBounded(t *testing.T) {
 	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
 	_, ok := parseJSON(deep(maxNesting))
-	test.FailIf(t, !ok, "what is not too deep was refused")
+	if !ok {
+		t.Error("what is not too deep was refused")
+	}
 	_, ok = parseJSON(deep(1 << 20))
-	test.FailIf(t, ok, "what is too deep was accepted")
+	if ok {
+		t.Error("what is too deep was accepted")
+	}
 }
 
 func FuzzWriteJSON(f *testing.F) {
@@ -57,7 +64,9 @@ func FuzzWriteJSON(f *testing.F) {
 		w.ints(nil)
 		w.close(']')
 		want := must(json.Marshal([]any{s, x, []int{1, -2}, []int{}}))
-		test.StopIf(t, !bytes.Equal(w.b, want), "%s, want %s", w.b, want)
+		if !bytes.Equal(w.b, want) {
+			t.Fatalf("%s, want %s", w.b, want)
+		}
 	})
 }
 
@@ -67,7 +76,9 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 	compare := func(got string, of any) {
 		t.Helper()
 		want := string(must(json.Marshal(of)))
-		test.FailIf(t, got != want, "%s, want %s", got, want)
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
 		compare(jsonText(e.code), e)
@@ -86,15 +97,21 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	want := samplePrior(3, "F64").Session
 	text := jsonText(want.code)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
-	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
+	if !strings.HasPrefix(text, half) {
+		t.Errorf("%s, want it to begin with %s", text, half)
+	}
 	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &lda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"spread":1,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2, Spread: 1}} {
 		var got Session
 		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
-		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %+v, want %+v (%v)", text, got, want, err)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v (%v)", text, got, want, err)
+		}
 	}
 	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"parts":{"first":1.5}}`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
 		var got Session
-		test.FailIf(t, fromMetadata(map[string]string{"session": bad}, "session", got.code) == nil, "%s is read as %+v", bad, got)
+		if fromMetadata(map[string]string{"session": bad}, "session", got.code) == nil {
+			t.Errorf("%s is read as %+v", bad, got)
+		}
 	}
 }
 
@@ -106,9 +123,13 @@ func TestMetadataMeanWhatTheTagsSay(t *testing.T) {
 		}
 		got, err := readClasses(map[string]string{"classes": text})
 		refused := json.Unmarshal([]byte(text), &want) != nil
-		test.FailIf(t, (err != nil) != refused || !refused && len(got) != len(want), "%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
+		if (err != nil) != refused || !refused && len(got) != len(want) {
+			t.Errorf("%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
+		}
 		for i := range want {
-			test.FailIf(t, !refused && got[i].Label != want[i].Label, "%s: %+v, want %+v", text, got, want)
+			if !refused && got[i].Label != want[i].Label {
+				t.Errorf("%s: %+v, want %+v", text, got, want)
+			}
 		}
 	}
 }
@@ -122,7 +143,9 @@ func TestSumIsThatOfTheStandardLibrary(t *testing.T) {
 		}
 		want := sha256.Sum256(b)
 		got := Sum(b)
-		test.FailIf(t, got != hex.EncodeToString(want[:]), "%d bytes: %s, want %x", n, got, want)
+		if got != hex.EncodeToString(want[:]) {
+			t.Errorf("%d bytes: %s, want %x", n, got, want)
+		}
 		d := newDigest()
 		for rest := b; len(rest) > 0; {
 			k := min(1+rng.IntN(150), len(rest))
@@ -130,6 +153,8 @@ func TestSumIsThatOfTheStandardLibrary(t *testing.T) {
 			rest = rest[k:]
 		}
 		got = d.sum()
-		test.FailIf(t, got != hex.EncodeToString(want[:]), "%d bytes piece by piece: %s, want %x", n, got, want)
+		if got != hex.EncodeToString(want[:]) {
+			t.Errorf("%d bytes piece by piece: %s, want %x", n, got, want)
+		}
 	}
 }

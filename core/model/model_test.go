@@ -80,7 +80,9 @@ func TestPriorRoundTrip(t *testing.T) {
 		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision), withMean, atItsWord} {
 			b := must(EncodePrior(want))
 			got := test.Must(DecodePrior(b))(t)
-			test.FailIf(t, !reflect.DeepEqual(got, want), "%s: got %+v, want %+v", precision, got, want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %+v, want %+v", precision, got, want)
+			}
 		}
 	}
 }
@@ -90,7 +92,9 @@ func TestPriorRoundTrip(t *testing.T) {
 func TestDataMeanOfAPrior(t *testing.T) {
 	p := samplePrior(4, "F16")
 	without, err := EncodePrior(p)
-	test.FailIf(t, err != nil || bytes.Contains(without, []byte("data_mean")), "without a mean: %v, %.300q", err, without)
+	if err != nil || bytes.Contains(without, []byte("data_mean")) {
+		t.Errorf("without a mean: %v, %.300q", err, without)
+	}
 	for _, bad := range [][]float64{{}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 2, math.NaN(), 4}, {1e300, 2, 3, 4}} {
 		p.DataMean = bad
 		if _, err := EncodePrior(p); err == nil {
@@ -118,7 +122,9 @@ func TestPriorOfAnotherVersionIsRefused(t *testing.T) {
 func TestPriorFileIsSafetensors(t *testing.T) {
 	b := must(EncodePrior(samplePrior(3, "F32")))
 	n := binary.LittleEndian.Uint64(b)
-	test.FailIf(t, n%8 != 0, "header of %d bytes leaves the data unaligned", n)
+	if n%8 != 0 {
+		t.Errorf("header of %d bytes leaves the data unaligned", n)
+	}
 	var header map[string]struct {
 		Dtype   string `json:"dtype"`
 		Shape   []int  `json:"shape"`
@@ -127,16 +133,22 @@ func TestPriorFileIsSafetensors(t *testing.T) {
 	}
 	test.OK(t, json.Unmarshal(b[8:8+n], &header))
 	l := header["L"]
-	test.StopIf(t, l.Dtype != "F32" || len(l.Shape) != 1 || l.Shape[0] != 6 || header["__metadata__"].Format != "metaqda.prior", "header %+v", header)
+	if l.Dtype != "F32" || len(l.Shape) != 1 || l.Shape[0] != 6 || header["__metadata__"].Format != "metaqda.prior" {
+		t.Fatalf("header %+v", header)
+	}
 	first := math.Float32frombits(binary.LittleEndian.Uint32(b[8+int(n)+l.Offsets[0]:]))
-	test.FailIf(t, first != 1, "first number of L is %v, want 1", first)
+	if first != 1 {
+		t.Errorf("first number of L is %v, want 1", first)
+	}
 }
 
 func TestDecodeRejects(t *testing.T) {
 	prior, _ := EncodePrior(samplePrior(3, "F32"))
 	classifier, _ := EncodeClassifier(sampleClassifier())
 	edit := func(b []byte, old, new string) []byte {
-		test.StopIf(t, len(old) != len(new) || !bytes.Contains(b, []byte(old)), "edit %q to %q does not fit", old, new)
+		if len(old) != len(new) || !bytes.Contains(b, []byte(old)) {
+			t.Fatalf("edit %q to %q does not fit", old, new)
+		}
 		return bytes.Replace(b, []byte(old), []byte(new), 1)
 	}
 	cases := map[string][]byte{
@@ -192,9 +204,13 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		p := samplePrior(3, "F64")
 		spoil(p)
 		_, err := EncodePrior(p)
-		test.FailIf(t, err == nil, "%s: encoded", name)
+		if err == nil {
+			t.Errorf("%s: encoded", name)
+		}
 		_, err = DecodePrior(encodePrior(p))
-		test.FailIf(t, err == nil, "%s: decoded", name)
+		if err == nil {
+			t.Errorf("%s: decoded", name)
+		}
 	}
 }
 
@@ -250,7 +266,9 @@ func changed(b []byte, change func(tensors map[string]tensor, metadata map[strin
 func refused(t *testing.T, what any, err error, words string) {
 	t.Helper()
 	test.Refused[*FormatError](t, err, "%v", what)
-	test.FailIf(t, !strings.Contains(err.Error(), words), "%v: want an error about %q, got %v", what, words, err)
+	if !strings.Contains(err.Error(), words) {
+		t.Errorf("%v: want an error about %q, got %v", what, words, err)
+	}
 }
 
 func FuzzDecodePrior(f *testing.F) {
@@ -267,10 +285,14 @@ func FuzzDecodePrior(f *testing.F) {
 			return
 		}
 		once, err := EncodePrior(p)
-		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
+		if err != nil {
+			t.Fatalf("decoded but not encodable: %v", err)
+		}
 		again := test.Must(DecodePrior(once))(t)
 		twice, _ := EncodePrior(again)
-		test.StopIf(t, !bytes.Equal(once, twice), "encoding is not a fixed point")
+		if !bytes.Equal(once, twice) {
+			t.Fatal("encoding is not a fixed point")
+		}
 		if d := p.NIW.Dim(); d <= 64 {
 			x := make([]float64, d)
 			for i := range x {

@@ -16,10 +16,14 @@ func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
 	p := samplePrior(3, "F16")
 	p.NIW.L.SetTri(2, 2, 1e-9) // rounds to zero
 	_, err := EncodePrior(p)
-	test.FailIf(t, err == nil, "a diagonal that rounds to zero was written")
+	if err == nil {
+		t.Error("a diagonal that rounds to zero was written")
+	}
 	p.Precision = "F32"
 	_, err = EncodePrior(p)
-	test.FailIf(t, err != nil, "with F32: %v", err)
+	if err != nil {
+		t.Errorf("with F32: %v", err)
+	}
 }
 
 func wide(h float16.Float16) float64 { return float64(h.Float32()) }
@@ -35,8 +39,12 @@ func TestHalf(t *testing.T) {
 		x := math.Ldexp(fraction, exp-25)
 		next := math.Ldexp(fraction+1, exp-25)
 		got := wide(float16.Frombits(h))
-		test.StopIf(t, got != x, "%#x is %v, want %v", h, got, x)
-		test.StopIf(t, half(x).Bits() != h || half(-x).Bits() != h|1<<15, "%#x: %v came back as %#x", h, x, half(x).Bits())
+		if got != x {
+			t.Fatalf("%#x is %v, want %v", h, got, x)
+		}
+		if half(x).Bits() != h || half(-x).Bits() != h|1<<15 {
+			t.Fatalf("%#x: %v came back as %#x", h, x, half(x).Bits())
+		}
 		middle := (x + next) / 2
 		if got := half(math.Nextafter(middle, 0)).Bits(); got != h {
 			t.Fatalf("below the middle of %#x: %#x", h, got)
@@ -50,9 +58,13 @@ func TestHalf(t *testing.T) {
 	}
 	for _, x := range []float64{math.Inf(-1), -1e300, -math.MaxFloat32} {
 		got := half(x).Bits()
-		test.FailIf(t, got != 0xfc00, "%v became %#x", x, got)
+		if got != 0xfc00 {
+			t.Errorf("%v became %#x", x, got)
+		}
 	}
-	test.FailIf(t, half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00, "a tiny number or NaN lost")
+	if half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00 {
+		t.Error("a tiny number or NaN lost")
+	}
 }
 
 // At the corners of what is accepted all answers are probabilities.
@@ -106,6 +118,8 @@ func answers(t *testing.T, p *Prior, x []float64) {
 			return
 		}
 		sum := none + answer[0] + answer[1]
-		test.StopIf(t, !(math.Abs(sum-1) < 1e-9), "kappa %g, nu %g, m %v: answers are %v and none %v about %v", p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
+		if !(math.Abs(sum-1) < 1e-9) {
+			t.Fatalf("kappa %g, nu %g, m %v: answers are %v and none %v about %v", p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
+		}
 	}
 }

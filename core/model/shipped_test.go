@@ -51,7 +51,9 @@ func TestShippedPriorOnEmoji(t *testing.T) {
 func TestSoundsPriorKeepsTheWeightOfSpeech(t *testing.T) {
 	const name, first = "../../web/prior/sounds.safetensors", 1024
 	prior := test.Must(experiment.DecodePrior(name, test.Must(os.ReadFile(name))(t)))(t)
-	test.StopIf(t, prior.Session.Parts == nil || prior.Session.Parts.First != first, "parts %+v", prior.Session.Parts)
+	if prior.Session.Parts == nil || prior.Session.Parts.First != first {
+		t.Fatalf("parts %+v", prior.Session.Parts)
+	}
 	x := make([]float64, prior.NIW.Dim())
 	for i := range x {
 		x[i] = math.Sqrt(0.2 / first)
@@ -62,5 +64,7 @@ func TestSoundsPriorKeepsTheWeightOfSpeech(t *testing.T) {
 	prior.Transform.Centre = make([]float64, len(x))
 	test.OK(t, prior.Transform.ApplyTo(x, x))
 	speech := floats.Dot(x[first:], x[first:])
-	test.FailIf(t, math.Abs(speech-0.8) > 1e-9, "of the squared length %.3f is of speech, want .8", speech)
+	if math.Abs(speech-0.8) > 1e-9 {
+		t.Errorf("of the squared length %.3f is of speech, want .8", speech)
+	}
 }

@@ -24,7 +24,9 @@ func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	test.FailIf(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.15g, want %.15g", what, got, want)
+	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s: got %.15g, want %.15g", what, got, want)
+	}
 }
 
 func TestWhitenRowsMatchesWhiten(t *testing.T) {
@@ -63,7 +65,9 @@ func TestValidateNamesTheValue(t *testing.T) {
 		p := niw.HandCrafted(2, 1)
 		c.spoil(p)
 		v := test.Refused[*niw.ValueError](t, p.Validate(), "%s", name)
-		test.FailIf(t, v.Name != c.want, "%s: got %v, want a ValueError for %s", name, v, c.want)
+		if v.Name != c.want {
+			t.Errorf("%s: got %v, want a ValueError for %s", name, v, c.want)
+		}
 	}
 	for _, p := range []*niw.Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
 		test.Refused[*niw.DimensionError](t, p.Validate(), "%+v", p)

@@ -44,7 +44,9 @@ func TestSpikedIsItsDefinition(t *testing.T) {
 		s := scaleOf(p)
 		test.OK(t, p.Validate())
 		var chol mat.Cholesky
-		test.StopIf(t, !chol.Factorize(s), "S is not positive definite")
+		if !chol.Factorize(s) {
+			t.Fatal("S is not positive definite")
+		}
 		near(t, "log det S", p.LogDetS(), chol.LogDet(), 1e-10)
 
 		x := randomRows(rng, 3, d)
@@ -133,16 +135,22 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 		r    int
 	}{{"a spiked S at its rank", flat, 5}, {"any S at rank d", full, d}, {"any S at rank d-1", full, d - 1}} {
 		q, rest, ok := niw.Spike(c.p, c.r)
-		test.StopIf(t, !ok || rest > 1e-12, "%s: ok %v, rest %g", c.name, ok, rest)
+		if !ok || rest > 1e-12 {
+			t.Fatalf("%s: ok %v, rest %g", c.name, ok, rest)
+		}
 		var want, got mat.SymDense
 		want.SymOuterK(1, c.p.Dense().L)
 		got.SymOuterK(1, q.Dense().L)
-		test.FailIf(t, !mat.EqualApprox(&want, &got, 1e-9), "%s: another matrix", c.name)
+		if !mat.EqualApprox(&want, &got, 1e-9) {
+			t.Errorf("%s: another matrix", c.name)
+		}
 	}
 	last := math.Inf(1)
 	for r := 0; r <= d; r += 4 {
 		q, rest, ok := niw.Spike(full, r)
-		test.FailIf(t, !ok || rest > last || q.Spiked.Rank() != r, "rank %d: ok %v, rest %g after %g", r, ok, rest, last)
+		if !ok || rest > last || q.Spiked.Rank() != r {
+			t.Errorf("rank %d: ok %v, rest %g after %g", r, ok, rest, last)
+		}
 		near(t, "log det S", q.LogDetS(), full.LogDetS(), 1e-10)
 		last = rest
 	}
@@ -178,7 +186,9 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 		"inner product of directions of S": {ones, []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
 	} {
 		_, err := niw.NewSpiked(c.scale, c.q, c.lambda)
-		test.FailIf(t, err == nil || !strings.HasPrefix(err.Error(), name), "%s: %v", name, err)
+		if err == nil || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		test.Refused[*niw.ValueError](t, test.Err(niw.NewSpiked(ones, mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})), "%v among the directions", bad)
@@ -186,9 +196,13 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 	}
 	p := niw.HandCrafted(3, 1)
 	p.Spiked, _ = niw.NewSpiked(ones, nil, nil)
-	test.FailIf(t, p.Validate() == nil, "a prior with both L and a spiked S is valid")
+	if p.Validate() == nil {
+		t.Error("a prior with both L and a spiked S is valid")
+	}
 	p.L, p.M = nil, make([]float64, 2)
-	test.FailIf(t, p.Validate() == nil, "a prior with an S of another dimension is valid")
+	if p.Validate() == nil {
+		t.Error("a prior with an S of another dimension is valid")
+	}
 }
 
 // Directions in which examples of a class do not differ at all, or differ a million
@@ -207,9 +221,13 @@ func TestSpikesAreBounded(t *testing.T) {
 	}
 	p := &niw.Prior{M: make([]float64, d), Kappa: 1, L: l, Nu: d}
 	q, _, ok := niw.Spike(p, 4)
-	test.StopIf(t, !ok, "no spiked prior of nearly parallel rows")
+	if !ok {
+		t.Fatal("no spiked prior of nearly parallel rows")
+	}
 	for i, v := range q.Spiked.Lambda {
-		test.FailIf(t, !(v >= 1/1e6 && v <= 1e6), "eigenvalue %d is %v", i, v)
+		if !(v >= 1/1e6 && v <= 1e6) {
+			t.Errorf("eigenvalue %d is %v", i, v)
+		}
 	}
 	test.OK(t, q.Dense().Validate())
 }

@@ -30,7 +30,9 @@ func TestRatiosAndScoresByHand(t *testing.T) {
 	want := []float64{4, 2.5, 1, 3, math.Inf(-1), 2, 4.5, 3.5, 0.5}
 	u := s.ratios(p)
 	for i := range want {
-		test.FailIf(t, !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12), "u[%d] is %v, want %v", i, u[i], want[i])
+		if !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12) {
+			t.Errorf("u[%d] is %v, want %v", i, u[i], want[i])
+		}
 	}
 	unknown, known := s.scores(p, u, p.LeftOut)
 	two := func(a, b float64) float64 { return math.Log((math.Exp(a/2) + math.Exp(b/2)) / 2) }
@@ -68,7 +70,9 @@ func TestClassPriorsAreNotTempered(t *testing.T) {
 		return q.ProbabilitiesTo(make([]float64, 3), []float64{-3, -3, 6}, logPrior, 0.5, make([]float64, 3))
 	}
 	rare, often := none(prior), none([]float64{math.Log(0.1), math.Log(0.2), math.Log(0.7)})
-	test.FailIf(t, !(rare > often), "none has probability %v where the best class is rare, %v where it is not", rare, often)
+	if !(rare > often) {
+		t.Errorf("none has probability %v where the best class is rare, %v where it is not", rare, often)
+	}
 }
 
 func TestValidateNamesTheCoefficient(t *testing.T) {
@@ -78,7 +82,10 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 			*p.list()[i].at = bad
 			err := p.Validate()
 			sound := bad == -1 && c.kind == plain || bad == 1001 && c.kind == count || math.IsInf(bad, 1) && c.kind == count
-			if test.FailIf(t, sound != (err == nil), "%s = %v: %v", c.name, bad, err); !sound {
+			if sound != (err == nil) {
+				t.Errorf("%s = %v: %v", c.name, bad, err)
+			}
+			if !sound {
 				test.Refused[*niw.ValueError](t, err, "%s = %v", c.name, bad)
 			}
 		}
@@ -88,7 +95,9 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 	} {
 		p := population()
 		change(p)
-		test.FailIf(t, test.Refused[*niw.ValueError](t, p.Validate(), "%s = 0", name).Value != 0, "%s = 0", name)
+		if test.Refused[*niw.ValueError](t, p.Validate(), "%s = 0", name).Value != 0 {
+			t.Errorf("%s = 0", name)
+		}
 	}
 }
 
@@ -157,7 +166,9 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 	}
 	// Queries 0 and 2 are known, 1 and 3 are not.
 	a, b, all := of(0, 1), of(2, 1), of(0, 2, 1)
-	test.FailIf(t, !(math.Abs((a+b)/2-all) <= 1e-12), "two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
+	if !(math.Abs((a+b)/2-all) <= 1e-12) {
+		t.Errorf("two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
+	}
 }
 
 // What leaving out does is measured by the mean scores: examples lie below the queries
@@ -218,9 +229,13 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 	}
 	p := test.Must(Fit(samples, nil, 2))(t)
 	got := math.Log(p.Temperature())
-	test.FailIf(t, got < 4, "ln T is %.2f, where log densities are 4000 apart", got)
+	if got < 4 {
+		t.Errorf("ln T is %.2f, where log densities are 4000 apart", got)
+	}
 	loss := meanLoss(closedTerms(samples), 1, p.closedLoss)
-	test.FailIf(t, loss > 1e-3, "the loss is %g", loss)
+	if loss > 1e-3 {
+		t.Errorf("the loss is %g", loss)
+	}
 }
 
 // The fit finds the temperature, how much it varies, and by which score known and
@@ -233,9 +248,15 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	}
 	p := test.Must(Fit(samples, nil, 2))(t)
 	again := test.Must(Fit(samples, nil, 1))(t)
-	test.FailIf(t, *again != *p, "with one worker %+v, with two %+v", again, p)
-	test.FailIf(t, !(math.Abs(p.LogT-mean) <= 0.3), "ln T is %.3f, want %.1f", p.LogT, mean)
-	test.FailIf(t, p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd, "log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
+	if *again != *p {
+		t.Errorf("with one worker %+v, with two %+v", again, p)
+	}
+	if !(math.Abs(p.LogT-mean) <= 0.3) {
+		t.Errorf("ln T is %.3f, want %.1f", p.LogT, mean)
+	}
+	if p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd {
+		t.Errorf("log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
+	}
 	var score [2][]float64
 	terms := p.openTerms(samples, 1)
 	for i := range terms {
@@ -243,7 +264,9 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		score[0], score[1] = append(score[0], known), append(score[1], unknown)
 	}
 	got, want := p.CohortMean.Mean[0]+p.CohortMean.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1]))
-	test.FailIf(t, !(math.Abs(got-want) <= 1e-6), "the level of unknowns is %.3f, their mean score %.3f", got, want)
+	if !(math.Abs(got-want) <= 1e-6) {
+		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
+	}
 	held := drawn(99, 0, 50, mean, sd, 2)
 	loss := func(p *Population) float64 {
 		open := p.openTerms(held, 1)
@@ -254,7 +277,9 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	}
 	fitted := loss(p)
 	begun := loss(initial())
-	test.FailIf(t, !(fitted < begun-0.1), "the loss is %.3f, where the fit began %.3f", fitted, begun)
+	if !(fitted < begun-0.1) {
+		t.Errorf("the loss is %.3f, where the fit began %.3f", fitted, begun)
+	}
 	for i, c := range p.list() {
 		moved := *p
 		at := moved.list()[i].at
@@ -263,6 +288,8 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 			*at = *c.at * 2
 		}
 		worse := loss(&moved)
-		test.FailIf(t, worse < fitted-0.02, "%s: %v in place of %v makes the loss %.4f in place of %.4f", c.name, *at, *c.at, worse, fitted)
+		if worse < fitted-0.02 {
+			t.Errorf("%s: %v in place of %v makes the loss %.4f in place of %.4f", c.name, *at, *c.at, worse, fitted)
+		}
 	}
 }

@@ -60,9 +60,13 @@ func (q *Posterior) ask(u []float64, none float64) (p []float64) {
 
 func close(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
-	test.StopIf(t, len(got) != len(want), "%s: %d numbers, want %d", what, len(got), len(want))
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
 	for i := range want {
-		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
+		if !(math.Abs(got[i]-want[i]) <= tol) {
+			t.Errorf("%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
+		}
 	}
 }
 
@@ -147,7 +151,9 @@ func TestEvidenceByGaussLegendre(t *testing.T) {
 	// Scores without bound make no infinity.
 	far := p.Evidence([]float64{1e300, -1e300, 0}, []float64{1, 1, 1})
 	for _, v := range far {
-		test.StopIf(t, math.IsInf(v, 0) || math.IsNaN(v), "evidence %v of scores without bound", far)
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			t.Fatalf("evidence %v of scores without bound", far)
+		}
 	}
 }
 
@@ -248,9 +254,13 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 		return s
 	}
 	easy, hard := p.Infer(session(3)).LogTemperature(), p.Infer(session(-3)).LogTemperature()
-	test.FailIf(t, !(easy < -0.05 && hard > 0.05), "hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
+	if !(easy < -0.05 && hard > 0.05) {
+		t.Errorf("hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
+	}
 	h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{math.Inf(-1), 0, 0, math.Inf(-1)}, Unknown: make([]float64, 4)}).LogTemperature()
-	test.FailIf(t, math.Abs(h) > 1e-12, "hardness %v of a session that says nothing", h)
+	if math.Abs(h) > 1e-12 {
+		t.Errorf("hardness %v of a session that says nothing", h)
+	}
 }
 
 // One class of one picture has no example to go by: what it says of a query is the
@@ -260,7 +270,9 @@ func TestOnePictureSaysLittle(t *testing.T) {
 	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{math.Inf(-1)}})
 	sure := p.Infer(scene(rand.New(rand.NewPCG(5, 1)), 6, 6, 6))
 	spread := func(q *Posterior) float64 { return q.ask([]float64{9}, 0.5)[0] - q.ask([]float64{-9}, 0.5)[0] }
-	test.FailIf(t, !(spread(alone) < spread(sure)), "one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
+	if !(spread(alone) < spread(sure)) {
+		t.Errorf("one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
+	}
 }
 
 // Neither the order of the classes nor that of the examples matters.
@@ -287,10 +299,14 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
 	}
 	got := l.logLikelihood(unknown, own)
-	test.FailIf(t, !(math.Abs(got-want) <= 1e-9*math.Abs(want)), "got %v, want %v", got, want)
+	if !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 	// What can hardly have happened has a logarithm all the same.
 	got = (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700})
-	test.FailIf(t, got != -6500, "got %v of what is impossible, want -6500", got)
+	if got != -6500 {
+		t.Errorf("got %v of what is impossible, want -6500", got)
+	}
 }
 
 // Every coefficient is listed once, and counted.
@@ -300,16 +316,24 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 	for _, c := range p.list() {
 		*c.at, seen[c.at] = 0.123, true
 		c.setFree(c.free())
-		test.FailIf(t, !(math.Abs(*c.at-0.123) <= 1e-12), "%s: 0.123 came back as %v", c.name, *c.at)
+		if !(math.Abs(*c.at-0.123) <= 1e-12) {
+			t.Errorf("%s: 0.123 came back as %v", c.name, *c.at)
+		}
 	}
 	n := int(reflect.TypeFor[Population]().Size() / reflect.TypeFor[float64]().Size()) // it has nothing but numbers
-	test.FailIf(t, len(seen) != Size || len(p.list()) != Size || n != Size, "%d listed, %d of them different, %d fields, Size %d", len(p.list()), len(seen), n, Size)
+	if len(seen) != Size || len(p.list()) != Size || n != Size {
+		t.Errorf("%d listed, %d of them different, %d fields, Size %d", len(p.list()), len(seen), n, Size)
+	}
 }
 
 func TestFitWantsSessions(t *testing.T) {
 	_, err := Fit(nil, nil, 1)
-	test.FailIf(t, err != ErrTooFew && err == nil, "no sessions: %v", err)
+	if err != ErrTooFew && err == nil {
+		t.Errorf("no sessions: %v", err)
+	}
 	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{math.Inf(-1)}}, Query: []float64{1}, Answer: []int{0}}
 	_, err = Fit([]Sample{one}, nil, 1)
-	test.FailIf(t, err == nil, "one class and no unknown were fitted")
+	if err == nil {
+		t.Error("one class and no unknown were fitted")
+	}
 }

@@ -24,28 +24,14 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// FailIf fails the test if something is wrong, and lets it go on.
-func FailIf(t testing.TB, wrong bool, format string, args ...any) {
-	t.Helper()
-	if wrong {
-		t.Errorf(format, args...)
-	}
-}
-
-// StopIf fails the test and ends it if something is wrong.
-func StopIf(t testing.TB, wrong bool, format string, args ...any) {
-	t.Helper()
-	if wrong {
-		t.Fatalf(format, args...)
-	}
-}
-
 // Refused returns the error that something was refused with, which must be an E, else the
 // test ends.
 func Refused[E error](t testing.TB, err error, format string, args ...any) E {
 	t.Helper()
 	e, ok := errors.AsType[E](err)
-	StopIf(t, !ok, format+": %v", append(args, err)...)
+	if !ok {
+		t.Fatalf(format+": %v", append(args, err)...)
+	}
 	return e
 }
 

@@ -41,7 +41,9 @@ func told(t *testing.T, w *Watch, answers ...answer) (said []string) {
 			if e.Here {
 				word = "here"
 			}
-			test.FailIf(t, !(e.Probability >= 0 && e.Probability <= 1) || e.Since > a.seconds, "event %+v at %v", e, a.seconds)
+			if !(e.Probability >= 0 && e.Probability <= 1) || e.Since > a.seconds {
+				t.Errorf("event %+v at %v", e, a.seconds)
+			}
 			said = append(said, fmt.Sprintf("%s %s %v", e.ID, word, e.Since))
 		}
 	}
@@ -50,7 +52,9 @@ func told(t *testing.T, w *Watch, answers ...answer) (said []string) {
 
 func expect(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	test.FailIf(t, !slices.Equal(got, want), "events %q, want %q", got, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
 }
 
 // byPaths sums over all paths of states: the joint probability of a path and of all answers is
@@ -122,7 +126,9 @@ func TestFilterEqualsTheSumOverAllPaths(t *testing.T) {
 				bounds[i] = 0.8*r - 2.2
 			}
 			for s, want := range byPaths(answers, classes, bounds) {
-				test.StopIf(t, math.Abs(w.belief[s]-want) > 1e-12, "%d classes, %d answers, state %d: %v, want %v", classes, len(answers), s, w.belief[s], want)
+				if math.Abs(w.belief[s]-want) > 1e-12 {
+					t.Fatalf("%d classes, %d answers, state %d: %v, want %v", classes, len(answers), s, w.belief[s], want)
+				}
 			}
 		}
 	}
@@ -132,7 +138,9 @@ func TestAThingComesAndGoes(t *testing.T) {
 	w := watching(t, animals, nil)
 	expect(t, told(t, w, still(0, 8, .1, .1, .1)...))
 	expect(t, told(t, w, still(2, 8, .98, .01, 0)...), "cat here 2")
-	test.FailIf(t, w.Here() != "cat" || w.Belief("cat") < 0.9, "here is %q at %v", w.Here(), w.Belief("cat"))
+	if w.Here() != "cat" || w.Belief("cat") < 0.9 {
+		t.Errorf("here is %q at %v", w.Here(), w.Belief("cat"))
+	}
 	expect(t, told(t, w, answer{4, []float64{.5, .4, 0}})) // one doubtful answer ends nothing
 	expect(t, told(t, w, still(4.25, 8, .01, .98, 0)...), "cat gone 4.25", "dog here 4.25")
 	expect(t, told(t, w, still(6.25, 8, .01, .01, .01)...), "dog gone 6.25")
@@ -171,7 +179,9 @@ func TestClassesMayBePermuted(t *testing.T) {
 	for i := range 200 {
 		p := []float64{rng.Float64(), 0.1 * rng.Float64(), 0}
 		a, b := told(t, v, answer{float64(i), p}), told(t, w, answer{float64(i), []float64{p[2], p[0], p[1]}})
-		test.FailIf(t, !slices.Equal(a, b), "%q, permuted %q", a, b)
+		if !slices.Equal(a, b) {
+			t.Errorf("%q, permuted %q", a, b)
+		}
 	}
 }
 
@@ -187,7 +197,9 @@ func TestFasterAnswersSayNoMore(t *testing.T) {
 		}
 	}
 	a, b := slow.Belief("cat"), fast.Belief("cat")
-	test.FailIf(t, math.Abs(a-b) > 0.1 || a > 0.9, "four a second %v, forty %v", a, b)
+	if math.Abs(a-b) > 0.1 || a > 0.9 {
+		t.Errorf("four a second %v, forty %v", a, b)
+	}
 }
 
 func TestMoreFalseEventsAllowedIsNeverLessSure(t *testing.T) {
@@ -196,7 +208,9 @@ func TestMoreFalseEventsAllowedIsNeverLessSure(t *testing.T) {
 		w := test.Must(New(perHour))(t)
 		test.OK(t, w.SetClasses(animals, nil))
 		told(t, w, still(0, 3, .8, .1, 0)...)
-		test.FailIf(t, w.Belief("cat") <= before, "at %v an hour %v, before %v", perHour, w.Belief("cat"), before)
+		if w.Belief("cat") <= before {
+			t.Errorf("at %v an hour %v, before %v", perHour, w.Belief("cat"), before)
+		}
 		before = w.Belief("cat")
 	}
 }
@@ -220,7 +234,9 @@ func TestBadValuesChangeNothing(t *testing.T) {
 		test.Refused[*niw.ValueError](t, test.Err(w.Step(a.seconds, a.p)), "answer %v", a)
 	}
 	test.Refused[*niw.ValueError](t, w.SetClasses(animals, []float64{1, nan, 2}), "level")
-	test.FailIf(t, !slices.Equal(w.belief, before.belief) || w.seconds != before.seconds || w.now != before.now, "%+v, before %+v", *w, before)
+	if !slices.Equal(w.belief, before.belief) || w.seconds != before.seconds || w.now != before.now {
+		t.Errorf("%+v, before %+v", *w, before)
+	}
 	expect(t, told(t, w, answer{1.75, []float64{0, 1, 0}})) // the same time again says nothing
 }
 
@@ -233,7 +249,9 @@ func FuzzStep(f *testing.F) {
 		for _, a := range []answer{{s, []float64{p, q}}, {s2, []float64{p2, q2}}} {
 			_, _ = w.Step(a.seconds, a.p)
 			sum := w.belief[0] + w.belief[1] + w.belief[2]
-			test.FailIf(t, !(math.Abs(sum-1) < 1e-9), "belief %v", w.belief)
+			if !(math.Abs(sum-1) < 1e-9) {
+				t.Errorf("belief %v", w.belief)
+			}
 		}
 	})
 }

@@ -85,12 +85,16 @@ func TestImportsPointFromHigherToLowerLayers(t *testing.T) {
 		command := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", "metaqda/...")
 		command.Env = append(os.Environ(), platform...)
 		out, err := command.Output()
-		test.StopIf(t, err != nil, "go list: %v", err)
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
 		for line := range strings.Lines(string(out)) {
 			names := strings.Fields(line)
 			for _, imported := range names[1:] {
 				reason := forbidden(strings.TrimPrefix(names[0], "metaqda/"), imported)
-				test.FailIf(t, reason != "", "%s imports %s: %s", names[0], imported, reason)
+				if reason != "" {
+					t.Errorf("%s imports %s: %s", names[0], imported, reason)
+				}
 			}
 		}
 	}
@@ -109,7 +113,9 @@ func TestForbiddenImports(t *testing.T) {
 		{"scripts/files", "metaqda/scripts/metaqda", true}, {"scripts/bench", "metaqda/wasm/simd", false},
 	} {
 		got := forbidden(c.importer, c.imported)
-		test.FailIf(t, (got != "") != c.want, "%s imports %s: %q", c.importer, c.imported, got)
+		if (got != "") != c.want {
+			t.Errorf("%s imports %s: %q", c.importer, c.imported, got)
+		}
 	}
 }
 
@@ -127,7 +133,9 @@ func TestTheTopLevelHoldsWhatTheDesignSays(t *testing.T) {
 	allowed := regexp.MustCompile(`^(\..*|wasm|core|web|scripts|testdata|go\.mod|go\.sum|Makefile|index\.html|README\.md|LICENSE|THIRD_PARTY\.md)$`)
 	for name := range strings.SplitSeq(git(t, "ls-files", "--cached", "--others", "--exclude-standard"), "\n") {
 		top, _, _ := strings.Cut(name, "/")
-		test.FailIf(t, !allowed.MatchString(top), "%s: the top level has no place for it", name)
+		if !allowed.MatchString(top) {
+			t.Errorf("%s: the top level has no place for it", name)
+		}
 	}
 }
 
@@ -136,7 +144,9 @@ func TestNoTextNamesARegistryOrAFolderOfOneMachine(t *testing.T) {
 	const unwanted = `(registry[.](npmjs[.]org|yarnpkg[.]com)|(proxy|sum)[.]golang[.]org|goproxy[.](io|cn)|(deb|security)[.]debian[.]org|archive[.]ubuntu[.]com|pypi[.]org|files[.]pythonhosted[.]org|static[.]crates[.]io)` +
 		`|(^|[^[:alnum:]_./~-])/(work/|root/|(home|Users|tmp)/[[:alnum:]_])`
 	found := git(t, "grep", "-nIE", "--untracked", unwanted, "--", ":!scripts/checks")
-	test.FailIf(t, found != "", "%v", found)
+	if found != "" {
+		t.Errorf("%v", found)
+	}
 }
 
 func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
@@ -157,7 +167,9 @@ func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
 			}
 		}
 	}
-	test.StopIf(t, len(pinned) < 10, "%d pins", len(pinned))
+	if len(pinned) < 10 {
+		t.Fatalf("%d pins", len(pinned))
+	}
 	notices := read("THIRD_PARTY.md")
 	for pin := range pinned {
 		var versions []string

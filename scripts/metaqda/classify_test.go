@@ -89,9 +89,13 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 		want := answers(t, j)
 		table := tableOf(t, j)
 		head, table := table[0], table[1:]
-		test.StopIf(t, strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth), "in a batch %v: %d rows under %v", batch, len(table), head)
+		if strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth) {
+			t.Fatalf("in a batch %v: %d rows under %v", batch, len(table), head)
+		}
 		for i, line := range table {
-			test.StopIf(t, line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i), "row %d is called %v", i, line[:2])
+			if line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i) {
+				t.Fatalf("row %d is called %v", i, line[:2])
+			}
 			best, sum := 0, 0.0 // the most probable class
 			for k, text := range line[3:] {
 				p, err := strconv.ParseFloat(text, 64)
@@ -99,7 +103,9 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 				if k < known {
 					expect = want.Classes.At(i, k)
 				}
-				test.FailIf(t, err != nil || math.Abs(p-expect) > 1e-6, "in a batch %v, row %d, %s: %s, want %v", batch, i, head[3+k], text, expect)
+				if err != nil || math.Abs(p-expect) > 1e-6 {
+					t.Errorf("in a batch %v, row %d, %s: %s, want %v", batch, i, head[3+k], text, expect)
+				}
 				if sum += p; k < known && p > parse(t, line[3+best]) {
 					best = k
 				}
@@ -108,16 +114,22 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 				best = known
 				aside[batch] = append(aside[batch], line[0])
 			}
-			test.FailIf(t, math.Abs(sum-1) > 1e-5 || line[2] != head[3+best], "in a batch %v, row %d: answer %q of %v", batch, i, line[2], line[3:])
+			if math.Abs(sum-1) > 1e-5 || line[2] != head[3+best] {
+				t.Errorf("in a batch %v, row %d: answer %q of %v", batch, i, line[2], line[3:])
+			}
 			if line[2] == truth[i] {
 				right[batch]++
 			}
 		}
 	}
 	one, all := aside[false], aside[true]
-	test.FailIf(t, len(one) == 0 || !slices.Equal(one, all), "one by one %v are laid aside, in a batch %v", one, all)
+	if len(one) == 0 || !slices.Equal(one, all) {
+		t.Errorf("one by one %v are laid aside, in a batch %v", one, all)
+	}
 	n := len(truth)
-	test.FailIf(t, right[false] < n/2 || right[true] < right[false], "of %d rows %d are right one by one and %d batch", n, right[false], right[true])
+	if right[false] < n/2 || right[true] < right[false] {
+		t.Errorf("of %d rows %d are right one by one and %d batch", n, right[false], right[true])
+	}
 }
 
 // A prior that nothing was learned for is right far more often than chance; one that
@@ -134,7 +146,9 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 		save(t, j.Prior, file)
 		if prior == &bare {
 			_, err := j.Table(t.Context())
-			test.FailIf(t, err == nil || !strings.Contains(err.Error(), "covariance of each class"), "without a session model: %v", err)
+			if err == nil || !strings.Contains(err.Error(), "covariance of each class") {
+				t.Errorf("without a session model: %v", err)
+			}
 			continue
 		}
 		right, answers := 0, map[string]bool{}
@@ -144,7 +158,9 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 				right++
 			}
 		}
-		test.FailIf(t, right < len(truth)/3 || len(answers) < known/2, "%d of %d are right, the answers are %v", right, len(truth), answers)
+		if right < len(truth)/3 || len(answers) < known/2 {
+			t.Errorf("%d of %d are right, the answers are %v", right, len(truth), answers)
+		}
 	}
 }
 
@@ -153,7 +169,9 @@ func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 		text := test.Must(encode([]string{name}, []core.Answer{{Probabilities: []float64{1}}}, []string{name}))(t)
 		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 		want := "'" + name
-		test.FailIf(t, err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want, "%q is written %q, %v", name, table, err)
+		if err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want {
+			t.Errorf("%q is written %q, %v", name, table, err)
+		}
 	}
 }
 
@@ -219,7 +237,9 @@ func TestTeachingATable(t *testing.T) {
 			}
 		}
 	}
-	test.FailIf(t, taught["scaled"] < 57 || taught["plain"] > 45, "of 60 rows are right: %v", taught)
+	if taught["scaled"] < 57 || taught["plain"] > 45 {
+		t.Errorf("of 60 rows are right: %v", taught)
+	}
 	teach := func(name string, more ...string) []string {
 		return append([]string{"teach", "--examples", at(name), "--out", at("out")}, more...)
 	}
@@ -250,11 +270,15 @@ func TestTeachingATable(t *testing.T) {
 	} {
 		refused(t, c.args, c.say)
 	}
-	test.FailIf(t, string(readFile(t, at("table.csv"))) != text, "the table was written over")
+	if string(readFile(t, at("table.csv"))) != text {
+		t.Error("the table was written over")
+	}
 	other := writePrior(t, at("other"), test.Must(core.DefaultFile(3))(t))
 	for say, args := range map[string][]string{"nothing but the sign counts": teach("one.csv"), "other takes its place": predict("--classifier", at("plain"), "--prior", other)} {
 		status, _, notes := metaqda(args...)
-		test.FailIf(t, status != 0 || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, say), "%v: status %d, %q, want %q", args, status, notes, say)
+		if status != 0 || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, say) {
+			t.Errorf("%v: status %d, %q, want %q", args, status, notes, say)
+		}
 	}
 }
 
@@ -281,8 +305,12 @@ func TestWhatCannotBeSorted(t *testing.T) {
 		j, _ := newJob(t)
 		c.spoil(&j)
 		table, err := j.Table(t.Context())
-		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n"), "%s: %v, want %q", name, err, c.say)
-		test.FailIf(t, table != nil, "%s: there is a table", name)
+		if err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.say)
+		}
+		if table != nil {
+			t.Errorf("%s: there is a table", name)
+		}
 	}
 }
 
@@ -297,12 +325,18 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
 	save(t, saved.Classifier, file)
 	got := tableOf(t, saved)
-	test.FailIf(t, !reflect.DeepEqual(got, want), "the session answers otherwise")
+	if !reflect.DeepEqual(got, want) {
+		t.Error("the session answers otherwise")
+	}
 	saved.NonePrior = new(0.0)
-	test.FailIf(t, reflect.DeepEqual(tableOf(t, saved), want), "--none-prior changes nothing")
+	if reflect.DeepEqual(tableOf(t, saved), want) {
+		t.Error("--none-prior changes nothing")
+	}
 	saved.Classifier = "gone"
 	_, err := saved.Table(t.Context())
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "check the path of the classifier"), "no session: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "check the path of the classifier") {
+		t.Errorf("no session: %v", err)
+	}
 }
 
 func TestSortingStops(t *testing.T) {
@@ -311,6 +345,8 @@ func TestSortingStops(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		j.Batch, j.Progress = batch, func(string, int, int) { cancel() }
 		table, err := j.Table(ctx)
-		test.FailIf(t, !errors.Is(err, context.Canceled) || table != nil, "in a batch %v: %v, a table of %d bytes", batch, err, len(table))
+		if !errors.Is(err, context.Canceled) || table != nil {
+			t.Errorf("in a batch %v: %v, a table of %d bytes", batch, err, len(table))
+		}
 	}
 }

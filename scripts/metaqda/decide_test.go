@@ -33,24 +33,35 @@ func TestEverythingAgreesAboutWhatAVectorIsTakenFor(t *testing.T) {
 				a := together[i]
 				if !j.Batch {
 					a = test.Must(c.Predict(batch[i]))(t)
-					test.FailIf(t, (a.Class < 0) != (together[i].Class < 0), "seed %d, vector %d is taken for %d alone, for %d together", seed, i, a.Class, together[i].Class)
+					if (a.Class < 0) != (together[i].Class < 0) {
+						t.Errorf("seed %d, vector %d is taken for %d alone, for %d together", seed, i, a.Class, together[i].Class)
+					}
 				}
 				name, p := None, a.None
 				if a.Class >= 0 {
 					name, p = c.Labels()[a.Class], a.Probabilities[a.Class]
 				}
 				seen[strings.Trim(name, "0123456789")]++
-				test.FailIf(t, a.Decision != c.Decide(a.Probabilities, a.None), "seed %d, vector %d: %+v of %v, none %v", seed, i, a.Decision, a.Probabilities, a.None)
-				test.FailIf(t, line[2] != name, "seed %d, vector %d: the table says %q, %+v", seed, i, line[2], a)
-				test.FailIf(t, !leads(a.Headline, name, p), "seed %d, vector %d, taken for %s: %q", seed, i, name, a.Headline)
+				if a.Decision != c.Decide(a.Probabilities, a.None) {
+					t.Errorf("seed %d, vector %d: %+v of %v, none %v", seed, i, a.Decision, a.Probabilities, a.None)
+				}
+				if line[2] != name {
+					t.Errorf("seed %d, vector %d: the table says %q, %+v", seed, i, line[2], a)
+				}
+				if !leads(a.Headline, name, p) {
+					t.Errorf("seed %d, vector %d, taken for %s: %q", seed, i, name, a.Headline)
+				}
 				f := shown(c, a)
 				best := slices.IndexFunc(f.Rows, func(r view.Row) bool { return r.Best })
-				test.FailIf(t, f.Rows[best].None != (a.Class < 0) || f.Rows[best].Name != name && a.Class >= 0 || f.Verdict != strings.ReplaceAll(strings.ReplaceAll(a.Headline, " %", "\u00a0%"), "> 99", ">\u00a099"),
-					"seed %d, vector %d: the page says %q and marks %+v, %+v", seed, i, f.Verdict, f.Rows[best], a)
+				if f.Rows[best].None != (a.Class < 0) || f.Rows[best].Name != name && a.Class >= 0 || f.Verdict != strings.ReplaceAll(strings.ReplaceAll(a.Headline, " %", "\u00a0%"), "> 99", ">\u00a099") {
+					t.Errorf("seed %d, vector %d: the page says %q and marks %+v, %+v", seed, i, f.Verdict, f.Rows[best], a)
+				}
 			}
 		}
 	}
-	test.FailIf(t, seen[None] < 20 || seen["class "] < 20, "too little was asked: %v", seen)
+	if seen[None] < 20 || seen["class "] < 20 {
+		t.Errorf("too little was asked: %v", seen)
+	}
 }
 
 const dim = 6

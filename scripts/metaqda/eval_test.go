@@ -76,7 +76,9 @@ func metaqda(args ...string) (status int, stdout, stderr string) {
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	status, out, err := metaqda(args...)
-	test.StopIf(t, status != 0, "metaqda %s: status %d, %s", strings.Join(args, " "), status, err)
+	if status != 0 {
+		t.Fatalf("metaqda %s: status %d, %s", strings.Join(args, " "), status, err)
+	}
 	return out
 }
 
@@ -85,9 +87,13 @@ func mustRun(t *testing.T, args ...string) string {
 func refused(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	status, stdout, stderr := metaqda(args...)
-	test.FailIf(t, status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1, "%v: status %d, output %q, errors %q", args, status, stdout, stderr)
+	if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%v: status %d, output %q, errors %q", args, status, stdout, stderr)
+	}
 	for _, s := range want {
-		test.FailIf(t, !strings.Contains(stderr, s), "%v: %q does not say %q", args, stderr, s)
+		if !strings.Contains(stderr, s) {
+			t.Errorf("%v: %q does not say %q", args, stderr, s)
+		}
 	}
 }
 
@@ -106,22 +112,34 @@ func TestReportAddsUp(t *testing.T) {
 	data := toy{classes: 24, rows: 20, dim: 6}.write(t, dir, "alpha")
 	out := filepath.Join(dir, "out.json")
 	text := mustRun(t, "eval", "--data", data, "--methods", "ncc-cl2n,linear", "--n-tasks", "30", "--n-query", "5", "--json", out, "--markdown", filepath.Join(dir, "out.md"))
-	test.FailIf(t, !strings.Contains(text, "ncc-cl2n") || !strings.Contains(text, "5-shot accuracy"), "table lacks method or column:\n%s", text)
+	if !strings.Contains(text, "ncc-cl2n") || !strings.Contains(text, "5-shot accuracy") {
+		t.Errorf("table lacks method or column:\n%s", text)
+	}
 	var r experiment.Report
 	test.OK(t, json.Unmarshal(readFile(t, out), &r))
-	test.StopIf(t, r.Seed != 0 || r.Versions["go"] == "" || r.Protocol != "standard" || len(r.Results) != 4, "seed, versions, protocol or results: %+v", r)
+	if r.Seed != 0 || r.Versions["go"] == "" || r.Protocol != "standard" || len(r.Results) != 4 {
+		t.Fatalf("seed, versions, protocol or results: %+v", r)
+	}
 	for _, x := range r.Results {
 		mean := floats.Sum(x.EpisodeAccuracy) / 30
-		test.FailIf(t, len(x.EpisodeAccuracy) != 30 || math.Abs(mean-x.Accuracy.Mean) > 1e-12 || mean < 0.2 || mean > 1, "%s: mean accuracy %v, of the episodes %v", x.Method, x.Accuracy.Mean, mean)
+		if len(x.EpisodeAccuracy) != 30 || math.Abs(mean-x.Accuracy.Mean) > 1e-12 || mean < 0.2 || mean > 1 {
+			t.Errorf("%s: mean accuracy %v, of the episodes %v", x.Method, x.Accuracy.Mean, mean)
+		}
 		var n, ece float64
 		for _, b := range x.Bins {
 			n += float64(b.Count)
 			ece += math.Abs(float64(b.Correct) - b.Confidence)
 		}
-		test.FailIf(t, n != 30*5*5 || math.Abs(ece/n-x.ECE) > 1e-12, "%s: ECE %v, from the bins %v of %v queries", x.Method, x.ECE, ece/n, n)
-		test.FailIf(t, !(x.NLL > 0 && x.Brier > 0 && x.MCE > 0) || x.ECETS == nil || x.Temperature == nil || x.AUROCNone != nil, "%s lacks a measure, or has one of an open set: %+v", x.Method, x)
+		if n != 30*5*5 || math.Abs(ece/n-x.ECE) > 1e-12 {
+			t.Errorf("%s: ECE %v, from the bins %v of %v queries", x.Method, x.ECE, ece/n, n)
+		}
+		if !(x.NLL > 0 && x.Brier > 0 && x.MCE > 0) || x.ECETS == nil || x.Temperature == nil || x.AUROCNone != nil {
+			t.Errorf("%s lacks a measure, or has one of an open set: %+v", x.Method, x)
+		}
 	}
-	test.FailIf(t, !bytes.Contains(readFile(t, out), []byte(`"auroc_none":null`)), "what was not measured is not null")
+	if !bytes.Contains(readFile(t, out), []byte(`"auroc_none":null`)) {
+		t.Error("what was not measured is not null")
+	}
 }
 
 // On classes far apart everything must be right: the plumbing of rows and
@@ -163,15 +181,23 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 				seen[x["data"].(string)] = true
 				accuracy := x["accuracy"].(map[string]any)["mean"].(float64)
 				least := map[bool]float64{true: 0.6, false: 0.75}[protocol == "incremental"]
-				test.FailIf(t, accuracy < least, "%v on %v, %v-shot: accuracy %v", x["method"], x["data"], x["shot"], accuracy)
+				if accuracy < least {
+					t.Errorf("%v on %v, %v-shot: accuracy %v", x["method"], x["data"], x["shot"], accuracy)
+				}
 				roc, ok := x["auroc_none"].(float64)
-				test.FailIf(t, ok != (protocol == "open-set") || (ok && roc < 0.6), "%v: auroc_none %v", x["method"], x["auroc_none"])
+				if ok != (protocol == "open-set") || (ok && roc < 0.6) {
+					t.Errorf("%v: auroc_none %v", x["method"], x["auroc_none"])
+				}
 			}
-			test.FailIf(t, !seen["alpha"] || !seen["beta"], "results for %v only", seen)
+			if !seen["alpha"] || !seen["beta"] {
+				t.Errorf("results for %v only", seen)
+			}
 		})
 	}
 	pictures, err := filepath.Glob(filepath.Join(dir, "pictures", "*.svg"))
-	test.FailIf(t, err != nil || len(pictures) != 2*2*6, "%d pictures, want one for each of 6 methods, 2 shots and 2 data sets", len(pictures))
+	if err != nil || len(pictures) != 2*2*6 {
+		t.Errorf("%d pictures, want one for each of 6 methods, 2 shots and 2 data sets", len(pictures))
+	}
 }
 
 // A single class leaves nothing to the largest probability, which is one.
@@ -183,13 +209,17 @@ func TestOpenSetTellsTheGain(t *testing.T) {
 	text := mustRun(t, "eval", "--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,map,ncc-un,linear,knn-tfjs", "--n-way", "1,3", "--n-shot", "2",
 		"--n-query", "5", "--n-tasks", "20", "--json", out)
 	for _, name := range []string{"2-shot AUROC  ", "2-shot AUROC 1-max", "2-shot gain", "2-shot ECE none", "2-shot Brier none"} {
-		test.FailIf(t, strings.Count(text, name) != 2, "not one column %q for each way:\n%s", name, text)
+		if strings.Count(text, name) != 2 {
+			t.Errorf("not one column %q for each way:\n%s", name, text)
+		}
 	}
 	for _, v := range readReport(t, out)["results"].([]any) {
 		x := v.(map[string]any)
 		_, has := x["ece_none"].(float64)
 		bayes := experiment.IsMetaQDA(x["method"].(string))
-		test.FailIf(t, has != bayes, "%v: ece_none %v", x["method"], x["ece_none"])
+		if has != bayes {
+			t.Errorf("%v: ece_none %v", x["method"], x["ece_none"])
+		}
 		if x["way"] == 1.0 && (x["auroc_max_probability"] != 0.5 || x["accuracy"].(map[string]any)["mean"] != 1.0) {
 			t.Errorf("%v with one class: accuracy %v, AUROC of 1 - max %v", x["method"], x["accuracy"], x["auroc_max_probability"])
 		}
@@ -252,7 +282,9 @@ func TestBadInput(t *testing.T) {
 			before := names(t, dir)
 			refused(t, append([]string{"eval", "--json", out}, c.args...), c.want...)
 			after := names(t, dir)
-			test.FailIf(t, after != before, "files were left: %s", after)
+			if after != before {
+				t.Errorf("files were left: %s", after)
+			}
 		})
 	}
 }
@@ -280,7 +312,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 func TestVerifyTakesAllVectors(t *testing.T) {
 	files := test.Must(filepath.Glob("../../testdata/*.json"))(t)
 	out := mustRun(t, append([]string{"verify"}, files...)...)
-	test.FailIf(t, len(files) < 3 || strings.Count(out, " vectors") != len(files), "%d files:\n%s", len(files), out)
+	if len(files) < 3 || strings.Count(out, " vectors") != len(files) {
+		t.Errorf("%d files:\n%s", len(files), out)
+	}
 }
 
 func TestHelp(t *testing.T) {
@@ -289,11 +323,15 @@ func TestHelp(t *testing.T) {
 	}
 	for _, c := range strings.Fields("train eval merge prior verify") {
 		out := mustRun(t, c, "--help")
-		test.FailIf(t, !strings.Contains(out, "usage: metaqda "+c), "help of %s:\n%s", c, out)
+		if !strings.Contains(out, "usage: metaqda "+c) {
+			t.Errorf("help of %s:\n%s", c, out)
+		}
 	}
 	out := mustRun(t, "eval", "--help")
 	for _, word := range append([]string{"standard", "incremental", "-random-seed", "-shard", "ncc-cl2n"}, "leave-one-domain-out") {
-		test.FailIf(t, !strings.Contains(out, word), "help of eval does not mention %s", word)
+		if !strings.Contains(out, word) {
+			t.Errorf("help of eval does not mention %s", word)
+		}
 	}
 	refused(t, []string{"evaluate"}, `"evaluate"`)
 }

@@ -120,7 +120,9 @@ func javaScript(t *testing.T) string {
 	readme := test.Must(os.ReadFile("../../web/share/README.md"))(t)
 	_, program, ok := strings.Cut(string(readme), "```js\n")
 	program, _, _ = strings.Cut(program, "```")
-	test.StopIf(t, !ok, "the README has no program in JavaScript")
+	if !ok {
+		t.Fatal("the README has no program in JavaScript")
+	}
 	return program
 }
 
@@ -136,8 +138,12 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
-	test.StopIf(t, err != nil, "%v\n%s", err, &complaint)
-	test.FailIf(t, complaint.Len() > 0, "%s complains: %s", command, &complaint)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &complaint)
+	}
+	if complaint.Len() > 0 {
+		t.Errorf("%s complains: %s", command, &complaint)
+	}
 	var got [][][]float64
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(cases) {
 		t.Fatalf("%v: %.200s", err, out)
@@ -145,11 +151,15 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 	worst := 0.0
 	for i, c := range cases {
 		for k, want := range c.want {
-			test.StopIf(t, len(got[i][k]) != len(want), "%s: %d probabilities, want %d", c.File, len(got[i][k]), len(want))
+			if len(got[i][k]) != len(want) {
+				t.Fatalf("%s: %d probabilities, want %d", c.File, len(got[i][k]), len(want))
+			}
 			for j, p := range want {
 				off := math.Abs(got[i][k][j] - p)
 				worst = math.Max(worst, off)
-				test.FailIf(t, !(off <= 1e-9), "%s, query %d: probability %d is %v, want %v", filepath.Base(c.File), k, j, got[i][k][j], p)
+				if !(off <= 1e-9) {
+					t.Errorf("%s, query %d: probability %d is %v, want %v", filepath.Base(c.File), k, j, got[i][k][j], p)
+				}
 			}
 		}
 	}
@@ -231,7 +241,9 @@ func installed(t *testing.T, python string) string {
 		t.Log("there is no pip here, or no network for it: the package is read where it is")
 		return "../python"
 	}
-	test.StopIf(t, err != nil, "%v\n%s", err, out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	return to
 }
 
@@ -267,6 +279,8 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 		}
 		refused(t, args, c.want)
 		_, err := os.Stat(filepath.Join(dir, "out"))
-		test.FailIf(t, err == nil, "%q: a file was written", c.classifier)
+		if err == nil {
+			t.Errorf("%q: a file was written", c.classifier)
+		}
 	}
 }

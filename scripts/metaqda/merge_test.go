@@ -23,20 +23,28 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 			"--n-query", "4", "--n-tasks", tasks, "--n-val-tasks", "0", "--json", file(name))
 	}
 	whole := eval("whole", "fb,ncc-cl2n,linear", "8")
-	test.FailIf(t, !strings.Contains(whole, "points, 8 cells") || !strings.Contains(whole, " of 8 cells"), "no summary of 2 data sets, 2 ways and 2 shots:\n%s", whole)
+	if !strings.Contains(whole, "points, 8 cells") || !strings.Contains(whole, " of 8 cells") {
+		t.Errorf("no summary of 2 data sets, 2 ways and 2 shots:\n%s", whole)
+	}
 	eval("fast", "fb,ncc-cl2n", "8")
 	eval("slow", "linear", "8")
 	eval("few", "linear", "3")
 	merged := mustRun(t, "merge", "--json", file("merged"), file("fast"), file("slow"))
-	test.FailIf(t, merged != whole, "merged:\n%s\nwhole:\n%s", merged, whole)
+	if merged != whole {
+		t.Errorf("merged:\n%s\nwhole:\n%s", merged, whole)
+	}
 	text := mustRun(t, "merge", "--json", file("uneven"), file("few"), file("fast"))
 	for _, want := range []string{"linear (3 tasks)", "8 tasks, seed 0"} {
-		test.FailIf(t, !strings.Contains(text, want), "no %q in\n%s", want, text)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 	again := mustRun(t, "merge", "--json", file("again"), file("uneven"))
 	one := test.Must(os.ReadFile(file("uneven")))(t)
 	two, err := os.ReadFile(file("again"))
-	test.FailIf(t, err != nil || string(one) != string(two) || again != text, "what was merged reads back as something else: %v", err)
+	if err != nil || string(one) != string(two) || again != text {
+		t.Errorf("what was merged reads back as something else: %v", err)
+	}
 	damaged := strings.Replace(string(one), `"method":"fb","data":"beta"`, `"method":"fb","data":"gamma"`, 1)
 	save(t, file("damaged"), []byte(damaged))
 	save(t, file("text"), []byte("{}"))
@@ -56,6 +64,8 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 		}
 		refused(t, append(args, "--json", file("out")), c.want)
 		_, err := os.Stat(file("out"))
-		test.FailIf(t, err == nil, "%v: a file was written", c.files)
+		if err == nil {
+			t.Errorf("%v: a file was written", c.files)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"metaqda/core/model/modeltest"
-	"metaqda/core/test"
 )
 
 // Every method answers sessions of any number of classes, one among them, from
@@ -27,24 +26,38 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 	text := mustRun(t, "eval", "--protocol", "sessions", "--data", strings.Join(data, ","), "--prior", prior, "--methods", methods, "--n-tasks", "12",
 		"--json", out, "--markdown", filepath.Join(dir, "out.md"))
 	for _, want := range []string{"bursts, split test, sessions of 1 to 8 classes with 1 to 12 examples", "bare, split all, sessions", "none AUROC", "none ECE", "none Brier", "wrongly none", "wrongly known"} {
-		test.FailIf(t, !strings.Contains(text, want), "the table does not say %q:\n%s", want, text)
+		if !strings.Contains(text, want) {
+			t.Errorf("the table does not say %q:\n%s", want, text)
+		}
 	}
 	results := readReport(t, out)["results"].([]any)
-	test.StopIf(t, len(results) != 3*15, "%d results for 15 methods and 3 data sets", len(results))
+	if len(results) != 3*15 {
+		t.Fatalf("%d results for 15 methods and 3 data sets", len(results))
+	}
 	for _, v := range results {
 		x := v.(map[string]any)
 		name := fmt.Sprint(x["method"], " on ", x["data"])
-		test.FailIf(t, x["way"] != nil || x["shot"] != nil || x["auroc_none"] != nil, "%s: way %v, shot %v, auroc_none %v", name, x["way"], x["shot"], x["auroc_none"])
+		if x["way"] != nil || x["shot"] != nil || x["auroc_none"] != nil {
+			t.Errorf("%s: way %v, shot %v, auroc_none %v", name, x["way"], x["shot"], x["auroc_none"])
+		}
 		accuracy := x["accuracy"].(map[string]any)["mean"].(float64)
-		test.FailIf(t, accuracy < 0.2 || accuracy > 1, "%s: accuracy %v", name, accuracy)
+		if accuracy < 0.2 || accuracy > 1 {
+			t.Errorf("%s: accuracy %v", name, accuracy)
+		}
 		queries := x["queries"].(float64)
-		test.FailIf(t, queries > 12*10 || x["data"] != "few" && queries != 12*10, "%s: %v queries", name, queries)
+		if queries > 12*10 || x["data"] != "few" && queries != 12*10 {
+			t.Errorf("%s: %v queries", name, queries)
+		}
 		for _, key := range []string{"ece", "none_auroc", "none_ece", "none_brier", "wrongly_none", "wrongly_known"} {
 			got, ok := x[key].(float64)
-			test.FailIf(t, !ok || !(got >= 0 && got <= 1), "%s: %s is %v", name, key, x[key])
+			if !ok || !(got >= 0 && got <= 1) {
+				t.Errorf("%s: %s is %v", name, key, x[key])
+			}
 		}
 		nll, ok := x["nll"].(float64)
-		test.FailIf(t, !ok || !(nll >= 0), "%s: nll is %v", name, x["nll"])
+		if !ok || !(nll >= 0) {
+			t.Errorf("%s: nll is %v", name, x["nll"])
+		}
 	}
 }
 
@@ -73,5 +86,7 @@ func TestSetWithoutSplits(t *testing.T) {
 	refused(t, args(bare, wide, "ncc-cl2n"), "6 numbers in a row but the prior is for 9")
 	mustRun(t, args(bare, with, "fb")...)
 	d := readReport(t, filepath.Join(dir, "out.json"))["data"].([]any)[0].(map[string]any)
-	test.FailIf(t, d["split"] != "all", "the split of a set without any is %v", d["split"])
+	if d["split"] != "all" {
+		t.Errorf("the split of a set without any is %v", d["split"])
+	}
 }

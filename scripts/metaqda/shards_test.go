@@ -51,13 +51,21 @@ func TestGNUParallel(t *testing.T) {
 	dir, flags, whole := sharded(t)
 	out := filepath.Join(dir, "out file.json")
 	said, err := divided(dir, nil, script(t, "parallel.sh"), append([]string{"3", out}, flags...)...)
-	test.StopIf(t, err != nil, "%v\n%s", err, said)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
 	got := readFile(t, out)
-	test.FailIf(t, !bytes.Equal(got, whole), "in three shards\n%.400s\nwhole\n%.400s", got, whole)
+	if !bytes.Equal(got, whole) {
+		t.Errorf("in three shards\n%.400s\nwhole\n%.400s", got, whole)
+	}
 	left := names(t, dir)
-	test.FailIf(t, strings.Contains(left, "out file.json."), "parts were left: %s", left)
+	if strings.Contains(left, "out file.json.") {
+		t.Errorf("parts were left: %s", left)
+	}
 	said, err = divided(dir, nil, script(t, "parallel.sh"), "2", out, "--data", "gone.npz")
-	test.FailIf(t, err == nil || !bytes.Contains(said, []byte("gone.npz does not exist")), "a shard that fails: %v, %s", err, said)
+	if err == nil || !bytes.Contains(said, []byte("gone.npz does not exist")) {
+		t.Errorf("a shard that fails: %v, %s", err, said)
+	}
 }
 
 // The tasks of a Slurm array, and the pods of a Kubernetes job by the command of its manifest,
@@ -65,7 +73,9 @@ func TestGNUParallel(t *testing.T) {
 func TestArraysOfJobs(t *testing.T) {
 	dir, flags, whole := sharded(t)
 	array := regexp.MustCompile(`(?m)^#SBATCH .*--array=0-(\d+)\b`).FindSubmatch(readFile(t, script(t, "slurm.sh")))
-	test.StopIf(t, array == nil, "slurm.sh asks for no array from 0 on")
+	if array == nil {
+		t.Fatal("slurm.sh asks for no array from 0 on")
+	}
 	var job struct {
 		Spec struct {
 			CompletionMode string `yaml:"completionMode"`
@@ -78,21 +88,29 @@ func TestArraysOfJobs(t *testing.T) {
 		}
 	}
 	test.OK(t, yaml.Unmarshal(readFile(t, script(t, "kubernetes.yaml")), &job))
-	test.StopIf(t, job.Spec.CompletionMode != "Indexed" || len(job.Spec.Template.Spec.Containers) != 1, "no indexed job of one container: %+v", job)
+	if job.Spec.CompletionMode != "Indexed" || len(job.Spec.Template.Spec.Containers) != 1 {
+		t.Fatalf("no indexed job of one container: %+v", job)
+	}
 	pod := job.Spec.Template.Spec.Containers[0]
-	test.StopIf(t, string(array[1]) != "15" || job.Spec.Completions != 16, "%s and %d jobs, want 16 each", array[1], job.Spec.Completions)
+	if string(array[1]) != "15" || job.Spec.Completions != 16 {
+		t.Fatalf("%s and %d jobs, want 16 each", array[1], job.Spec.Completions)
+	}
 	for name, command := range map[string][]string{"slurm.sh": append([]string{script(t, "slurm.sh")}, flags...), "kubernetes.yaml": append(pod.Command, pod.Args...)} {
 		shards := filepath.Join(dir, "shards")
 		test.OK(t, os.RemoveAll(shards))
 		for i := range 16 {
 			env := []string{fmt.Sprint("SLURM_ARRAY_TASK_ID=", i), "SLURM_ARRAY_TASK_COUNT=16", "SLURM_CPUS_PER_TASK=2", fmt.Sprint("JOB_COMPLETION_INDEX=", i), "FLAGS=" + strings.Join(flags, " ")}
 			said, err := divided(dir, env, command[0], command[1:]...)
-			test.StopIf(t, err != nil, "%s, job %d: %v\n%s", name, i, err, said)
+			if err != nil {
+				t.Fatalf("%s, job %d: %v\n%s", name, i, err, said)
+			}
 		}
 		files := test.Must(filepath.Glob(filepath.Join(shards, "*.json")))(t)
 		merged := filepath.Join(dir, "merged.json")
 		mustRun(t, append([]string{"merge", "--json", merged}, files...)...)
 		got := readFile(t, merged)
-		test.FailIf(t, len(files) != 16 || !bytes.Equal(got, whole), "%s: %d files, merged\n%.400s\nwhole\n%.400s", name, len(files), got, whole)
+		if len(files) != 16 || !bytes.Equal(got, whole) {
+			t.Errorf("%s: %d files, merged\n%.400s\nwhole\n%.400s", name, len(files), got, whole)
+		}
 	}
 }

@@ -40,11 +40,19 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	log, svg := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "curve.svg")
 	mustRun(t, trainArgs(a+","+b, out, "--log", log, "--curve", svg, "--power", "0.5")...)
 	p := test.Must(model.DecodePrior(readFile(t, out)))(t)
-	test.FailIf(t, p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0", "got %+v", p)
+	if p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
+		t.Errorf("got %+v", p)
+	}
 	want := meanOfTraining(t, a, b)
-	test.FailIf(t, !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }), "the mean of the data is %v, want %v", p.DataMean, want)
-	test.FailIf(t, p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0, "no session model: %+v", p.Session)
-	test.FailIf(t, !bytes.Contains(readFile(t, svg), []byte("</svg>")), "the curve is no SVG")
+	if !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
+		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
+	}
+	if p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0 {
+		t.Errorf("no session model: %+v", p.Session)
+	}
+	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
+		t.Error("the curve is no SVG")
+	}
 	steps, points := 0, 0
 	for line := range bytes.Lines(readFile(t, log)) {
 		var entry logLine
@@ -55,7 +63,9 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 			steps++
 		}
 	}
-	test.FailIf(t, steps != 40 || points != 3, "log of %d steps and %d validations, want 40 and 3", steps, points)
+	if steps != 40 || points != 3 {
+		t.Errorf("log of %d steps and %d validations, want 40 and 3", steps, points)
+	}
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
 }
 
@@ -90,7 +100,9 @@ func TestTrainWithASpikedScale(t *testing.T) {
 		var want, got mat.SymDense
 		want.SymOuterK(1, plain.NIW.L)
 		got.SymOuterK(1, full.NIW.Dense().L)
-		test.FailIf(t, full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9), "start %s: S at full rank is not the learned one", start)
+		if full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9) {
+			t.Errorf("start %s: S at full rank is not the learned one", start)
+		}
 		if got, want := full.Session.Population.LogT, plain.Session.Population.LogT; math.Abs(got-want) > 1e-2 {
 			t.Errorf("start %s: log T %v at full rank, %v as learned", start, got, want)
 		}
@@ -112,13 +124,19 @@ func TestTheSeedAloneDecidesTheBytes(t *testing.T) {
 		return readFile(t, out)
 	}
 	want := train("1", "0")
-	test.FailIf(t, !bytes.Equal(train("3", "0"), want), "another number of workers gives other bytes")
-	test.FailIf(t, bytes.Equal(train("3", "1"), want), "another seed gives the same bytes")
+	if !bytes.Equal(train("3", "0"), want) {
+		t.Error("another number of workers gives other bytes")
+	}
+	if bytes.Equal(train("3", "1"), want) {
+		t.Error("another seed gives the same bytes")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := names(t, dir)
 	status := run(ctx, trainArgs(data, filepath.Join(dir, "none")), io.Discard, io.Discard)
-	test.FailIf(t, status != 130 || names(t, dir) != before, "an interrupted run ended with %d and left %s", status, names(t, dir))
+	if status != 130 || names(t, dir) != before {
+		t.Errorf("an interrupted run ended with %d and left %s", status, names(t, dir))
+	}
 }
 
 func TestTrainBadInput(t *testing.T) {
@@ -182,19 +200,29 @@ func TestCrossFitting(t *testing.T) {
 	folds := filepath.Join(dir, "folds")
 	val := learn("val")
 	left := learn("left out", "--calibrate-on", "left-out", "--workers", "1", "--folds-out", folds)
-	test.FailIf(t, !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near, "the prior changed")
+	if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near {
+		t.Error("the prior changed")
+	}
 	own := learn("own", "--shared", "0", "--calibrate-on", "left-out")
-	test.FailIf(t, own.Session.Shared != 0 || own.Session.Population != nil, "a covariance for each class: %+v", own.Session)
+	if own.Session.Shared != 0 || own.Session.Population != nil {
+		t.Errorf("a covariance for each class: %+v", own.Session)
+	}
 	if a, b := left.Session.Population, val.Session.Population; a.LogT == b.LogT || a.CohortMean == b.CohortMean || a.LogTemperature.SD <= 0 {
 		t.Errorf("the population is %+v, of validation classes %+v", a, b)
 	}
-	test.FailIf(t, left.Session.Near <= 0 || left.Session.Centre != 1.67, "near %v, centre %v", left.Session.Near, left.Session.Centre)
+	if left.Session.Near <= 0 || left.Session.Centre != 1.67 {
+		t.Errorf("near %v, centre %v", left.Session.Near, left.Session.Centre)
+	}
 	without := func(set string) *model.Prior {
 		return test.Must(model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors"))))(t)
 	}
 	alpha, beta, gamma := without("alpha"), without("beta"), without("gamma")
-	test.FailIf(t, !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L), "a family was not left out as a whole")
-	test.FailIf(t, *alpha.Session.Population == *beta.Session.Population || beta.Facts["without"] != "beta, gamma", "without %q: %+v", beta.Facts["without"], beta.Session.Population)
+	if !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L) {
+		t.Error("a family was not left out as a whole")
+	}
+	if *alpha.Session.Population == *beta.Session.Population || beta.Facts["without"] != "beta, gamma" {
+		t.Errorf("without %q: %+v", beta.Facts["without"], beta.Session.Population)
+	}
 }
 
 func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
@@ -230,7 +258,9 @@ func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
 			told(b, "net@1", c.sumB)
 			mustRun(t, trainArgs(a+","+b, out, append(c.more, "--steps", "2", "--validate-every", "2", "--calibrate", "0")...)...)
 			p := test.Must(model.DecodePrior(readFile(t, out)))(t)
-			test.FailIf(t, p.Extractor != c.want, "got %v, want %v", p.Extractor, c.want)
+			if p.Extractor != c.want {
+				t.Errorf("got %v, want %v", p.Extractor, c.want)
+			}
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"metaqda/core/model/modeltest"
-	"metaqda/core/test"
 )
 
 func TestTransductiveTables(t *testing.T) {
@@ -25,18 +24,28 @@ func TestTransductiveTables(t *testing.T) {
 	} {
 		out := filepath.Join(dir, "out.json")
 		text := mustRun(t, append(append(base, "--json", out), c.flags...)...)
-		test.FailIf(t, !strings.Contains(text, c.title) || strings.Contains(text, c.miss) || !strings.Contains(text, "2-shot NLL"), "%v gives\n%s", c.flags, text)
-		test.FailIf(t, strings.Contains(text, "out of set") != strings.Contains(text, "1-shot none Brier"), "%v: measures of none\n%s", c.flags, text)
-		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
-			test.FailIf(t, !strings.Contains(text, "\n"+m+" "), "%v: no %s in\n%s", c.flags, m, text)
+		if !strings.Contains(text, c.title) || strings.Contains(text, c.miss) || !strings.Contains(text, "2-shot NLL") {
+			t.Errorf("%v gives\n%s", c.flags, text)
 		}
-		test.FailIf(t, mustRun(t, "merge", out) != text, "%v: the file that was written prints another table", c.flags)
+		if strings.Contains(text, "out of set") != strings.Contains(text, "1-shot none Brier") {
+			t.Errorf("%v: measures of none\n%s", c.flags, text)
+		}
+		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
+			if !strings.Contains(text, "\n"+m+" ") {
+				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
+			}
+		}
+		if mustRun(t, "merge", out) != text {
+			t.Errorf("%v: the file that was written prints another table", c.flags)
+		}
 	}
 	for _, c := range [][2]string{{"--imbalance", "zipf"}, {"--out-of-set", "0.4"}} {
 		refused(t, append(base, c[:]...), "metaqda eval: "+c[0]+" is")
 	}
 	help := mustRun(t, "eval", "--help")
-	test.FailIf(t, !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive"), "the help does not tell the protocol:\n%s", help)
+	if !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive") {
+		t.Errorf("the help does not tell the protocol:\n%s", help)
+	}
 }
 
 // The prior that ships and the one that nothing was learned for know emoji again that they
@@ -51,14 +60,18 @@ func TestClassify(t *testing.T) {
 		mustRun(t, append(append(how[:1:1], args[1:]...), how[1:]...)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		test.StopIf(t, err != nil || len(table) != 1+19*6 || len(table[0]) != 3+19+1 || text == before, "%s: %d rows, %v", how, len(table), err)
+		if err != nil || len(table) != 1+19*6 || len(table[0]) != 3+19+1 || text == before {
+			t.Fatalf("%s: %d rows, %v", how, len(table), err)
+		}
 		right := 0
 		for i, line := range table[1:] {
 			if line[2] == table[0][3+i/6] {
 				right++
 			}
 		}
-		test.FailIf(t, right < 19*6-3, "%s: %d of %d right", how, right, 19*6)
+		if right < 19*6-3 {
+			t.Errorf("%s: %d of %d right", how, right, 19*6)
+		}
 		before = text
 	}
 }

@@ -46,7 +46,9 @@ func TestWatchingLines(t *testing.T) {
 {"label":"pen","here":true,"since":2
 {"label":"pen","here":false,"since":4
 `
-		test.FailIf(t, status != 0 || said != want, "status %d, %q, events\n%s", status, notes, out)
+		if status != 0 || said != want {
+			t.Errorf("status %d, %q, events\n%s", status, notes, out)
+		}
 	}
 	for say, content := range map[string]string{
 		`line 2: "x" is no number`:               "0\n1,9,x,1,0\n",
@@ -77,5 +79,7 @@ func TestWatchingStops(t *testing.T) {
 	in, out := io.Pipe()
 	defer out.Close()
 	err := watchLines(ctx, c, w, in, "input", io.Discard)
-	test.FailIf(t, !errors.Is(err, context.Canceled), "%v", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
 }

@@ -72,7 +72,9 @@ func TestFilesAreAnsweredWithTypeCodingAndHeaders(t *testing.T) {
 			t.Errorf("%s accepting %q: status %d, type %q, coding %q, body %q", c.path, c.accept, w.Code, h.Get("Content-Type"), h.Get("Content-Encoding"), w.Body)
 		}
 		for name, value := range headers {
-			test.FailIf(t, h.Get(name) != value, "%s: %s is %q", c.path, name, h.Get(name))
+			if h.Get(name) != value {
+				t.Errorf("%s: %s is %q", c.path, name, h.Get(name))
+			}
 		}
 	}
 }
@@ -82,7 +84,9 @@ func TestNothingElseIsAnswered(t *testing.T) {
 	for _, path := range []string{"", "//", "/..", "/../secret.txt", "/web/../../secret.txt", "/web", "/web/", "/web//app.js", "/web/./app.js",
 		"/leak.txt", "/.hidden", "/index.html/", "/missing", "/web\\app.js", "/\x00", "*", "/" + strings.Repeat("a/", 5000)} {
 		w := ask(handler, path)
-		test.FailIf(t, w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") == "", "%.60q: status %d, body %.60q", path, w.Code, w.Body)
+		if w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%.60q: status %d, body %.60q", path, w.Code, w.Body)
+		}
 	}
 }
 
@@ -90,13 +94,17 @@ func TestARebuildShowsAtTheNextRequest(t *testing.T) {
 	handler, dir := newSite(t)
 	tag := ask(handler, "/web/app.js").Header().Get("ETag")
 	w := ask(handler, "/web/app.js", "If-None-Match", tag)
-	test.FailIf(t, w.Code != http.StatusNotModified, "unchanged: status %d", w.Code)
+	if w.Code != http.StatusNotModified {
+		t.Errorf("unchanged: status %d", w.Code)
+	}
 	// In the same second and of the same size; its variants are those of the former build.
 	name := filepath.Join(dir, "web/app.js")
 	write(t, name, "WEB/APP.JS")
 	test.OK(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Millisecond)))
 	w = ask(handler, "/web/app.js", "If-None-Match", tag, "Accept-Encoding", "br")
-	test.FailIf(t, w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "", "changed: status %d, body %q", w.Code, w.Body)
+	if w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "" {
+		t.Errorf("changed: status %d, body %q", w.Code, w.Body)
+	}
 }
 
 func TestOnlyThisMachinesNamesAreAnsweredOnLoopback(t *testing.T) {
@@ -124,7 +132,9 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 	go func() { status <- run(ctx, []string{"-dir", dir, "-addr", "localhost:0"}, writer, io.Discard) }()
 	line, err := bufio.NewReader(reader).ReadString('\n')
 	_, address, found := strings.Cut(strings.TrimSuffix(line, " (Ctrl-C stops it)\n"), "http://")
-	test.StopIf(t, err != nil || !found, "%q, %v", line, err)
+	if err != nil || !found {
+		t.Fatalf("%q, %v", line, err)
+	}
 	var silent []net.Conn
 	for range 130 {
 		c := test.Must(net.Dial("tcp", address))(t)
@@ -132,16 +142,22 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 		silent = append(silent, c)
 	}
 	answer, err := http.Get("http://" + address + "/metaqda.wasm")
-	test.StopIf(t, err != nil || answer.StatusCode != 200, "%v, %v", answer, err)
+	if err != nil || answer.StatusCode != 200 {
+		t.Fatalf("%v, %v", answer, err)
+	}
 	answer.Body.Close()
 	for i, c := range silent { // none had to be given up before
 		test.OK(t, c.SetReadDeadline(time.Now().Add(time.Millisecond)))
 		_, err := c.Read(make([]byte, 1))
-		test.FailIf(t, !errors.Is(err, os.ErrDeadlineExceeded), "silent connection %d: %v", i, err)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("silent connection %d: %v", i, err)
+		}
 	}
 	stop()
 	got := <-status
-	test.FailIf(t, got != 0, "status %d", got)
+	if got != 0 {
+		t.Errorf("status %d", got)
+	}
 }
 
 func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
@@ -161,6 +177,8 @@ func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
 	} {
 		var problems bytes.Buffer
 		got := run(context.Background(), c.args, io.Discard, &problems)
-		test.FailIf(t, got != c.status || !strings.Contains(problems.String(), c.word), "%v: status %d, message %q", c.args, got, problems.String())
+		if got != c.status || !strings.Contains(problems.String(), c.word) {
+			t.Errorf("%v: status %d, message %q", c.args, got, problems.String())
+		}
 	}
 }

@@ -27,10 +27,14 @@ func TestRules(t *testing.T) {
 	}
 	for _, r := range test.Must(rules("1"))(t)[:3] {
 		got := test.Must(r.events(s))(t)
-		test.FailIf(t, !slices.Equal(got, want[r.name]), "%s: %v, want %v", r.name, got, want[r.name])
+		if !slices.Equal(got, want[r.name]) {
+			t.Errorf("%s: %v, want %v", r.name, got, want[r.name])
+		}
 	}
 	_, err := rules("1,x")
-	test.FailIf(t, err == nil, "x is a number")
+	if err == nil {
+		t.Error("x is a number")
+	}
 }
 
 func TestFigures(t *testing.T) {
@@ -45,15 +49,21 @@ func TestFigures(t *testing.T) {
 		{11.5, 1},  // right, though the thing has just gone
 		{15.75, 0}, // too late: false, and its thing is missed
 	})
-	test.FailIf(t, f.wrong != 3 || f.repeated != 1 || f.shown != 3 || f.missed != 1 || !slices.Equal(f.delays, []float64{.5, 2.5}), "%+v", f)
-	test.FailIf(t, f.String() != "18.0 | 6.0 | 33.3 | 2.50", "%s", &f)
+	if f.wrong != 3 || f.repeated != 1 || f.shown != 3 || f.missed != 1 || !slices.Equal(f.delays, []float64{.5, 2.5}) {
+		t.Errorf("%+v", f)
+	}
+	if f.String() != "18.0 | 6.0 | 33.3 | 2.50" {
+		t.Errorf("%s", &f)
+	}
 }
 
 // A moving thing is seen without jumps.
 func TestASightGoesOver(t *testing.T) {
 	s := sight{{0, 0}, {4, 8}}
 	for at, want := range map[float64][]float32{0: {0, 0}, .25: {1, 2}, 1: {4, 8}, 1.5: {2, 4}, 2: {0, 0}} {
-		test.FailIf(t, !slices.Equal(s.at(at), want), "after %v: %v, want %v", at, s.at(at), want)
+		if !slices.Equal(s.at(at), want) {
+			t.Errorf("after %v: %v, want %v", at, s.at(at), want)
+		}
 	}
 }
 
@@ -65,5 +75,7 @@ func TestAWatchIsARule(t *testing.T) {
 	s := of([]show{{1, 0, 2}}, sure, sure, sure, sure)
 	s.classifier = c
 	events := test.Must(watched(s, 1))(t)
-	test.FailIf(t, len(events) != 1 || events[0].class != 1, "%v", events)
+	if len(events) != 1 || events[0].class != 1 {
+		t.Errorf("%v", events)
+	}
 }

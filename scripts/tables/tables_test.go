@@ -23,10 +23,14 @@ nearest            -  é
 note
 `
 	got := table.Text()
-	test.FailIf(t, got != want, "got\n%q, want\n%q", got, want)
+	if got != want {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
 	markdown := "**title**\n\n| method | 1-shot | ± |\n|---|---:|---:|\n| fb | 61.50 ± 1.0 |  |\n| nearest | - | é |\n\nnote\n"
 	got = table.Markdown()
-	test.FailIf(t, got != markdown, "got\n%s, want\n%s", got, markdown)
+	if got != markdown {
+		t.Errorf("got\n%s, want\n%s", got, markdown)
+	}
 }
 
 // report has accuracies a two tasks 0.02 to either side: by method, then by data
@@ -55,11 +59,17 @@ func TestTablesOfDomainsLeftOut(t *testing.T) {
 		t.Fatalf("%d tables", len(tables))
 	}
 	grid := tables[4]
-	test.FailIf(t, fmt.Sprint(grid.Rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]", "above the heads: %v", grid.Rows)
+	if fmt.Sprint(grid.Rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]" {
+		t.Errorf("above the heads: %v", grid.Rows)
+	}
 	want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average +1.10 points from the better"
-	test.FailIf(t, tables[7].Note != want, "got %q, want %q", tables[7].Note, want)
+	if tables[7].Note != want {
+		t.Errorf("got %q, want %q", tables[7].Note, want)
+	}
 	alone := Of(leftOut([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}}))
-	test.FailIf(t, len(alone) != 4+1, "%d tables without competitors", len(alone))
+	if len(alone) != 4+1 {
+		t.Errorf("%d tables without competitors", len(alone))
+	}
 }
 
 func TestMeansOfDataSets(t *testing.T) {
@@ -75,7 +85,9 @@ func TestMeansOfDataSets(t *testing.T) {
 		x.AUROCNone, x.ECENone, x.BrierNone = &auroc, &auroc, &auroc
 	}
 	tables := Of(r)
-	test.StopIf(t, len(tables) != 4+2, "%d tables", len(tables))
+	if len(tables) != 4+2 {
+		t.Fatalf("%d tables", len(tables))
+	}
 	five := tables[4]
 	want := "[fb 65.00 1.00 0.500 62.00 62.00 62.00 0 80.00][fb-transductive 69.90 1.00 0.500 62.00 62.00 62.00 0 80.00][knn 60.50 1.00 0.500 62.00 62.00 62.00 1 70.00]"
 	got := ""
@@ -84,17 +96,25 @@ func TestMeansOfDataSets(t *testing.T) {
 		row[8], _, _ = strings.Cut(row[8], " ")
 		got += fmt.Sprint(row[:9])
 	}
-	test.FailIf(t, got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many out of set"), "%s\n%s, want\n%s", five.Title, got, want)
+	if got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many out of set") {
+		t.Errorf("%s\n%s, want\n%s", five.Title, got, want)
+	}
 	twenty := tables[5]
-	test.FailIf(t, twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2", "below fb at 20 ways: %v", twenty.Rows)
+	if twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2" {
+		t.Errorf("below fb at 20 ways: %v", twenty.Rows)
+	}
 }
 
 func TestGain(t *testing.T) {
 	none, most, ece := 0.85, 0.7, 0.03
 	got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece})
-	test.FailIf(t, got != "+15.00", "gain %s", got)
+	if got != "+15.00" {
+		t.Errorf("gain %s", got)
+	}
 	got = gain(&experiment.Result{AUROCNone: &most, AUROCMaxProb: &most})
-	test.FailIf(t, got != "-", "gain of a method that knows no none-of-these: %s", got)
+	if got != "-" {
+		t.Errorf("gain of a method that knows no none-of-these: %s", got)
+	}
 }
 
 func TestPictures(t *testing.T) {
@@ -102,8 +122,12 @@ func TestPictures(t *testing.T) {
 	bins.Add(0.8, true)
 	way := 5
 	pictures, err := Pictures(&experiment.Report{Results: []*experiment.Result{{Method: "fb", Data: "my data", Way: &way, Bins: bins}}})
-	test.FailIf(t, err != nil || len(pictures) != 1 || pictures[0].Name != "reliability-my_data-5way-fb.svg" || !strings.HasSuffix(strings.TrimSpace(string(pictures[0].SVG)), "</svg>"), "%v, %+v", err, pictures)
+	if err != nil || len(pictures) != 1 || pictures[0].Name != "reliability-my_data-5way-fb.svg" || !strings.HasSuffix(strings.TrimSpace(string(pictures[0].SVG)), "</svg>") {
+		t.Errorf("%v, %+v", err, pictures)
+	}
 	history := []metatrain.Point{{Step: 0}, {Step: 10, Loss: 0.5, Validation: &metatrain.Validation{Loss: 0.6, Accuracy: 0.7}}}
 	curve := test.Must(Curve(history))(t)
-	test.FailIf(t, !strings.HasPrefix(string(curve), "<?xml"), "%.20q", curve)
+	if !strings.HasPrefix(string(curve), "<?xml") {
+		t.Errorf("%.20q", curve)
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/test"
 	"metaqda/wasm/engine"
 )
 
@@ -20,15 +19,21 @@ func call(t *testing.T, m Method, args ...any) (js.Value, error) {
 	f := Func(m)
 	defer f.Release()
 	promise := f.Invoke(args...)
-	test.StopIf(t, !promise.InstanceOf(jsPromise), "the method answers %v, no promise", promise)
+	if !promise.InstanceOf(jsPromise) {
+		t.Fatalf("the method answers %v, no promise", promise)
+	}
 	return Await(promise)
 }
 
 func codeOf(t *testing.T, err error) string {
 	t.Helper()
 	var thrown js.Error
-	test.StopIf(t, !errors.As(err, &thrown), "rejected with %v, want a JavaScript error", err)
-	test.StopIf(t, !thrown.Value.InstanceOf(jsError), "rejected with %v, which is no Error", thrown.Value)
+	if !errors.As(err, &thrown) {
+		t.Fatalf("rejected with %v, want a JavaScript error", err)
+	}
+	if !thrown.Value.InstanceOf(jsError) {
+		t.Fatalf("rejected with %v, which is no Error", thrown.Value)
+	}
 	return thrown.Value.Get("code").String()
 }
 
@@ -51,10 +56,14 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 	} {
 		_, err := call(t, c.method)
 		got := codeOf(t, err)
-		test.FailIf(t, got != c.want, "code %q, want %q", got, c.want)
+		if got != c.want {
+			t.Errorf("code %q, want %q", got, c.want)
+		}
 	}
 	v, err := call(t, func([]js.Value) (any, Call, error) { return "alive", nil, nil })
-	test.FailIf(t, err != nil || v.String() != "alive", "after the panics: %v, %v", v, err)
+	if err != nil || v.String() != "alive" {
+		t.Errorf("after the panics: %v, %v", v, err)
+	}
 }
 
 // bound returns what a method takes an argument for.
@@ -72,12 +81,18 @@ func TestEmbeddings(t *testing.T) {
 		array.SetIndex(i, float64(i)+0.5)
 	}
 	x, err := bound[[]float32](array, "embedding")
-	test.StopIf(t, err != nil || len(x) != 5 || x[3] != 3.5, "embedding %v, %v", x, err)
+	if err != nil || len(x) != 5 || x[3] != 3.5 {
+		t.Fatalf("embedding %v, %v", x, err)
+	}
 	part, err := bound[[]float32](array.Call("subarray", 2, 4), "embedding")
-	test.StopIf(t, err != nil || len(part) != 2 || part[0] != 2.5, "part %v, %v", part, err)
+	if err != nil || len(part) != 2 || part[0] != 2.5 {
+		t.Fatalf("part %v, %v", part, err)
+	}
 	array.SetIndex(1, math.Inf(1))
 	many, err := bound[Numbers](array, "embeddings")
-	test.FailIf(t, err != nil || len(many) != 5, "numbers %v, %v", many, err)
+	if err != nil || len(many) != 5 {
+		t.Errorf("numbers %v, %v", many, err)
+	}
 	for name, c := range map[string]struct {
 		v    js.Value
 		code string
@@ -87,7 +102,9 @@ func TestEmbeddings(t *testing.T) {
 		"null": {js.Null(), "argument"}, "number": {js.ValueOf(3), "argument"}, "missing": {js.Undefined(), "argument"},
 	} {
 		_, err := bound[[]float32](c.v, "embedding")
-		test.FailIf(t, err == nil || engine.Explain(err).Code != c.code || len(err.Error()) < 20, "%s: error %v, want a sentence under %q", name, err, c.code)
+		if err == nil || engine.Explain(err).Code != c.code || len(err.Error()) < 20 {
+			t.Errorf("%s: error %v, want a sentence under %q", name, err, c.code)
+		}
 	}
 }
 
@@ -125,13 +142,17 @@ func TestKinds(t *testing.T) {
 func takes[T any](t *testing.T, name string, v js.Value, want T) {
 	t.Helper()
 	got, err := bound[T](v, name)
-	test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %v, %v, want %v", name, got, err, want)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+	}
 }
 
 func refuses[T any](t *testing.T, name string, v js.Value) {
 	t.Helper()
 	_, err := bound[T](v, name)
-	test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "correct the call"), "%s: error %v", name, err)
+	if err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "correct the call") {
+		t.Errorf("%s: error %v", name, err)
+	}
 }
 
 // Methods are called with what they take and with less, and answer with their results.
@@ -139,25 +160,35 @@ func TestMethodsAreBound(t *testing.T) {
 	d := Bind(func(a, b string) (string, int, error) { return a + " " + b, 2, nil }, "word, word", "words", "n")
 	for name, m := range map[string]Method{"at once": AtOnce(d), "waiting": Waiting(d)} {
 		v, err := call(t, m, "one", "two", "more")
-		test.FailIf(t, err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2, "%s: %v, %v", name, v, err)
+		if err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2 {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
 		_, err = call(t, m, "one")
-		test.FailIf(t, codeOf(t, err) != "argument", "%s, an argument less: %v", name, err)
+		if codeOf(t, err) != "argument" {
+			t.Errorf("%s, an argument less: %v", name, err)
+		}
 	}
 	failed := errors.New("failed")
 	_, err := call(t, AtOnce(Bind(func() (string, error) { return "x", failed }, "")))
-	test.FailIf(t, codeOf(t, err) != "failed", "an error: %v", err)
+	if codeOf(t, err) != "failed" {
+		t.Errorf("an error: %v", err)
+	}
 	for want, f := range map[string]any{
 		"null": func() {}, `"x"`: func() string { return "x" }, `{"Sort":null,"NonePrior":1}`: func() *settings { return &settings{NonePrior: 1} },
 		`[{"0":7},null]`: func() [][]byte { return [][]byte{{7}, nil} }, "[1,2]": func() []int { return []int{1, 2} }, " null": func() *settings { return nil },
 	} {
 		v, err := call(t, AtOnce(Bind(f, "")))
 		got := js.Global().Get("JSON").Call("stringify", v).String()
-		test.FailIf(t, err != nil || got != strings.TrimSpace(want), "%s, %v, want %s", got, err, want)
+		if err != nil || got != strings.TrimSpace(want) {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
 	}
 }
 
 func TestFetchOfNothingIsASentence(t *testing.T) {
 	_, err := Fetch("http://127.0.0.1:9/nothing")
 	var e *engine.Error
-	test.StopIf(t, !errors.As(err, &e) || e.Code != "fetch" || !strings.Contains(e.Message, "reload"), "error %v", err)
+	if !errors.As(err, &e) || e.Code != "fetch" || !strings.Contains(e.Message, "reload") {
+		t.Fatalf("error %v", err)
+	}
 }

@@ -81,10 +81,16 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	fresh := &mirror{}
 	fresh.follow(e)
 	want := fmt.Sprint(fresh.classes)
-	test.StopIf(t, !fresh.whole || got != want, "%s: the page has\n%s, want\n%s", what, got, want)
-	test.StopIf(t, fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails), "%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
+	if !fresh.whole || got != want {
+		t.Fatalf("%s: the page has\n%s, want\n%s", what, got, want)
+	}
+	if fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails) {
+		t.Fatalf("%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
+	}
 	taught, err := e.taught.Clone()
-	test.StopIf(t, err != nil || !taught.Prepare(func() bool { return true }), "%v %v", what, err)
+	if err != nil || !taught.Prepare(func() bool { return true }) {
+		t.Fatalf("%v %v", what, err)
+	}
 	for i, k := range taught.Classes() {
 		if got := m.classes[i].Bursts; !slices.Equal(got, k.Bursts) {
 			t.Fatalf("%s: bursts %v, want %v", what, got, k.Bursts)
@@ -101,9 +107,13 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 	}
 	m.follow(w.Engine)
 	m.check(t, "far behind", w.Engine)
-	test.FailIf(t, !m.whole, "more steps than are kept")
+	if !m.whole {
+		t.Error("more steps than are kept")
+	}
 	ahead := w.Changes(m.revision + 1)
-	test.FailIf(t, !ahead.Whole, "a revision that there was not leads to this one")
+	if !ahead.Whole {
+		t.Error("a revision that there was not leads to this one")
+	}
 }
 
 // TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs adds a picture, takes it away
@@ -125,5 +135,7 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	if many > few+50 { // digits of a revision and a place
 		t.Errorf("%d bytes among 1,000 pictures, %d among 10", many, few)
 	}
-	test.FailIf(t, manyAllocs > fewAllocs, "%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
+	if manyAllocs > fewAllocs {
+		t.Errorf("%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
+	}
 }

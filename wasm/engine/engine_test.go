@@ -116,20 +116,28 @@ func (w *world) teachAll(t *testing.T, names ...string) []string {
 func (w *world) ask(t *testing.T) Prediction {
 	t.Helper()
 	p := test.Must(w.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
-	test.StopIf(t, p == nil, "no prediction")
+	if p == nil {
+		t.Fatal("no prediction")
+	}
 	sum := p.None
 	for _, c := range p.Classes {
 		sum += c.P
 	}
-	test.StopIf(t, math.Abs(sum-1) > 1e-12, "probabilities sum to %v", sum)
+	if math.Abs(sum-1) > 1e-12 {
+		t.Fatalf("probabilities sum to %v", sum)
+	}
 	return *p
 }
 
 func same(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
-	test.StopIf(t, got.None != want.None || len(got.Classes) != len(want.Classes), "%s: %+v, want %+v", what, got, want)
+	if got.None != want.None || len(got.Classes) != len(want.Classes) {
+		t.Fatalf("%s: %+v, want %+v", what, got, want)
+	}
 	for i, c := range want.Classes {
-		test.StopIf(t, got.Classes[i].P != c.P || got.Classes[i].Name != c.Name, "%s: %+v, want %+v", what, got, want)
+		if got.Classes[i].P != c.P || got.Classes[i].Name != c.Name {
+			t.Fatalf("%s: %+v, want %+v", what, got, want)
+		}
 	}
 }
 
@@ -170,7 +178,9 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	same(t, "after refusals", w.ask(t), before)
-	test.FailIf(t, w.frame.Verdict != frame.Verdict, "a refusal changed the verdict to %q", w.frame.Verdict)
+	if w.frame.Verdict != frame.Verdict {
+		t.Errorf("a refusal changed the verdict to %q", w.frame.Verdict)
+	}
 	test.OK(t, w.RenameClass(ids[0], "cat")) // its own name
 }
 
@@ -179,17 +189,27 @@ func second[T any](_, _ T, err error) error { return err }
 
 func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	test.StopIf(t, !strings.HasPrefix(w.frame.Verdict, "Add a class"), "empty session says %q", w.frame.Verdict)
+	if !strings.HasPrefix(w.frame.Verdict, "Add a class") {
+		t.Fatalf("empty session says %q", w.frame.Verdict)
+	}
 	q := picture(rand.New(rand.NewPCG(3, 4)), 1)
 	p, err := w.Show(q)
-	test.StopIf(t, p != nil || err != nil, "recognising with nothing taught: %v, %v", p, err)
+	if p != nil || err != nil {
+		t.Fatalf("recognising with nothing taught: %v, %v", p, err)
+	}
 	w.teachAll(t, "cat", "dog")
-	test.StopIf(t, len(w.frame.Rows) != 3, "%d meters, want 3", len(w.frame.Rows))
+	if len(w.frame.Rows) != 3 {
+		t.Fatalf("%d meters, want 3", len(w.frame.Rows))
+	}
 	rows := fmt.Sprint(w.frame.Rows)
 	test.Must(w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID))(t)
-	test.StopIf(t, fmt.Sprint(w.frame.Rows) == rows, "removing an example left the meters %s", rows)
+	if fmt.Sprint(w.frame.Rows) == rows {
+		t.Fatalf("removing an example left the meters %s", rows)
+	}
 	p, err = w.Show(nil)
-	test.StopIf(t, p != nil || err != nil || len(w.frame.Rows) != 0, "clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
+	if p != nil || err != nil || len(w.frame.Rows) != 0 {
+		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
+	}
 }
 
 func TestALiveViewShowsAnotherClassFromTheSecondFrameOn(t *testing.T) {
@@ -204,17 +224,23 @@ func TestALiveViewShowsAnotherClassFromTheSecondFrameOn(t *testing.T) {
 	test.Must(w.Show(dog))(t)
 	is := w.frame.Verdict
 	was := best(cat)
-	test.StopIf(t, was == is, "the first frame after a single picture is called %q", was)
+	if was == is {
+		t.Fatalf("the first frame after a single picture is called %q", was)
+	}
 	for i, x := range [][]float32{dog, cat, dog, dog, cat} {
 		want := was
 		if i > 2 {
 			want = is
 		}
 		got := best(x)
-		test.FailIf(t, got != want, "frame %d is called %q, want %q", i, got, want)
+		if got != want {
+			t.Errorf("frame %d is called %q, want %q", i, got, want)
+		}
 	}
 	test.Must(w.RemoveExample(w.State().Classes[1].ID, w.State().Classes[1].Examples[0].ID))(t)
-	test.FailIf(t, !strings.Contains(w.frame.Verdict, "cat"), "what is taught changes what is shown at once: %q", w.frame.Verdict)
+	if !strings.Contains(w.frame.Verdict, "cat") {
+		t.Errorf("what is taught changes what is shown at once: %q", w.frame.Verdict)
+	}
 }
 
 // here is the extractor of the page in tests.
@@ -228,24 +254,36 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"), ""))(t)
 	with := test.Must(w.SharedFile(true))(t)
 	without := test.Must(w.SharedFile(false))(t)
-	test.FailIf(t, !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail"), "pictures are where they are not wanted, or not where they are")
-	test.FailIf(t, w.State().Saved != 0, "a file that was handed on counts as one that was saved")
+	if !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail") {
+		t.Error("pictures are where they are not wanted, or not where they are")
+	}
+	if w.State().Saved != 0 {
+		t.Error("a file that was handed on counts as one that was saved")
+	}
 	other := newWorld(t, store.NewMemory())
 	other.importSession(t, without)
 	same(t, "shared", other.ask(t), w.ask(t))
-	test.FailIf(t, other.State().Saved == 0, "what came out of a file counts as in none")
+	if other.State().Saved == 0 {
+		t.Error("what came out of a file counts as in none")
+	}
 	notice := other.importSession(t, bytes.Replace(formerly(t, with), []byte(`"sha256":"`), []byte(`"was256":"`), 1))
-	test.FailIf(t, !strings.Contains(notice, "checksum"), "of a file without one is told %q", notice)
+	if !strings.Contains(notice, "checksum") {
+		t.Errorf("of a file without one is told %q", notice)
+	}
 }
 
 func TestExportedFilesNameTheClasses(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	var refused *Error
 	_, err := w.ExportClassifier()
-	test.FailIf(t, !errors.As(err, &refused) || refused.Code != "empty", "nothing taught: %v", err)
+	if !errors.As(err, &refused) || refused.Code != "empty" {
+		t.Errorf("nothing taught: %v", err)
+	}
 	w.teachAll(t, "cat", "dog")
 	b := test.Must(w.ExportClassifier())(t)
-	test.FailIf(t, !strings.Contains(string(b), `[\"cat\",\"dog\"]`), "no classes in %.600s", b)
+	if !strings.Contains(string(b), `[\"cat\",\"dog\"]`) {
+		t.Errorf("no classes in %.600s", b)
+	}
 }
 
 func TestSessions(t *testing.T) {
@@ -255,22 +293,30 @@ func TestSessions(t *testing.T) {
 	first, want := w.State().SessionID, w.ask(t)
 	second := test.Must(w.NewSession(" Garden "))(t)
 	all := test.Must(w.Sessions())(t)
-	test.StopIf(t, len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6, "sessions: %+v", all)
+	if len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6 {
+		t.Fatalf("sessions: %+v", all)
+	}
 	test.OK(t, w.RenameSession(first, "Animals"))
 	test.OK(t, w.DeleteSession(second))
 	s := w.State()
-	test.StopIf(t, s.SessionID != first || s.SessionName != "Animals", "after deleting the open session %+v is open", s)
+	if s.SessionID != first || s.SessionName != "Animals" {
+		t.Fatalf("after deleting the open session %+v is open", s)
+	}
 	same(t, "reopened", w.ask(t), want)
 	test.OK(t, w.DeleteSession(first))
 	s = w.State()
-	test.StopIf(t, s.SessionID == first || len(s.Classes) != 0, "after deleting the last session %+v is open", s)
+	if s.SessionID == first || len(s.Classes) != 0 {
+		t.Fatalf("after deleting the last session %+v is open", s)
+	}
 }
 
 // formerly returns a prior file with the first version of its format.
 func formerly(t *testing.T, b []byte) []byte {
 	t.Helper()
 	old := bytes.Replace(b, []byte(`"version":"2"`), []byte(`"version":"1"`), 1)
-	test.StopIf(t, bytes.Equal(old, b), "the file has no version to change")
+	if bytes.Equal(old, b) {
+		t.Fatal("the file has no version to change")
+	}
 	return old
 }
 
@@ -292,9 +338,13 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	for _, c := range w.State().Classes {
 		names[c.Label] = len(c.Examples)
 	}
-	test.StopIf(t, len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0, "classes %v", names)
+	if len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0 {
+		t.Fatalf("classes %v", names)
+	}
 	c := w.State().Classes[0]
-	test.FailIf(t, c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P, "the class came back as %q with probability %v, was %v", c.Label, w.ask(t).Classes[0].P, before.Classes[0].P)
+	if c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P {
+		t.Errorf("the class came back as %q with probability %v, was %v", c.Label, w.ask(t).Classes[0].P, before.Classes[0].P)
+	}
 	w.Flush()
 	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
 }
@@ -319,14 +369,18 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	for i := range 100 {
 		test.Must(e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil, ""))(t)
 	}
-	test.FailIf(t, shown > 20 || len(later) == 0, "%d answers, %d put off, for 100 pictures", shown, len(later))
+	if shown > 20 || len(later) == 0 {
+		t.Errorf("%d answers, %d put off, for 100 pictures", shown, len(later))
+	}
 	for _, f := range later {
 		f()
 	}
 	want := test.Must(e.Predict(query))(t)
 	for _, r := range last.Rows {
 		for _, c := range want.Classes {
-			test.FailIf(t, r.ID == c.ID && r.P != c.P, "%s is shown with %v, is %v", c.Name, r.P, c.P)
+			if r.ID == c.ID && r.P != c.P {
+				t.Errorf("%s is shown with %v, is %v", c.Name, r.P, c.P)
+			}
 		}
 	}
 }

@@ -37,7 +37,9 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UseExtractor(here))
 			ids := w.teachAll(t, "cat")
 			s := w.State()
-			test.StopIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != here.ID, "its own extractor: %+v by %v", s.Prior, s.Extractor)
+			if s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != here.ID {
+				t.Fatalf("its own extractor: %+v by %v", s.Prior, s.Extractor)
+			}
 			first := w.State().SessionID
 
 			test.Must(w.NewSession("a variant of it"))(t)
@@ -45,23 +47,35 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UseExtractor(variant))
 			w.teachAll(t, "left")
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != variant.ID, "a variant: %+v by %v", s.Prior, s.Extractor)
+			if s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != variant.ID {
+				t.Errorf("a variant: %+v by %v", s.Prior, s.Extractor)
+			}
 			test.OK(t, w.UseExtractor(here))
-			test.FailIf(t, w.CheckExtractor() == nil, "the variant's examples are compared with the extractor's")
+			if w.CheckExtractor() == nil {
+				t.Error("the variant's examples are compared with the extractor's")
+			}
 
 			test.Must(w.NewSession("read anew"))(t)
 			test.OK(t, w.UseExtractor(other))
 			id := w.addClass(t, "cat")
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0, "before a picture: %+v of %d numbers", s.Prior, s.Dimension)
+			if s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
+				t.Errorf("before a picture: %+v of %d numbers", s.Prior, s.Dimension)
+			}
 			_, err := w.AddExample(id, x(), nil, "")
-			test.StopIf(t, err != nil, "teaching it: %v", err)
+			if err != nil {
+				t.Fatalf("teaching it: %v", err)
+			}
 			test.Must(w.Show(x()))(t)
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor.ID != other.ID, "another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
+			if s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor.ID != other.ID {
+				t.Errorf("another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
+			}
 			token := test.Must(w.ResetPrior())(t)
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != "" || s.Dimension != d, "after going back to what is built in: %+v", s.Prior)
+			if s.Prior.Sum != "" || s.Dimension != d {
+				t.Errorf("after going back to what is built in: %+v", s.Prior)
+			}
 			test.OK(t, w.Undo(token))
 			query := x()
 			want := test.Must(w.Predict(query))(t)
@@ -70,7 +84,9 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			again := newWorld(t, w.store)
 			test.OK(t, again.UsePrior("prior", sum))
 			test.OK(t, again.UseExtractor(here))
-			test.FailIf(t, again.State().Extractor.Foreign == "", "reopened with its own: nothing is told")
+			if again.State().Extractor.Foreign == "" {
+				t.Error("reopened with its own: nothing is told")
+			}
 			test.OK(t, again.UseExtractor(other))
 			got := test.Must(again.Predict(query))(t)
 			same(t, "reopened", *got, *want)
@@ -78,14 +94,18 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, again.OpenSession(first))
 			test.OK(t, again.UseExtractor(here))
 			s = again.State()
-			test.FailIf(t, s.Prior.Sum != sum || s.Extractor.Foreign != "", "back in the first session: %+v, %q", s.Prior, s.Extractor.Foreign)
+			if s.Prior.Sum != sum || s.Extractor.Foreign != "" {
+				t.Errorf("back in the first session: %+v, %q", s.Prior, s.Extractor.Foreign)
+			}
 			test.Must(again.AddExample(ids[0], picture(r, 1), nil, ""))(t)
 
 			test.Must(again.NewSession("empty"))(t)
 			test.OK(t, again.UseExtractor(other))
 			test.OK(t, again.UseExtractor(here))
 			s = again.State()
-			test.FailIf(t, s.Prior.Sum != sum, "an empty session whose extractor was chosen and taken back: %+v", s.Prior)
+			if s.Prior.Sum != sum {
+				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
+			}
 		})
 	}
 }

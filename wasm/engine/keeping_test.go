@@ -36,12 +36,16 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	again := newWorld(t, s)
 	test.OK(t, again.OpenSession(id))
 	state := again.State()
-	test.StopIf(t, state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4, "state is %+v", state)
+	if state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4 {
+		t.Fatalf("state is %+v", state)
+	}
 	names := map[string]bool{}
 	for _, c := range state.Classes {
 		names[c.Label] = true
 	}
-	test.FailIf(t, len(names) != 4, "names are %v", names)
+	if len(names) != 4 {
+		t.Errorf("names are %v", names)
+	}
 	again.ask(t)
 	if _, err := again.SaveSession()(); err != nil {
 		t.Errorf("the rest cannot be exported: %v", err)
@@ -101,13 +105,19 @@ func TestForgettingIsComplete(t *testing.T) {
 		w.Flush()
 		if what != "a session" {
 			undo, _ := w.taught.Steps()
-			test.FailIf(t, len(undo) == 0 || !bytes.Contains(dump(s), []byte(session+"/0")), "%s: cannot be undone after a start", what)
+			if len(undo) == 0 || !bytes.Contains(dump(s), []byte(session+"/0")) {
+				t.Errorf("%s: cannot be undone after a start", what)
+			}
 			w.ForgetUndo()
 			w.Flush()
 		}
 		all := dump(s)
-		test.FailIf(t, bytes.Contains(all, numbers) || bytes.Contains(all, thumbnail), "%s: its bytes are still stored", what)
-		test.FailIf(t, bytes.Contains(all, []byte(session+"/0")), "%s: it can still be undone", what)
+		if bytes.Contains(all, numbers) || bytes.Contains(all, thumbnail) {
+			t.Errorf("%s: its bytes are still stored", what)
+		}
+		if bytes.Contains(all, []byte(session+"/0")) {
+			t.Errorf("%s: it can still be undone", what)
+		}
 		if what == "a session" {
 			if b, err := s.Bytes(store.Priors, sum); err != nil || b != nil {
 				t.Errorf("its prior is still stored (%v)", err)
@@ -128,27 +138,39 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	x := picture(rand.New(rand.NewPCG(8, 8)), 1)
 	_, err := w.AddExamples([]string{"new", "new"}, [][]float32{x, x[:1]}, nil, "")
 	w.Flush()
-	test.FailIf(t, len(w.refused) > 0, "what came to nothing was stored, and refused: %v", w.refused)
+	if len(w.refused) > 0 {
+		t.Errorf("what came to nothing was stored, and refused: %v", w.refused)
+	}
 	s := newWorld(t, w.store).State()
-	test.FailIf(t, err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes), "after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
+	if err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes) {
+		t.Errorf("after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
+	}
 	w.Begin()
 	test.Must(w.AddExample(ids[0], x, nil, ""))(t)
 	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
-	test.FailIf(t, token != "", "what is changed in a step is undone by the step before it")
+	if token != "" {
+		t.Error("what is changed in a step is undone by the step before it")
+	}
 	w.Flush()
 	again := newWorld(t, w.store)
 	s = again.State()
-	test.FailIf(t, s.Undo != "add an example to cat" || s.Redo != "", "undo %q, redo %q: what is changed in a step ends what can be redone", s.Undo, s.Redo)
+	if s.Undo != "add an example to cat" || s.Redo != "" {
+		t.Errorf("undo %q, redo %q: what is changed in a step ends what can be redone", s.Undo, s.Redo)
+	}
 	test.OK(t, again.Undo(""))
 	s = again.State()
-	test.FailIf(t, s.Undo != want || len(s.Classes[0].Examples) != 2, "undo %q, want %q", s.Undo, want)
+	if s.Undo != want || len(s.Classes[0].Examples) != 2 {
+		t.Errorf("undo %q, want %q", s.Undo, want)
+	}
 
 	test.Must(w.End())(t)
 	w.Begin()
 	test.Must(w.RemoveExample(ids[0], s.Classes[0].Examples[0].ID))(t)
 	test.Must(w.NewSession("another"))(t)
 	test.OK(t, w.OpenSession(s.SessionID))
-	test.FailIf(t, w.State().Undo != "remove an example from cat", "undo %q after another session", w.State().Undo)
+	if w.State().Undo != "remove an example from cat" {
+		t.Errorf("undo %q after another session", w.State().Undo)
+	}
 }
 
 func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
@@ -164,10 +186,14 @@ func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
 	w.importPrior(t, one)
 	withOne := w.ask(t)
 	undo := w.importPrior(t, two)
-	test.FailIf(t, kept(sumOne) || !kept(sumTwo), "kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
+	if kept(sumOne) || !kept(sumTwo) {
+		t.Errorf("kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
+	}
 	test.OK(t, w.Undo(undo))
 	w.Flush()
-	test.FailIf(t, !kept(sumOne) || kept(sumTwo), "after undo kept: %v and %v, want the first alone", kept(sumOne), kept(sumTwo))
+	if !kept(sumOne) || kept(sumTwo) {
+		t.Errorf("after undo kept: %v and %v, want the first alone", kept(sumOne), kept(sumTwo))
+	}
 	same(t, "the first again", newWorld(t, s).ask(t), withOne)
 }
 
@@ -204,7 +230,9 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	w.Flush()
 	large := test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000), ""))(t)
 	w.Flush()
-	test.StopIf(t, w.State().Trouble == "", "there was room")
+	if w.State().Trouble == "" {
+		t.Fatal("there was room")
+	}
 	small := test.Must(w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10), ""))(t)
 	gone := w.State().Classes[0].Examples[0].ID
 	test.OK(t, first(w.RemoveExample(ids[0], gone)))
@@ -218,11 +246,15 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 		return there
 	}
 	there := stored()
-	test.FailIf(t, there[gone] || there[large], "while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
+	if there[gone] || there[large] {
+		t.Errorf("while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
+	}
 	test.OK(t, first(w.RemoveExample(ids[0], large)))
 	w.Flush()
 	there = stored()
-	test.FailIf(t, w.State().Trouble != "" || there[large] || !there[small], "after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
+	if w.State().Trouble != "" || there[large] || !there[small] {
+		t.Errorf("after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
+	}
 	same(t, "reopened", newWorld(t, s.Memory).ask(t), w.ask(t))
 }
 
@@ -232,7 +264,9 @@ func TestLimitsHaveWords(t *testing.T) {
 		test.OK(t, second(w.AddClass(fmt.Sprint("class ", i))))
 	}
 	err := second(w.AddClass("one more"))
-	test.FailIf(t, code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: divide"), "class: %v", err)
+	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: divide") {
+		t.Errorf("class: %v", err)
+	}
 	token := test.Must(w.RemoveClass(w.State().Classes[0].ID))(t)
 	test.OK(t, second(w.AddClass("one instead")))
 	if err := w.Undo(token); code(err) != "limit" {
@@ -271,17 +305,25 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	test.Must(e.NewSession("Garden"))(t)
 	teach(e)
 	v := open(s).State().Vanished
-	test.FailIf(t, v != "" || len(noted) != 2, "all is there, and it is said: %q; noted %v", v, noted)
+	if v != "" || len(noted) != 2 {
+		t.Errorf("all is there, and it is said: %q; noted %v", v, noted)
+	}
 	test.OK(t, e.DeleteSession(first))
 	v = open(s).State().Vanished
-	test.FailIf(t, v != "" || len(noted) != 1, "one was deleted, and it is said: %q; noted %v", v, noted)
+	if v != "" || len(noted) != 1 {
+		t.Errorf("one was deleted, and it is said: %q; noted %v", v, noted)
+	}
 	lost := store.NewMemory()
 	for range 2 { // until something new is taught
 		e = open(lost)
 		v := e.State().Vanished
-		test.FailIf(t, !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)"), "all is gone, and it is said: %q", v)
+		if !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)") {
+			t.Errorf("all is gone, and it is said: %q", v)
+		}
 	}
 	teach(e)
 	v = open(lost).State().Vanished
-	test.FailIf(t, v != "", "said once more: %q", v)
+	if v != "" {
+		t.Errorf("said once more: %q", v)
+	}
 }

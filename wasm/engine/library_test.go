@@ -29,7 +29,9 @@ func (b *both) refused(what string, page, own error) {
 	if own != nil {
 		codes[1] = metaqda.Code(own)
 	}
-	test.StopIf(b.t, codes[0] != codes[1], "%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
+	if codes[0] != codes[1] {
+		b.t.Fatalf("%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
+	}
 }
 
 // act does the same random thing to both.
@@ -75,7 +77,9 @@ func (b *both) act(r *rand.Rand, i int) string {
 		page, err := b.page.Engine.Undo("")
 		step, other := b.own.Undo()
 		b.refused("undo", err, other)
-		test.StopIf(b.t, step != nil && step.Name != page, "undone: %q by the page, %+v by the package", page, step)
+		if step != nil && step.Name != page {
+			b.t.Fatalf("undone: %q by the page, %+v by the package", page, step)
+		}
 		return "undo"
 	case k < 16:
 		_, err := b.page.Redo()
@@ -118,7 +122,9 @@ func (b *both) follow(what string) {
 	before := b.mirror.revision
 	b.mirror.follow(b.page.Engine)
 	behind, whole := b.mirror.revision-before, b.mirror.whole
-	test.StopIf(b.t, whole && !b.renewed && behind <= mostSteps/2 || !whole && (b.renewed || behind > mostSteps), "%s: given everything: %v, %d steps behind", what, whole, behind)
+	if whole && !b.renewed && behind <= mostSteps/2 || !whole && (b.renewed || behind > mostSteps) {
+		b.t.Fatalf("%s: given everything: %v, %d steps behind", what, whole, behind)
+	}
 	b.mirror.check(b.t, what, b.page.Engine)
 	b.renewed = false
 }
@@ -136,18 +142,24 @@ func (b *both) check(what string, query []float32) {
 	}
 	undo, redo := b.own.Next()
 	page, own = page+state.Undo+"/"+state.Redo, own+undo+"/"+redo
-	test.StopIf(b.t, page != own || len(taught) != len(state.Classes), "%s: %s by the page, %s by the package", what, page, own)
+	if page != own || len(taught) != len(state.Classes) {
+		b.t.Fatalf("%s: %s by the page, %s by the package", what, page, own)
+	}
 	p, err := b.page.Predict(query)
 	test.OK(b.t, err)
 	a, err := b.own.Predict(query)
 	if p == nil {
-		test.StopIf(b.t, metaqda.Code(err) != "empty", "%s: nothing by the page, %v %v by the package", what, a, err)
+		if metaqda.Code(err) != "empty" {
+			b.t.Fatalf("%s: nothing by the page, %v %v by the package", what, a, err)
+		}
 		return
 	}
 	test.OK(b.t, err)
 	label := ""
 	for i, k := range p.Classes {
-		test.StopIf(b.t, math.Abs(k.P-a.Probabilities[i]) > 1e-12, "%s: %+v by the page, %+v by the package", what, p, a)
+		if math.Abs(k.P-a.Probabilities[i]) > 1e-12 {
+			b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a)
+		}
 		if k.ID == p.Decision.Class {
 			label = k.Name
 		}
@@ -160,9 +172,13 @@ func (b *both) check(what string, query []float32) {
 	trial := test.Must(b.page.LeaveOut(len(near) - 1))(b.t)
 	out := test.Must(b.own.LeaveOut(len(near) - 1))(b.t)
 	for i := range near {
-		test.StopIf(b.t, math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 || near[i].Near != nearest[i].Near, "%s: nearest %v by the page, %v by the package", what, near, nearest)
+		if math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 || near[i].Near != nearest[i].Near {
+			b.t.Fatalf("%s: nearest %v by the page, %v by the package", what, near, nearest)
+		}
 	}
-	test.StopIf(b.t, trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9, "%s: left out %+v by the page, %+v by the package", what, trial, out)
+	if trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9 {
+		b.t.Fatalf("%s: left out %+v by the page, %+v by the package", what, trial, out)
+	}
 }
 
 // exchange lets each continue with the file of the other, under the default prior or one that
@@ -196,7 +212,9 @@ func (b *both) exchange(r *rand.Rand) {
 			groups[x.Group] = true
 		}
 	}
-	test.StopIf(b.t, !groups["g"] || !groups["h"], "groups were lost on the way")
+	if !groups["g"] || !groups["h"] {
+		b.t.Fatal("groups were lost on the way")
+	}
 }
 
 // A thousand random calls, some of them with files, give the same in the page and in the
@@ -226,5 +244,7 @@ func TestThePageAndThePackageAreOne(t *testing.T) {
 			b.follow("after a start")
 		}
 	}
-	test.FailIf(t, len(done) < 12, "not everything was tried: %v", done)
+	if len(done) < 12 {
+		t.Errorf("not everything was tried: %v", done)
+	}
 }

@@ -48,28 +48,42 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	test.OK(t, w.UsePrior("prior", sum1))
 	test.OK(t, w.UsePrior("prior", sum1))
 	with1 := w.ask(t)
-	test.StopIf(t, with1.Classes[0].P == vague.Classes[0].P, "the prior changed nothing")
+	if with1.Classes[0].P == vague.Classes[0].P {
+		t.Fatal("the prior changed nothing")
+	}
 	again := newWorld(t, w.store)
 	same(t, "offline", again.ask(t), with1)
 	test.OK(t, again.UsePrior("prior", sum1))
-	test.StopIf(t, len(w.fetched) != 1 || len(again.fetched) != 0, "fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
+	if len(w.fetched) != 1 || len(again.fetched) != 0 {
+		t.Fatalf("fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
+	}
 	got := code(again.UsePrior("prior", sum2))
-	test.StopIf(t, got != "failed", "a prior that cannot be fetched: %q", got)
+	if got != "failed" {
+		t.Fatalf("a prior that cannot be fetched: %q", got)
+	}
 	same(t, "after a failed fetch", again.ask(t), with1)
 	again.files["prior"] = b1
 	got = code(again.UsePrior("prior", sum2))
-	test.StopIf(t, got != "prior-mismatch", "a prior with another hash: %q", got)
+	if got != "prior-mismatch" {
+		t.Fatalf("a prior with another hash: %q", got)
+	}
 	again.files["prior"] = b2
 	test.OK(t, again.UsePrior("prior", sum2))
 	b, _ := w.store.Bytes(store.Priors, sum1)
-	test.FailIf(t, b != nil, "the former prior is still stored though no session uses it")
+	if b != nil {
+		t.Error("the former prior is still stored though no session uses it")
+	}
 	b, _ = w.store.Bytes(store.Priors, sum2)
-	test.FailIf(t, b == nil, "the new prior is not stored")
+	if b == nil {
+		t.Error("the new prior is not stored")
+	}
 	apply(t, w.store, store.Op{Table: store.Priors, Key: sum2, Value: b2[:len(b2)-1]})
 	damaged := newWorld(t, w.store)
 	damaged.files["prior"] = b2
 	test.OK(t, damaged.UsePrior("prior", sum2))
-	test.StopIf(t, len(damaged.fetched) != 1, "a damaged one was fetched %d times, want once", len(damaged.fetched))
+	if len(damaged.fetched) != 1 {
+		t.Fatalf("a damaged one was fetched %d times, want once", len(damaged.fetched))
+	}
 }
 
 func TestChosenPriorStaysWithItsSession(t *testing.T) {
@@ -78,24 +92,32 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	token := w.importPrior(t, own)
 	withOwn := w.ask(t)
 	s := w.State()
-	test.StopIf(t, s.Prior.Sum != ownSum || s.Prior.Site, "prior in use: %+v", s.Prior)
+	if s.Prior.Sum != ownSum || s.Prior.Site {
+		t.Fatalf("prior in use: %+v", s.Prior)
+	}
 	same(t, "reopened", newWorld(t, w.store).ask(t), withOwn)
 	exported := test.Must(w.ExportPrior())(t)
-	test.FailIf(t, model.Sum(exported) != ownSum, "the exported prior has another hash")
+	if model.Sum(exported) != ownSum {
+		t.Error("the exported prior has another hash")
+	}
 	test.OK(t, w.Undo(token))
 	same(t, "import undone", w.ask(t), withSite)
 	w.importPrior(t, own)
 	first := w.State().SessionID
 	test.Must(w.NewSession("other"))(t)
 	s = w.State()
-	test.StopIf(t, s.Prior.Sum != siteSum || !s.Prior.Site, "a new session has prior %+v", s.Prior)
+	if s.Prior.Sum != siteSum || !s.Prior.Site {
+		t.Fatalf("a new session has prior %+v", s.Prior)
+	}
 	test.OK(t, w.OpenSession(first))
 	same(t, "back", w.ask(t), withOwn)
 	test.Must(w.ResetPrior())(t)
 	same(t, "reset", w.ask(t), withSite)
 	wrong, _ := priorFile(t, dim+1, 1)
 	got := code(third(w.ImportPrior(wrong, here)))
-	test.StopIf(t, got != "dimension", "a prior for other embeddings: %q", got)
+	if got != "dimension" {
+		t.Fatalf("a prior for other embeddings: %q", got)
+	}
 	same(t, "after a refused prior", w.ask(t), withSite)
 }
 
@@ -107,7 +129,9 @@ func TestASessionThatTheSitesPriorDoesNotFit(t *testing.T) {
 	var sum string
 	w.files["prior"], sum = priorFile(t, dim+1, 1)
 	test.OK(t, w.UsePrior("prior", sum))
-	test.FailIf(t, !w.State().Prior.Site, "it chose none, and yet: %+v", w.State().Prior)
+	if !w.State().Prior.Site {
+		t.Errorf("it chose none, and yet: %+v", w.State().Prior)
+	}
 	own, _ := priorFile(t, dim, 3)
 	test.OK(t, third(w.ImportPrior(own, here)))
 	test.Must(w.ResetPrior())(t)
@@ -120,27 +144,39 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	w.importPrior(t, own)
 	withOwn := w.ask(t)
 	s := w.State()
-	test.StopIf(t, s.Prior.Trouble != "", "the chosen prior is in use, and yet: %s", s.Prior.Trouble)
+	if s.Prior.Trouble != "" {
+		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
+	}
 	apply(t, w.store, store.Op{Table: store.Priors, Key: ownSum})
 
 	again := newWorld(t, w.store)
 	p := again.State().Prior
-	test.StopIf(t, p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]), "with the chosen prior deleted: %+v", p)
+	if p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]) {
+		t.Fatalf("with the chosen prior deleted: %+v", p)
+	}
 	same(t, "site's prior in its stead", again.ask(t), withSite)
 	id := test.Must(again.AddExample(w.State().Classes[0].ID, picture(rand.New(rand.NewPCG(5, 6)), 1), nil, ""))(t)
 	test.Must(again.RemoveExample(w.State().Classes[0].ID, id))(t)
 	test.Must(again.NewSession("other"))(t)
 	p = again.State().Prior
-	test.StopIf(t, p.Trouble != "", "a session that chose nothing: %s", p.Trouble)
+	if p.Trouble != "" {
+		t.Fatalf("a session that chose nothing: %s", p.Trouble)
+	}
 	test.OK(t, again.OpenSession(w.State().SessionID))
 	token := test.Must(again.ResetPrior())(t)
 	p = again.State().Prior
-	test.StopIf(t, p.Trouble != "" || !p.Site, "after the choice was given up: %+v", p)
+	if p.Trouble != "" || !p.Site {
+		t.Fatalf("after the choice was given up: %+v", p)
+	}
 	test.OK(t, again.Undo(token))
-	test.StopIf(t, again.State().Prior.Trouble == "", "the choice is back, and nothing is said")
+	if again.State().Prior.Trouble == "" {
+		t.Fatal("the choice is back, and nothing is said")
+	}
 	again.importPrior(t, own)
 	p = again.State().Prior
-	test.StopIf(t, p.Trouble != "", "with the prior imported anew: %s", p.Trouble)
+	if p.Trouble != "" {
+		t.Fatalf("with the prior imported anew: %s", p.Trouble)
+	}
 	same(t, "imported anew", again.ask(t), withOwn)
 }
 
@@ -165,14 +201,20 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			before := w.State()
 			check := func(what, notice string, err error) {
 				t.Helper()
-				test.FailIf(t, code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice), "%s: error %v, notice %q", what, err, notice)
+				if code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice) {
+					t.Errorf("%s: error %v, notice %q", what, err, notice)
+				}
 				if err == nil {
 					return
 				}
 				text := err.Error()
-				test.FailIf(t, !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID), "%s: the refusal does not name both: %s", what, text)
+				if !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID) {
+					t.Errorf("%s: the refusal does not name both: %s", what, text)
+				}
 				s := w.State()
-				test.FailIf(t, s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum, "%s was refused, and yet changed something", what)
+				if s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum {
+					t.Errorf("%s was refused, and yet changed something", what)
+				}
 			}
 			_, notice, err := w.ImportPrior(prior, here)
 			check("the prior", notice, err)
@@ -194,14 +236,20 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	b := test.Must(w.SaveSession()())(t)
 	notice := w.importSession(t, b)
-	test.FailIf(t, notice != "", "the prior is here, and yet: %s", notice)
+	if notice != "" {
+		t.Errorf("the prior is here, and yet: %s", notice)
+	}
 	other := newWorld(t, store.NewMemory())
 	notice = other.importSession(t, b)
-	test.FailIf(t, !strings.Contains(notice, sum[:12]), "the prior is not here, and what is told is %q", notice)
+	if !strings.Contains(notice, sum[:12]) {
+		t.Errorf("the prior is not here, and what is told is %q", notice)
+	}
 	other.importPrior(t, own)
 	same(t, "with the prior", other.ask(t), w.ask(t))
 	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
-	test.FailIf(t, code(other.CheckExtractor()) != "extractor", "the imported session does not say what read it")
+	if code(other.CheckExtractor()) != "extractor" {
+		t.Error("the imported session does not say what read it")
+	}
 }
 
 func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
@@ -232,18 +280,26 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"probabilities": first(again.Predict(x)),
 				"learning":      again.CheckExtractor(),
 			} {
-				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)
+				if code(err) != c.code {
+					t.Errorf("%s: %v, want code %q", what, err, c.code)
+				}
 			}
 			told := again.State().Extractor.Foreign
-			test.FailIf(t, (told != "") != (c.code != ""), "the state tells %q", told)
+			if (told != "") != (c.code != "") {
+				t.Errorf("the state tells %q", told)
+			}
 			b := test.Must(again.SaveSession()())(t)
 			file := test.Must(model.DecodeClassifier(b))(t)
-			test.FailIf(t, file.Extractor.ID != c.export, "the export names %q, want %q", file.Extractor.ID, c.export)
+			if file.Extractor.ID != c.export {
+				t.Errorf("the export names %q, want %q", file.Extractor.ID, c.export)
+			}
 			if c.code == "" {
 				return
 			}
 			n := len(again.State().Classes[0].Examples)
-			test.FailIf(t, n != 3, "a refusal left %d pictures of 3", n)
+			if n != 3 {
+				t.Errorf("a refusal left %d pictures of 3", n)
+			}
 			test.OK(t, again.UseExtractor(c.before))
 			if c.before.ID != "" {
 				same(t, "where it was read", again.ask(t), want)
@@ -269,18 +325,26 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 		tokens = append(tokens, token)
 	}
 	told := w.State().Extractor.Foreign
-	test.FailIf(t, told != "", "without pictures the session is of nobody, and yet: %s", told)
+	if told != "" {
+		t.Errorf("without pictures the session is of nobody, and yet: %s", told)
+	}
 	test.OK(t, w.Undo(tokens[2])) // it comes back alone, so nothing is mixed
-	test.FailIf(t, w.State().Extractor.Foreign == "", "the picture is back, and nothing is told")
+	if w.State().Extractor.Foreign == "" {
+		t.Error("the picture is back, and nothing is told")
+	}
 	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, ""))(t)
 	got := code(w.Undo(tokens[0]))
-	test.FailIf(t, got != "undo", "a picture of the other extractor returns among the new: %q", got)
+	if got != "undo" {
+		t.Errorf("a picture of the other extractor returns among the new: %q", got)
+	}
 	w.Flush()
 	again := newWorld(t, w.store)
 	test.OK(t, again.UseExtractor(here))
 	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
-		test.FailIf(t, s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Extractor.Foreign != "", "%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
+		if s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Extractor.Foreign != "" {
+			t.Errorf("%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
+		}
 	}
 	same(t, "reopened", again.ask(t), w.ask(t))
 }
@@ -293,11 +357,15 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	exported := test.Must(w.SaveSession()())(t)
 	refused := func(what, text string) {
 		t.Helper()
-		test.FailIf(t, !strings.Contains(text, "former version of this page"), "%s: %q", what, text)
+		if !strings.Contains(text, "former version of this page") {
+			t.Errorf("%s: %q", what, text)
+		}
 	}
 
 	err := third(w.ImportPrior(formerly(t, own), here))
-	test.StopIf(t, code(err) != "older" || w.State().Prior.Sum != ownSum, "import: %v, and %+v is in use", err, w.State().Prior)
+	if code(err) != "older" || w.State().Prior.Sum != ownSum {
+		t.Fatalf("import: %v, and %+v is in use", err, w.State().Prior)
+	}
 	refused("import", Explain(err).Message)
 
 	// A former version left its own prior and a learned one.
@@ -331,5 +399,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	test.OK(t, again.OpenSession(session))
 	test.Must(again.ResetPrior())(t)
 	p := again.State().Prior
-	test.FailIf(t, p.Trouble != "" || !p.Site, "after the choice was given up: %+v", p)
+	if p.Trouble != "" || !p.Site {
+		t.Errorf("after the choice was given up: %+v", p)
+	}
 }

@@ -48,9 +48,13 @@ func TestSlicesComeToTheSame(t *testing.T) {
 
 	e := slow(s)
 	test.OK(t, e.Start())
-	test.StopIf(t, e.Ready(), "the test wants more pictures than are enrolled at once")
+	if e.Ready() {
+		t.Fatal("the test wants more pictures than are enrolled at once")
+	}
 	classes := e.State().Classes
-	test.StopIf(t, len(classes) != 12 || len(classes[0].Examples) != 69, "%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
+	if len(classes) != 12 || len(classes[0].Examples) != 69 {
+		t.Fatalf("%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
+	}
 	test.OK(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
 	token := test.Must(e.RemoveClass(classes[10].ID))(t)
 	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil, "")))
@@ -67,12 +71,16 @@ func TestSlicesComeToTheSame(t *testing.T) {
 		got := test.Must(e.Predict(x))(t)
 		want := test.Must(again.Predict(x))(t)
 		for i, c := range want.Classes {
-			test.FailIf(t, got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9, "%+v, want %+v", got.Classes[i], c)
+			if got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9 {
+				t.Errorf("%+v, want %+v", got.Classes[i], c)
+			}
 		}
 	}
 	for i, c := range again.State().Classes {
 		got := e.State().Classes[i]
-		test.FailIf(t, !reflect.DeepEqual(got.Bursts, c.Bursts), "bursts of %s are %v, want %v", c.Label, got.Bursts, c.Bursts)
+		if !reflect.DeepEqual(got.Bursts, c.Bursts) {
+			t.Errorf("bursts of %s are %v, want %v", c.Label, got.Bursts, c.Bursts)
+		}
 	}
 }
 
@@ -115,7 +123,9 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
 	}
 	p, err := e.Predict(picture(rng, 1))
-	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
+	if err != nil || p == nil {
+		t.Errorf("%v, %v", p, err)
+	}
 }
 
 // many returns a world whose open session has so many pictures that their thumbnails stay in
@@ -135,7 +145,9 @@ func many(t *testing.T) (w *world, ids []string) {
 	w.Flush()
 	w = newWorld(t, s)
 	c := w.State().Classes[3].Examples[4]
-	test.StopIf(t, c.Thumbnail != nil || !c.Apart, "the thumbnail of %+v was read", c)
+	if c.Thumbnail != nil || !c.Apart {
+		t.Fatalf("the thumbnail of %+v was read", c)
+	}
 	return w, ids
 }
 
@@ -168,14 +180,18 @@ func TestThumbnailsApart(t *testing.T) {
 			t.Helper()
 			for _, moment := range []string{"at once", "when stored", "after a start"} {
 				got := fmt.Sprint(w.thumbnailsOf(t, class))
-				test.StopIf(t, got != want, "%s, %s: thumbnails %s, want %s", what, moment, got, want)
+				if got != want {
+					t.Fatalf("%s, %s: thumbnails %s, want %s", what, moment, got, want)
+				}
 				w.Flush()
 				if moment == "when stored" {
 					w = newWorld(t, w.store)
 				}
 			}
 		}
-		test.StopIf(t, len(whole) < 100, "thumbnails %s", whole)
+		if len(whole) < 100 {
+			t.Fatalf("thumbnails %s", whole)
+		}
 		check("as taught", ids[3], whole)
 		x := w.State().Classes[3].Examples[4]
 
@@ -187,7 +203,9 @@ func TestThumbnailsApart(t *testing.T) {
 		token = test.Must(w.MoveExample(ids[3], x.ID, ids[5]))(t)
 		flush(w)
 		found := test.Must(w.Thumbnails(ids[5], []string{x.ID}))(t)
-		test.StopIf(t, string(found[0]) != ids[3]+"/4", "moved with thumbnail %q", found[0])
+		if string(found[0]) != ids[3]+"/4" {
+			t.Fatalf("moved with thumbnail %q", found[0])
+		}
 		flush(w)
 		test.OK(t, w.Undo(token))
 		check("picture moved and back", ids[3], whole)
@@ -205,7 +223,9 @@ func TestThumbnailsApart(t *testing.T) {
 		file := test.Must(w.SaveSession()())(t)
 		c := test.Must(model.DecodeClassifier(file))(t)
 		n := len(c.Classes[30].Examples)
-		test.StopIf(t, n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19", "%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
+		if n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19" {
+			t.Fatalf("%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
+		}
 	}
 }
 
@@ -225,17 +245,27 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 			test.OK(t, first(w.RemoveClass(dog)))
 			test.OK(t, w.RenameClass(cat, "tiger"))
 		}
-		test.FailIf(t, !whole && w.session.Saved != 0, "it is called saved before it is")
+		if !whole && w.session.Saved != 0 {
+			t.Error("it is called saved before it is")
+		}
 	}
 	got, err := w.SaveSession()()
 	whole = true
 	test.OK(t, err)
-	test.StopIf(t, pauses < 2, "it was written in %d slices", 1+pauses)
-	test.FailIf(t, !bytes.Equal(got, want), "the file holds what happened after it was asked for")
+	if pauses < 2 {
+		t.Fatalf("it was written in %d slices", 1+pauses)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the file holds what happened after it was asked for")
+	}
 	file := test.Must(model.DecodeClassifier(got))(t)
 	all := test.Must(w.Sessions())(t)
-	test.FailIf(t, len(file.Classes) != 2 || all[0].Saved == 0, "%d classes, saved %d", len(file.Classes), all[0].Saved)
+	if len(file.Classes) != 2 || all[0].Saved == 0 {
+		t.Errorf("%d classes, saved %d", len(file.Classes), all[0].Saved)
+	}
 	now2 := test.Must(w.SharedFile(true))(t)
 	file, err = model.DecodeClassifier(now2)
-	test.FailIf(t, err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger", "the session itself is not as it was changed %v", err)
+	if err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger" {
+		t.Errorf("the session itself is not as it was changed %v", err)
+	}
 }

@@ -82,9 +82,13 @@ func (w *tabs) equal(what string) {
 	want := test.Must(fresh.SharedFile(true))(w.t)
 	for i, tab := range w.all {
 		got := test.Must(tab.SharedFile(true))(w.t)
-		test.StopIf(w.t, !bytes.Equal(got, want), "%s: tab %d exports something else than what is stored", what, i)
+		if !bytes.Equal(got, want) {
+			w.t.Fatalf("%s: tab %d exports something else than what is stored", what, i)
+		}
 		a, b := tab.State().SessionName, fresh.State().SessionName
-		test.StopIf(w.t, a != b, "%s: tab %d calls the session %q, stored is %q", what, i, a, b)
+		if a != b {
+			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a, b)
+		}
 		if got, err := tab.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
 			w.t.Fatal(err)
 		} else if want, _ := fresh.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)); got != nil {
@@ -98,7 +102,9 @@ func near(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
 	for i, c := range want.Classes {
 		d := got.Classes[i].P - c.P
-		test.StopIf(t, got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9, "%s: %+v, want %+v", what, got, want)
+		if got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9 {
+			t.Fatalf("%s: %+v, want %+v", what, got, want)
+		}
 	}
 }
 
@@ -172,10 +178,14 @@ func (l *ledger) check(t *testing.T, s State) {
 	}
 	for id := range l.classes {
 		_, ok := there[id]
-		test.StopIf(t, !ok && !l.removed[id], "class %s was acknowledged and is gone", id)
+		if !ok && !l.removed[id] {
+			t.Fatalf("class %s was acknowledged and is gone", id)
+		}
 	}
 	for id, class := range l.added {
-		test.StopIf(t, there[id] != class && !l.removed[id], "picture %s was acknowledged and is gone", id)
+		if there[id] != class && !l.removed[id] {
+			t.Fatalf("picture %s was acknowledged and is gone", id)
+		}
 	}
 }
 
@@ -229,7 +239,9 @@ func TestTwoTabsConverge(t *testing.T) {
 		w.equal(fmt.Sprint("run ", seed))
 		l.check(t, w.all[1].State())
 	}
-	test.FailIf(t, refusals == 0, "nothing came too late: the tabs do not meet")
+	if refusals == 0 {
+		t.Error("nothing came too late: the tabs do not meet")
+	}
 	t.Logf("20 runs of 1,000 operations, %d refused", refusals)
 }
 
@@ -259,12 +271,16 @@ func TestTabsAtOnce(t *testing.T) {
 	w.equal("at once")
 	l.check(t, w.all[2].State())
 	n := len(w.all[1].State().Classes[0].Examples)
-	test.FailIf(t, n != 303, "%d pictures, want 303", n)
+	if n != 303 {
+		t.Errorf("%d pictures, want 303", n)
+	}
 }
 
 func refusal(t *testing.T, what string, err error, want string) {
 	t.Helper()
-	test.FailIf(t, code(err) != want, "%s: %v, want a refusal with code %q", what, err, want)
+	if code(err) != want {
+		t.Errorf("%s: %v, want a refusal with code %q", what, err, want)
+	}
 }
 
 // Cases of two people at work in two tabs.
@@ -277,7 +293,9 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, a.Kept(a.Noted()))
 			w.settle()
 			n := a.State().SessionName
-			test.FailIf(t, n != "Kitchen", "the session is called %q", n)
+			if n != "Kitchen" {
+				t.Errorf("the session is called %q", n)
+			}
 		},
 		"a picture of one is seen in the other, which is adding": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
@@ -285,7 +303,9 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.AddExample(ids[1], x(2), nil, ""))(t) // not stored yet when the note comes
 			w.deliver(0)
 			n := len(a.State().Classes[0].Examples)
-			test.FailIf(t, n != 4, "%d pictures, want 4", n)
+			if n != 4 {
+				t.Errorf("%d pictures, want 4", n)
+			}
 		},
 		"a session that is deleted stays deleted": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			id := a.State().SessionID
@@ -294,10 +314,16 @@ func TestTwoTabs(t *testing.T) {
 			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
 			w.settle()
 			c, err := w.store.Contents(id)
-			test.FailIf(t, err != nil || c != nil, "it is there again: %+v, %v", c, err)
+			if err != nil || c != nil {
+				t.Errorf("it is there again: %+v, %v", c, err)
+			}
 			left, err := w.store.Unreachable()
-			test.FailIf(t, err != nil || len(left) > 0, "%d records belong to no session, %v", len(left), err)
-			test.FailIf(t, a.State().SessionID == id, "it is still open")
+			if err != nil || len(left) > 0 {
+				t.Errorf("%d records belong to no session, %v", len(left), err)
+			}
+			if a.State().SessionID == id {
+				t.Error("it is still open")
+			}
 		},
 		"a class to which another tab adds is not removed unseen": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			for i := range 30 {
@@ -308,7 +334,9 @@ func TestTwoTabs(t *testing.T) {
 			refusal(t, "removing it", a.Kept(a.Noted()), "changed")
 			w.settle()
 			n := len(a.State().Classes[0].Examples)
-			test.FailIf(t, n != 33, "%d pictures, want 33", n)
+			if n != 33 {
+				t.Errorf("%d pictures, want 33", n)
+			}
 		},
 		"a picture for a class that was removed is refused": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
@@ -316,7 +344,9 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
 			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
 			n := len(b.State().Classes)
-			test.FailIf(t, n != 1, "%d classes, want 1", n)
+			if n != 1 {
+				t.Errorf("%d classes, want 1", n)
+			}
 		},
 		"a name is given once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			a.addClass(t, "cup")
@@ -340,7 +370,9 @@ func TestTwoTabs(t *testing.T) {
 			a.Flush()
 			w.settle()
 			n := len(b.State().Classes[0].Examples)
-			test.FailIf(t, n != 4, "%d pictures, want 4", n)
+			if n != 4 {
+				t.Errorf("%d pictures, want 4", n)
+			}
 			test.OK(t, a.OpenSession(session))
 		},
 		"what is forgotten in one is kept by neither": func(t *testing.T, w *tabs, a, b *world, ids []string) {
@@ -350,7 +382,9 @@ func TestTwoTabs(t *testing.T) {
 			b.ForgetUndo()
 			b.Flush()
 			kept := w.store.All(store.Steps)
-			test.FailIf(t, len(kept) != 1, "%d steps are kept beside their list", len(kept)-1)
+			if len(kept) != 1 {
+				t.Errorf("%d steps are kept beside their list", len(kept)-1)
+			}
 		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
@@ -358,7 +392,9 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, b.Configure(Change{Sort: &sort}))
 			w.settle()
 			s := a.State().Settings
-			test.FailIf(t, s.NonePrior != 0.4 || s.Sort != sort, "settings are %+v", s)
+			if s.NonePrior != 0.4 || s.Sort != sort {
+				t.Errorf("settings are %+v", s)
+			}
 		},
 		"what cannot be undone any more is not offered again": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			want := a.State().Undo
@@ -369,9 +405,13 @@ func TestTwoTabs(t *testing.T) {
 			told := a.changes
 			refusal(t, "undoing the new name of a class that is gone", a.Undo(""), "undo")
 			a.Flush()
-			test.FailIf(t, a.State().Undo != want || a.changes == told, "%q is offered, and the page was told %v; want %q", a.State().Undo, a.changes != told, want)
+			if a.State().Undo != want || a.changes == told {
+				t.Errorf("%q is offered, and the page was told %v; want %q", a.State().Undo, a.changes != told, want)
+			}
 			again := newWorld(t, w.store).State().Undo
-			test.FailIf(t, again != want, "%q is offered after a start, want %q", again, want)
+			if again != want {
+				t.Errorf("%q is offered after a start, want %q", again, want)
+			}
 		},
 		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
@@ -382,7 +422,9 @@ func TestTwoTabs(t *testing.T) {
 			w.settle()
 			test.OK(t, b.Undo(two))
 			n := len(b.State().Classes[0].Examples)
-			test.FailIf(t, n != 3, "%d pictures, want 3", n)
+			if n != 3 {
+				t.Errorf("%d pictures, want 3", n)
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,15 +17,21 @@ func TestWhatFindsNoMemoryFailsAlone(t *testing.T) {
 	x := metaqda.Example{Vector: make([]float32, 100)}
 	x.Vector[0] = 1
 	test.Must(a.AddAll([]string{"a", "b"}, []metaqda.Example{x, x}))(t)
-	test.FailIf(t, measured != 1, "memory was measured %d times", measured)
+	if measured != 1 {
+		t.Errorf("memory was measured %d times", measured)
+	}
 	many := slices.Repeat([]metaqda.Example{x}, 1000)
 	refused := func(what string, err error) {
 		t.Helper()
-		test.FailIf(t, metaqda.Code(err) != "memory" || !strings.Contains(err.Error(), " MB are free: "), "%s: %v", what, err)
+		if metaqda.Code(err) != "memory" || !strings.Contains(err.Error(), " MB are free: ") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	_, err := c.AddAll(slices.Repeat([]string{"a"}, 1000), many)
 	refused("add", err)
-	test.FailIf(t, c.Len() != 0 || c.Dim() != 0, "%d classes and %d numbers are left", c.Len(), c.Dim())
+	if c.Len() != 0 || c.Dim() != 0 {
+		t.Errorf("%d classes and %d numbers are left", c.Len(), c.Dim())
+	}
 	batch := slices.Repeat([][]float32{x.Vector}, 1000)
 	_, err = a.Classify(nil, batch, nil)
 	refused("classify", err)

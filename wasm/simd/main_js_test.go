@@ -10,8 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
-
-	"metaqda/core/test"
 )
 
 // TestMain requires the kernels unless METAQDA_SIMD=0 asked for a run without:
@@ -38,9 +36,13 @@ func TestInstallFollowsAvailability(t *testing.T) {
 		t.Fatalf("Install() = %v with kernels available %v", got, Available())
 	}
 	_, installed := blas64.Implementation().(BLAS)
-	test.FailIf(t, installed != Available(), "kernels in blas64: %v, available %v", installed, Available())
+	if installed != Available() {
+		t.Errorf("kernels in blas64: %v, available %v", installed, Available())
+	}
 	got := blas64.Dot(blas64.Vector{N: 40, Inc: 1, Data: ones(40)}, blas64.Vector{N: 40, Inc: 1, Data: ones(40)})
-	test.FailIf(t, got != 40, "dot of 40 ones = %v", got)
+	if got != 40 {
+		t.Errorf("dot of 40 ones = %v", got)
+	}
 }
 
 func ones(n int) []float64 {
@@ -74,10 +76,14 @@ func TestKernelsFollowMemoryGrowth(t *testing.T) {
 	y := make([]float64, side)
 	BLAS{}.Dgemv(blas.NoTrans, side, side, 1, a, side, x, 1, 0, y, 1)
 	for i, v := range y {
-		test.StopIf(t, v != side, "after growth: row %d times ones = %v, want %d", i, v, side)
+		if v != side {
+			t.Fatalf("after growth: row %d times ones = %v, want %d", i, v, side)
+		}
 	}
 	BLAS{}.Daxpy(side, 1, x, 1, a, 1)
-	test.FailIf(t, a[0] != 2 || a[side-1] != 2 || a[side] != 1, "after growth: axpy wrote %v, %v, %v, want 2, 2, 1", a[0], a[side-1], a[side])
+	if a[0] != 2 || a[side-1] != 2 || a[side] != 1 {
+		t.Errorf("after growth: axpy wrote %v, %v, %v, want 2, 2, 1", a[0], a[side-1], a[side])
+	}
 	if got := (BLAS{}).Ddot(64, x, 1, x, 1); got != 64 {
 		t.Errorf("old memory after growth: dot of 64 ones = %v", got)
 	}

@@ -31,18 +31,26 @@ func pack(t testing.TB) (p packed) {
 func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 	p := pack(t)
 	got := test.Must(unpack("s", p.Pack))(t)
-	test.StopIf(t, len(got) != len(p.Examples) || len(got) < 4, "%d examples, want %d", len(got), len(p.Examples))
+	if len(got) != len(p.Examples) || len(got) < 4 {
+		t.Fatalf("%d examples, want %d", len(got), len(p.Examples))
+	}
 	for i, want := range p.Examples {
 		x := got[i].value.(example)
 		same := x.session == "s" && x.class == want.Class && x.group == want.Group && x.order == want.Order && bytes.Equal(x.embedding, want.Embedding)
-		test.FailIf(t, got[i].key != want.ID || !same, "%s is %+v, want %+v", got[i].key, x, want)
+		if got[i].key != want.ID || !same {
+			t.Errorf("%s is %+v, want %+v", got[i].key, x, want)
+		}
 		fast, why := DecodeExample(want.ID, x)
 		slow, other := DecodeExample(want.ID, x.record(want.ID))
-		test.FailIf(t, !reflect.DeepEqual(fast, slow) || why != other, "%s: %+v (%s), as a record %+v (%s)", want.ID, fast, why, slow, other)
+		if !reflect.DeepEqual(fast, slow) || why != other {
+			t.Errorf("%s: %+v (%s), as a record %+v (%s)", want.ID, fast, why, slow, other)
+		}
 	}
 	for n := range p.Pack {
 		_, err := unpack("s", p.Pack[:n])
-		test.FailIf(t, err == nil, "the first %d bytes of %d are a pack", n, len(p.Pack))
+		if err == nil {
+			t.Errorf("the first %d bytes of %d are a pack", n, len(p.Pack))
+		}
 	}
 }
 
@@ -52,7 +60,9 @@ func TestDamagedExampleOfAPackGoesOut(t *testing.T) {
 	c.take(Sessions, []stored{{"s", Record{"id": "s", "name": "Kitchen"}}})
 	c.take(Examples, []stored{{"x", example{session: "s", class: "gone", group: "walk", order: 2, embedding: floatBytes([]float32{1, 2})}}})
 	want := Record{"id": "x", "session": "s", "class": "gone", "group": "walk", "order": 2.0, "embedding": floatBytes([]float32{1, 2})}
-	test.FailIf(t, len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)), "set aside %+v, want %v", c.Damaged, want)
+	if len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)) {
+		t.Errorf("set aside %+v, want %v", c.Damaged, want)
+	}
 }
 
 func FuzzPacks(f *testing.F) {
@@ -63,7 +73,9 @@ func FuzzPacks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pack []byte) {
 		before := bytes.Clone(pack)
 		got, err := unpack("s", pack)
-		test.StopIf(t, !bytes.Equal(pack, before), "the pack has changed")
+		if !bytes.Equal(pack, before) {
+			t.Fatal("the pack has changed")
+		}
 		if err != nil {
 			return
 		}
@@ -73,6 +85,8 @@ func FuzzPacks(f *testing.F) {
 			size += len(r.key) + len(x.class) + len(x.group) + len(x.embedding)
 			DecodeExample(r.key, x)
 		}
-		test.StopIf(t, size > len(pack), "%d bytes in a pack of %d", size, len(pack))
+		if size > len(pack) {
+			t.Fatalf("%d bytes in a pack of %d", size, len(pack))
+		}
 	})
 }

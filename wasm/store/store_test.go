@@ -119,23 +119,35 @@ func TestDamageStaysLocal(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		test.FailIf(t, len(got.Classes) != c.classes || len(got.Examples) != c.examples, "%s: %d classes and %d examples, want %d and %d", name, len(got.Classes), len(got.Examples), c.classes, c.examples)
+		if len(got.Classes) != c.classes || len(got.Examples) != c.examples {
+			t.Errorf("%s: %d classes and %d examples, want %d and %d", name, len(got.Classes), len(got.Examples), c.classes, c.examples)
+		}
 		for _, k := range got.Classes {
-			test.FailIf(t, k.ID == "" || k.Name == "" || k.Order-k.Order != 0, "%s: class %+v", name, k)
+			if k.ID == "" || k.Name == "" || k.Order-k.Order != 0 {
+				t.Errorf("%s: class %+v", name, k)
+			}
 		}
 		for _, x := range got.Examples {
-			test.FailIf(t, x.ID == "" || len(x.Embedding) != 3 || x.Order-x.Order != 0, "%s: example %+v", name, x)
+			if x.ID == "" || len(x.Embedding) != 3 || x.Order-x.Order != 0 {
+				t.Errorf("%s: example %+v", name, x)
+			}
 		}
 		others := test.Must(m.Unreachable())(t)
 		named := slices.Concat(got.Damaged, others)
-		test.FailIf(t, len(named) != c.damaged, "%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
+		if len(named) != c.damaged {
+			t.Errorf("%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
+		}
 		file, err := EncodeDamaged(named)
 		var back struct {
 			Records []struct{ Table, Key, Reason string }
 		}
-		test.FailIf(t, err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != c.damaged, "%s: exported as %s, %v", name, file, err)
+		if err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != c.damaged {
+			t.Errorf("%s: exported as %s, %v", name, file, err)
+		}
 		for _, r := range back.Records {
-			test.FailIf(t, r.Key == "" || r.Reason == "", "%s: exported as %+v", name, r)
+			if r.Key == "" || r.Reason == "" {
+				t.Errorf("%s: exported as %+v", name, r)
+			}
 		}
 		if s, err := m.Text("current"); err != nil || s != "s" && name != "current session is bytes" {
 			t.Errorf("%s: current session %q, %v", name, s, err)
@@ -156,9 +168,13 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 		}
 	}
 	err := json.Unmarshal(file, &back)
-	test.StopIf(t, err != nil || len(back.Records) != 1, "%s: %v", file, err)
+	if err != nil || len(back.Records) != 1 {
+		t.Fatalf("%s: %v", file, err)
+	}
 	r := back.Records[0].Record
-	test.FailIf(t, string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}), "went out as %+v", r)
+	if string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}) {
+		t.Errorf("went out as %+v", r)
+	}
 }
 
 func TestRecordsRoundTrip(t *testing.T) {
@@ -198,7 +214,9 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 	}
 	for id, want := range map[string]string{"cat0": "\x00\x00", "dog1": "\x01\x01", "old": "inside"} {
 		x := read()[id]
-		test.FailIf(t, string(x.Thumbnail) != want || x.Apart, "of few, %s came as %+v", id, x)
+		if string(x.Thumbnail) != want || x.Apart {
+			t.Errorf("of few, %s came as %+v", id, x)
+		}
 	}
 	for i := range ManyPictures {
 		id := "more" + string(rune('a'+i))
@@ -206,7 +224,9 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 	}
 	for id, apart := range map[string]bool{"cat0": true, "old": false} {
 		x := read()[id]
-		test.FailIf(t, (x.Thumbnail == nil) != apart || x.Apart != apart, "of many, %s came as %+v", id, x)
+		if (x.Thumbnail == nil) != apart || x.Apart != apart {
+			t.Errorf("of many, %s came as %+v", id, x)
+		}
 	}
 	p, err := m.Parts("s", nil, []string{"dog1"})
 	found, err2 := m.Thumbnails([]string{"dog1", "old", "none"})
@@ -256,12 +276,16 @@ func TestChangesAreCheckedTogether(t *testing.T) {
 				if errors.As(refused[i], &e) {
 					got = e.Code
 				}
-				test.FailIf(t, got != want, "%s: change %d refused with %q, want %q", what, i, got, want)
+				if got != want {
+					t.Errorf("%s: change %d refused with %q, want %q", what, i, got, want)
+				}
 			} else if want != "" {
 				t.Errorf("%s: change %d was not refused", what, i)
 			}
 		}
-		test.FailIf(t, m.tables[Sessions]["t"] != nil, "%s: something of it was written", what)
+		if m.tables[Sessions]["t"] != nil {
+			t.Errorf("%s: something of it was written", what)
+		}
 	}
 }
 
@@ -271,11 +295,15 @@ func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	m.apply(t, Op{Priors, "site", []byte{1}}, Op{Priors, "chosen", []byte{2}}, Op{Priors, "other", []byte{3}}, Op{Meta, SitePrior, "site"})
 	m.apply(t, Op{Sessions, "s", Edit{Prior: &chosen}})
 	err := m.Sweep()
-	test.FailIf(t, err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil, "priors left: %v, %v", m.tables[Priors], err)
+	if err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil {
+		t.Errorf("priors left: %v, %v", m.tables[Priors], err)
+	}
 	m.tables[Sessions]["t"] = "oops"
 	m.tables[Priors]["other"] = []byte{3}
 	err = m.Sweep()
-	test.FailIf(t, err != nil || len(m.tables[Priors]) != 3, "with a session that cannot be read: %v, %v", m.tables[Priors], err)
+	if err != nil || len(m.tables[Priors]) != 3 {
+		t.Errorf("with a session that cannot be read: %v, %v", m.tables[Priors], err)
+	}
 }
 
 // FuzzRecords reads records of any fields.
@@ -297,12 +325,18 @@ func FuzzRecords(f *testing.F) {
 		m.tables[Sessions]["t"] = pick(7, Record{"id": id, "name": pick(6, class), "nonePrior": pick(0, order), "prior": pick(1, b)})
 		test.Must(m.Summaries())(t)
 		c, err := m.Contents("s")
-		test.StopIf(t, err != nil || len(c.Classes) < 2 || len(c.Examples) < 4, "%+v, %v", c, err)
+		if err != nil || len(c.Classes) < 2 || len(c.Examples) < 4 {
+			t.Fatalf("%+v, %v", c, err)
+		}
 		length := len(c.Examples[0].Embedding)
 		for _, x := range c.Examples {
-			test.StopIf(t, len(x.Embedding) != length || x.Order-x.Order != 0, "example %+v", x)
+			if len(x.Embedding) != length || x.Order-x.Order != 0 {
+				t.Fatalf("example %+v", x)
+			}
 			for _, v := range x.Embedding {
-				test.StopIf(t, v-v != 0, "example %+v", x)
+				if v-v != 0 {
+					t.Fatalf("example %+v", x)
+				}
 			}
 		}
 		others := test.Must(m.Unreachable())(t)

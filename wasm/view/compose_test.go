@@ -43,7 +43,9 @@ func TestVerdict(t *testing.T) {
 		{"no query", Input{Classes: classes(0, 0)}, "Choose something"},
 	} {
 		got := Compose(c.in).Verdict
-		test.FailIf(t, !strings.HasPrefix(got, c.want), "%s: verdict %q, want %q", c.name, got, c.want)
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: verdict %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 
@@ -58,8 +60,9 @@ func TestTheHeadlineFollowsTheDecision(t *testing.T) {
 			at := slices.IndexFunc(f.Rows, func(r Row) bool { return r.Best })
 			name := strings.ReplaceAll(f.Rows[at].Name, metaqda.NoneName, "none of these")
 			said := unhedged.Replace(f.Verdict)
-			test.FailIf(t, f.Rows[at].None != (none >= metaqda.NoneFrom) || !strings.HasPrefix(said, name+" "+f.Rows[at].Text),
-				"%q where %+v is marked", f.Verdict, f.Rows[at])
+			if f.Rows[at].None != (none >= metaqda.NoneFrom) || !strings.HasPrefix(said, name+" "+f.Rows[at].Text) {
+				t.Errorf("%q where %+v is marked", f.Verdict, f.Rows[at])
+			}
 		}
 	}
 }
@@ -88,22 +91,32 @@ func TestLittleIsCalledLittle(t *testing.T) {
 		}
 		in.None = none
 		got := Compose(asked(in)).Hint
-		test.FailIf(t, !strings.HasPrefix(got, c.want) || c.want == "" && got != "", "%s: %q, want %q", c.name, got, c.want)
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 	held := asked(Input{Classes: classes(.8, .1), None: .1})
 	held.Classes[0].Examples, held.Classes[0].Views = 7, 1
 	got, want := Compose(held).Hint, "“cat” rests on examples that are nearly the same: two or three others make it surer."
-	test.FailIf(t, got != want, "held before the camera: %q, want %q", got, want)
+	if got != want {
+		t.Errorf("held before the camera: %q, want %q", got, want)
+	}
 	got = Compose(Input{Classes: classes(.9)}).Hint
-	test.FailIf(t, got != "", "without a query: %q", got)
+	if got != "" {
+		t.Errorf("without a query: %q", got)
+	}
 }
 
 func TestMetersReadBackExactly(t *testing.T) {
 	p := []float64{1.0 / 3, 1e-9, 0.1}
 	for i, r := range Compose(asked(Input{Classes: classes(p...), Sort: AsTaught})).Rows[:3] {
 		v, err := strconv.ParseFloat(r.Now, 64)
-		test.FailIf(t, err != nil || v != p[i], "%q reads %v, %v, want %v", r.Now, v, err, p[i])
-		test.FailIf(t, strings.ContainsAny(r.Now, "eE"), "%q is no plain decimal", r.Now)
+		if err != nil || v != p[i] {
+			t.Errorf("%q reads %v, %v, want %v", r.Now, v, err, p[i])
+		}
+		if strings.ContainsAny(r.Now, "eE") {
+			t.Errorf("%q is no plain decimal", r.Now)
+		}
 	}
 }
 
@@ -127,7 +140,9 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 		}
 	}
 	err := json.Unmarshal(b, &frames)
-	test.StopIf(t, err != nil || len(frames) < 20, "%v %v", len(frames), err)
+	if err != nil || len(frames) < 20 {
+		t.Fatalf("%v %v", len(frames), err)
+	}
 	for i, f := range frames {
 		in := Input{None: f.None, Sort: f.Sort}
 		for _, c := range f.Classes {
@@ -140,7 +155,9 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 		}
 		for k, want := range f.Rows {
 			r := got.Rows[k]
-			test.FailIf(t, r.Name != want.Name || r.Text != want.Text || r.P != want.P || r.Best != want.Best || r.None != want.None, "frame %d, row %d: %+v, want %+v", i, k, r, want)
+			if r.Name != want.Name || r.Text != want.Text || r.P != want.P || r.Best != want.Best || r.None != want.None {
+				t.Errorf("frame %d, row %d: %+v, want %+v", i, k, r, want)
+			}
 		}
 	}
 }
@@ -160,13 +177,21 @@ func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
 	for _, sort := range []Sort{ByProbability, AsTaught} {
 		in.Sort = sort
 		f := Compose(asked(in))
-		test.StopIf(t, len(f.Rows) != mostRows+1, "%d rows", len(f.Rows))
+		if len(f.Rows) != mostRows+1 {
+			t.Fatalf("%d rows", len(f.Rows))
+		}
 		first, last := f.Rows[0], f.Rows[mostRows]
-		test.FailIf(t, sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None, "%s: from %+v to %+v", sort, first, last)
+		if sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None {
+			t.Errorf("%s: from %+v to %+v", sort, first, last)
+		}
 		want := "And 940 more, less probable: " + metaqda.Percent(rest) + " together"
-		test.FailIf(t, f.Rest != want, "rest %q, want %q", f.Rest, want)
+		if f.Rest != want {
+			t.Errorf("rest %q, want %q", f.Rest, want)
+		}
 	}
 	in.Classes = in.Classes[:mostRows]
 	f := Compose(asked(in))
-	test.FailIf(t, len(f.Rows) != mostRows+1 || f.Rest != "", "%d rows, %q", len(f.Rows), f.Rest)
+	if len(f.Rows) != mostRows+1 || f.Rest != "" {
+		t.Errorf("%d rows, %q", len(f.Rows), f.Rest)
+	}
 }

@@ -83,7 +83,9 @@ func compareProbabilities(t *testing.T, got, want *mat.Dense) {
 		metrics.SoftmaxTo(p, got.RawRowView(i), 1)
 		metrics.SoftmaxTo(q, want.RawRowView(i), 1)
 		for c := range p {
-			test.FailIf(t, !(math.Abs(p[c]-q[c]) <= 1e-4), "query %d class %d: probability %v, want %v", i, c, p[c], q[c])
+			if !(math.Abs(p[c]-q[c]) <= 1e-4) {
+				t.Errorf("query %d class %d: probability %v, want %v", i, c, p[c], q[c])
+			}
 		}
 	}
 }
@@ -97,28 +99,38 @@ func TestSpanKeepsInnerProducts(t *testing.T) {
 	task.Support.SetRow(7, sum.RawVector().Data)
 	s := NewSpan(task.Support)
 	_, r := s.Coords.Dims()
-	test.FailIf(t, r != 7, "rank %d, want 7", r)
+	if r != 7 {
+		t.Errorf("rank %d, want 7", r)
+	}
 	var want, got mat.Dense
 	want.Mul(queries, task.Support.T())
 	got.Mul(s.Project(queries), s.Coords.T())
-	test.FailIf(t, !mat.EqualApprox(&got, &want, 1e-10), "inner products of queries and support are not kept")
+	if !mat.EqualApprox(&got, &want, 1e-10) {
+		t.Error("inner products of queries and support are not kept")
+	}
 	want.Reset()
 	got.Reset()
 	want.Mul(task.Support, task.Support.T())
 	got.Mul(s.Coords, s.Coords.T())
-	test.FailIf(t, !mat.EqualApprox(&got, &want, 1e-10), "inner products within the support are not kept")
+	if !mat.EqualApprox(&got, &want, 1e-10) {
+		t.Error("inner products within the support are not kept")
+	}
 }
 
 func TestSpanOfZeros(t *testing.T) {
 	s := NewSpan(mat.NewDense(4, 6, nil))
 	got := s.Project(mat.NewDense(2, 6, []float64{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0}))
-	test.FailIf(t, mat.Norm(got, 1) != 0, "coordinates %v in the span of nothing", got.RawMatrix().Data)
+	if mat.Norm(got, 1) != 0 {
+		t.Errorf("coordinates %v in the span of nothing", got.RawMatrix().Data)
+	}
 }
 
 func TestCentroidByHand(t *testing.T) {
 	task := Task{Support: mat.NewDense(3, 2, []float64{0, 0, 2, 0, 0, 3}), Labels: []int{0, 0, 1}, Way: 2}
 	got := scoresOf(t, &Centroid{}, task, mat.NewDense(1, 2, []float64{1, 1}))
-	test.FailIf(t, got.At(0, 0) != -1 || got.At(0, 1) != -5, "scores %v, want -1 and -5", got.RawMatrix().Data)
+	if got.At(0, 0) != -1 || got.At(0, 1) != -5 {
+		t.Errorf("scores %v, want -1 and -5", got.RawMatrix().Data)
+	}
 }
 
 // The oracle is gonum's covariance and multivariate normal density.
@@ -154,12 +166,16 @@ func TestDiscriminantAgreesWithNormalDensities(t *testing.T) {
 					mean[j] = stat.Mean(mat.Col(nil, j, classRows(task, c)), nil)
 				}
 				normal, ok := distmv.NewNormal(mean, s, nil)
-				test.StopIf(t, !ok, "oracle failed")
+				if !ok {
+					t.Fatal("oracle failed")
+				}
 				difference := got.At(i, c) - normal.LogProb(queries.RawRowView(i))
 				if c == 0 {
 					base = difference // the constant that is left out
 				}
-				test.FailIf(t, !(math.Abs(difference-base) <= 1e-4*(1+math.Abs(got.At(i, c)))), "pooled %v query %d class %d: off by %v", pooled, i, c, difference-base)
+				if !(math.Abs(difference-base) <= 1e-4*(1+math.Abs(got.At(i, c)))) {
+					t.Errorf("pooled %v query %d class %d: off by %v", pooled, i, c, difference-base)
+				}
 			}
 		}
 	}
@@ -183,7 +199,9 @@ func TestDiscriminantWithOneRowIsNearestCentroid(t *testing.T) {
 	for _, pooled := range []bool{false, true} {
 		got := scoresOf(t, &Discriminant{Pooled: pooled}, task, queries)
 		for i := range 20 {
-			test.FailIf(t, metrics.Best(got.RawRowView(i)) != metrics.Best(want.RawRowView(i)), "pooled %v: query %d goes to another class than the nearest centroid", pooled, i)
+			if metrics.Best(got.RawRowView(i)) != metrics.Best(want.RawRowView(i)) {
+				t.Errorf("pooled %v: query %d goes to another class than the nearest centroid", pooled, i)
+			}
 		}
 	}
 }
@@ -191,7 +209,9 @@ func TestDiscriminantWithOneRowIsNearestCentroid(t *testing.T) {
 func TestDiscriminantOfEqualRowsIsDefined(t *testing.T) {
 	task := Task{Support: mat.NewDense(4, 2, []float64{1, 1, 1, 1, 1, 1, 1, 1}), Labels: []int{0, 0, 1, 1}, Way: 2}
 	got := scoresOf(t, &Discriminant{}, task, mat.NewDense(1, 2, []float64{0, 3}))
-	test.FailIf(t, got.At(0, 0) != got.At(0, 1) || math.IsNaN(got.At(0, 0)), "scores %v, want equal numbers", got.RawMatrix().Data)
+	if got.At(0, 0) != got.At(0, 1) || math.IsNaN(got.At(0, 0)) {
+		t.Errorf("scores %v, want equal numbers", got.RawMatrix().Data)
+	}
 }
 
 func checkGradient(t *testing.T, name string, loss func(grad, x []float64) float64, x []float64) {
@@ -201,7 +221,9 @@ func checkGradient(t *testing.T, name string, loss func(grad, x []float64) float
 	scratch := make([]float64, len(x))
 	want := fd.Gradient(nil, func(x []float64) float64 { return loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
 	for i := range want {
-		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= 1e-6*(1+math.Abs(want[i]))), "%s: derivative %d is %v, by differences %v", name, i, got[i], want[i])
+		if !(math.Abs(got[i]-want[i]) <= 1e-6*(1+math.Abs(want[i]))) {
+			t.Errorf("%s: derivative %d is %v, by differences %v", name, i, got[i], want[i])
+		}
 	}
 }
 
@@ -248,7 +270,9 @@ func TestLogisticSolvesTheScalarProblem(t *testing.T) {
 				hi = w
 			}
 		}
-		test.FailIf(t, math.Abs(got.At(0, 0)-lo) > 1e-5 || math.Abs(got.At(0, 1)+lo) > 1e-5, "C = %v: scores %v, want +-%v", c, got.RawMatrix().Data, lo)
+		if math.Abs(got.At(0, 0)-lo) > 1e-5 || math.Abs(got.At(0, 1)+lo) > 1e-5 {
+			t.Errorf("C = %v: scores %v, want +-%v", c, got.RawMatrix().Data, lo)
+		}
 	}
 }
 
@@ -260,7 +284,9 @@ func TestLogisticStopsWhereTheGradientVanishes(t *testing.T) {
 	grad := make([]float64, len(x))
 	newLogisticLoss(task, m.penalty()).loss(grad, x)
 	g := length(grad)
-	test.FailIf(t, g > 1e-4, "gradient of length %v at the optimum", g)
+	if g > 1e-4 {
+		t.Errorf("gradient of length %v at the optimum", g)
+	}
 }
 
 // Votes are counted; among equal ones the class of the nearest row wins, or the first as
@@ -269,12 +295,16 @@ func TestNeighboursVotes(t *testing.T) {
 	task := Task{Support: mat.NewDense(6, 1, []float64{0, 1, 10, 11, 12, 2.5}), Labels: []int{1, 1, 0, 0, 0, 2}, Way: 3}
 	got := scoresOf(t, &Neighbours{K: 3}, task, mat.NewDense(1, 1, []float64{0.4}))
 	for c, want := range []float64{math.Log(1e-12), math.Log(2.0 / 3), math.Log(1.0 / 3)} {
-		test.FailIf(t, !(math.Abs(got.At(0, c)-want) <= 1e-12), "class %d: %v, want %v", c, got.At(0, c), want)
+		if !(math.Abs(got.At(0, c)-want) <= 1e-12) {
+			t.Errorf("class %d: %v, want %v", c, got.At(0, c), want)
+		}
 	}
 	equal := Task{Support: mat.NewDense(4, 1, []float64{3, 9, 1, -9}), Labels: []int{0, 0, 1, 1}, Way: 2}
 	for atMostShot, want := range map[bool]int{true: 1, false: 0} {
 		got := metrics.Best(scoresOf(t, &Neighbours{K: 2, AtMostShot: atMostShot}, equal, mat.NewDense(1, 1, []float64{0})).RawRowView(0))
-		test.FailIf(t, got != want, "nearest wins %v: class %d, want %d", atMostShot, got, want)
+		if got != want {
+			t.Errorf("nearest wins %v: class %d, want %d", atMostShot, got, want)
+		}
 	}
 }
 
@@ -291,7 +321,9 @@ func TestMethodsSeparateWhatIsSeparate(t *testing.T) {
 		}
 		scores := scoresOf(t, m.New(), support, q)
 		for i := range 16 {
-			test.FailIf(t, metrics.Best(scores.RawRowView(i)) != i%4, "%s: query %d of class %d goes to %d", m.Name, i, i%4, metrics.Best(scores.RawRowView(i)))
+			if metrics.Best(scores.RawRowView(i)) != i%4 {
+				t.Errorf("%s: query %d of class %d goes to %d", m.Name, i, i%4, metrics.Best(scores.RawRowView(i)))
+			}
 		}
 	}
 }
@@ -299,9 +331,13 @@ func TestMethodsSeparateWhatIsSeparate(t *testing.T) {
 func TestDenseIsRepeatable(t *testing.T) {
 	task, queries := gaussianTask(9, 3, 3, 10)
 	a, b := scoresOf(t, &Dense{}, task, queries), scoresOf(t, &Dense{}, task, queries)
-	test.FailIf(t, !mat.Equal(a, b), "the same seed trained two heads")
+	if !mat.Equal(a, b) {
+		t.Error("the same seed trained two heads")
+	}
 	task.Seed++
-	test.FailIf(t, mat.Equal(a, scoresOf(t, &Dense{}, task, queries)), "another seed trained the same head")
+	if mat.Equal(a, scoresOf(t, &Dense{}, task, queries)) {
+		t.Error("another seed trained the same head")
+	}
 }
 
 // No neighbours give no votes: that is a programmer's mistake, not NaN.
@@ -310,7 +346,9 @@ func TestNeighboursAreWanted(t *testing.T) {
 	for _, m := range []interface{ Fit(Task) error }{&Neighbours{}, &Propagation{}, &Laplacian{}} {
 		func() {
 			defer func() {
-				test.FailIf(t, recover() == nil, "%T fits without a number of neighbours", m)
+				if recover() == nil {
+					t.Errorf("%T fits without a number of neighbours", m)
+				}
 			}()
 			_ = m.Fit(task)
 		}()

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/lab/metrics"
-	"metaqda/core/test"
 )
 
 func randomFactor(seed uint64, d int) *mat.TriDense {
@@ -35,10 +34,14 @@ func TestMAMLWithoutStepsIsGaussian(t *testing.T) {
 	means, _ := task.means()
 	for c := range 3 {
 		normal, ok := distmv.NewNormal(means.RawRowView(c), &sigma, nil)
-		test.StopIf(t, !ok, "oracle failed")
+		if !ok {
+			t.Fatal("oracle failed")
+		}
 		for i := range 12 {
 			want := normal.LogProb(queries.RawRowView(i)) + 2.5*math.Log(2*math.Pi)
-			test.FailIf(t, !(math.Abs(got.At(i, c)-want) <= 1e-9), "query %d class %d: %v, want %v", i, c, got.At(i, c), want)
+			if !(math.Abs(got.At(i, c)-want) <= 1e-9) {
+				t.Errorf("query %d class %d: %v, want %v", i, c, got.At(i, c), want)
+			}
 		}
 	}
 }
@@ -86,7 +89,9 @@ func TestMAMLStepsRaiseTheLikelihood(t *testing.T) {
 		return sum
 	}
 	a, b, c := likelihood(0), likelihood(1), likelihood(20)
-	test.FailIf(t, !(a < b && b < c), "log likelihood %v after no step, %v after one, %v after 20", a, b, c)
+	if !(a < b && b < c) {
+		t.Errorf("log likelihood %v after no step, %v after one, %v after 20", a, b, c)
+	}
 }
 
 func TestTrainMAMLLowersTheLoss(t *testing.T) {
@@ -126,5 +131,7 @@ func TestTrainMAMLLowersTheLoss(t *testing.T) {
 		return tally.MeanLoss()
 	}
 	before, after := loss(TrainMAML(d, 0, draw)), loss(TrainMAML(d, 300, draw))
-	test.FailIf(t, !(after < 0.8*before), "loss %v before, %v after training", before, after)
+	if !(after < 0.8*before) {
+		t.Errorf("loss %v before, %v after training", before, after)
+	}
 }

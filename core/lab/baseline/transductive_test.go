@@ -34,11 +34,15 @@ func TestNearest(t *testing.T) {
 			return 1
 		})
 		for k, e := range edges {
-			test.StopIf(t, e.to != order[k+1] || math.Abs(e.weight-dot(x.RawRowView(i), x.RawRowView(e.to))) > 1e-14, "neighbour %d of row %d is %v, want row %d", k, i, e, order[k+1])
+			if e.to != order[k+1] || math.Abs(e.weight-dot(x.RawRowView(i), x.RawRowView(e.to))) > 1e-14 {
+				t.Fatalf("neighbour %d of row %d is %v, want row %d", k, i, e, order[k+1])
+			}
 		}
 	}
 	g := nearest(x.Slice(0, 1, 0, 4).(*mat.Dense), 5)
-	test.FailIf(t, len(g) != 1 || len(g[0]) != 0, "a single row has neighbours %v", g)
+	if len(g) != 1 || len(g[0]) != 0 {
+		t.Errorf("a single row has neighbours %v", g)
+	}
 }
 
 // The oracle is the inverse of I - alpha D^-½ W D^-½ as a matrix.
@@ -90,7 +94,9 @@ func TestPropagationMatchesTheInverse(t *testing.T) {
 		for c, v := range row {
 			want := v / (row[0] + row[1] + row[2])
 			p := math.Exp(got.At(i, c))
-			test.FailIf(t, math.Abs(p-want) > 1e-9, "query %d, class %d: %.12g, want %.12g", i, c, p, want)
+			if math.Abs(p-want) > 1e-9 {
+				t.Errorf("query %d, class %d: %.12g, want %.12g", i, c, p, want)
+			}
 		}
 	}
 }
@@ -106,7 +112,9 @@ func TestPropagationWithoutAPath(t *testing.T) {
 	for i := range 2 {
 		for c := range 2 {
 			v := got.At(i, c)
-			test.FailIf(t, math.Abs(v-math.Log(0.5)) > 1e-9, "query %d, class %d: %v, want log 1/2", i, c, v)
+			if math.Abs(v-math.Log(0.5)) > 1e-9 {
+				t.Errorf("query %d, class %d: %v, want log 1/2", i, c, v)
+			}
 		}
 	}
 }
@@ -141,7 +149,9 @@ func TestLaplacianByHand(t *testing.T) {
 	var a [3][2]float64
 	for c, want := range prototypes {
 		for k, v := range want {
-			test.FailIf(t, math.Abs(rectified.At(c, k)-v) > 1e-12, "prototype %d: %v, want %v", c, rectified.RawRowView(c), want)
+			if math.Abs(rectified.At(c, k)-v) > 1e-12 {
+				t.Errorf("prototype %d: %v, want %v", c, rectified.RawRowView(c), want)
+			}
 		}
 		for i := range 3 {
 			dx, dy := queries.At(i, 0)-want[0], queries.At(i, 1)-want[1]
@@ -165,7 +175,9 @@ func TestLaplacianByHand(t *testing.T) {
 	m.ScoresTo(got, queries)
 	for i, want := range y {
 		p := math.Exp(got.At(i, 0))
-		test.FailIf(t, math.Abs(p-want) > 1e-4, "query %d: %v, want %v", i, p, want)
+		if math.Abs(p-want) > 1e-4 {
+			t.Errorf("query %d: %v, want %v", i, p, want)
+		}
 	}
 }
 
@@ -198,15 +210,21 @@ func TestTransductiveMethods(t *testing.T) {
 			for _, v := range row {
 				sum += math.Exp(v)
 			}
-			test.FailIf(t, math.Abs(sum-1) > 1e-9, "%T: probabilities sum to %v", m, sum)
+			if math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%T: probabilities sum to %v", m, sum)
+			}
 			if row[c] == slices.Max(row) {
 				right++
 			}
 		}
-		test.FailIf(t, right < 43, "%T: %d of 45 right", m, right)
+		if right < 43 {
+			t.Errorf("%T: %d of 45 right", m, right)
+		}
 		one := mat.NewDense(1, way, nil)
 		m.ScoresTo(one, queries.Slice(0, 1, 0, d).(*mat.Dense))
 		row := one.RawRowView(0)
-		test.FailIf(t, math.IsNaN(row[0]) || row[0] != slices.Max(row), "%T: a single query has %v", m, row)
+		if math.IsNaN(row[0]) || row[0] != slices.Max(row) {
+			t.Errorf("%T: a single query has %v", m, row)
+		}
 	}
 }

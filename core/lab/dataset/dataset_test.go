@@ -20,17 +20,25 @@ const fixtures = "../../../testdata/dataset/"
 // (5i + j - 20) / 8, three rows for each of four classes.
 func checkCounted(t *testing.T, s *Set) {
 	t.Helper()
-	test.StopIf(t, s.Len() != 12 || s.Dim != 5, "got %d x %d, want 12 x 5", s.Len(), s.Dim)
+	if s.Len() != 12 || s.Dim != 5 {
+		t.Fatalf("got %d x %d, want 12 x 5", s.Len(), s.Dim)
+	}
 	row := make([]float64, 5)
 	for i := range 12 {
 		for j, v := range s.RowTo(row, i) {
 			want := float64(5*i+j-20) / 8
-			test.FailIf(t, v != want, "row %d column %d: got %v, want %v", i, j, v, want)
+			if v != want {
+				t.Errorf("row %d column %d: got %v, want %v", i, j, v, want)
+			}
 		}
-		test.FailIf(t, s.Labels[i] != i/3, "label of row %d: got %d, want %d", i, s.Labels[i], i/3)
+		if s.Labels[i] != i/3 {
+			t.Errorf("label of row %d: got %d, want %d", i, s.Labels[i], i/3)
+		}
 	}
 	got := s.ClassRows(2)
-	test.FailIf(t, len(got) != 3 || got[0] != 6 || got[2] != 8, "rows of class 2: got %v, want [6 7 8]", got)
+	if len(got) != 3 || got[0] != 6 || got[2] != 8 {
+		t.Errorf("rows of class 2: got %v, want [6 7 8]", got)
+	}
 }
 
 func TestLoadReadsWhatNumpyWrote(t *testing.T) {
@@ -44,13 +52,19 @@ func TestLoadReadsWhatNumpyWrote(t *testing.T) {
 
 func TestLoadJoinsTheDescription(t *testing.T) {
 	s := test.Must(Load(fixtures + "plain.npy"))(t)
-	test.FailIf(t, s.Name != "plain" || s.Extractor != "numbers counted in eighths", "got name %q and extractor %q", s.Name, s.Extractor)
+	if s.Name != "plain" || s.Extractor != "numbers counted in eighths" {
+		t.Errorf("got name %q and extractor %q", s.Name, s.Extractor)
+	}
 	for split, want := range map[string]string{"train": "[0 2]", "val": "[1]", "test": "[3]", "all": "[0 1 2 3]", "val,test": "[1 3]"} {
 		got, err := s.Split(split)
-		test.FailIf(t, err != nil || fmt.Sprint(got) != want, "split %q: got %v, %v, want %v", split, got, err, want)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("split %q: got %v, %v, want %v", split, got, err, want)
+		}
 	}
 	got := s.Mean(s.ClassRows(0))
-	test.FailIf(t, got[0] != (-20.0-15-10)/8/3, "mean of class 0 starts with %v", got[0])
+	if got[0] != (-20.0-15-10)/8/3 {
+		t.Errorf("mean of class 0 starts with %v", got[0])
+	}
 	if got := s.Rows([]int{3, 0}); fmt.Sprint(got) != "[9 10 11 0 1 2]" {
 		t.Errorf("rows of classes 3 and 0: %v", got)
 	}
@@ -62,10 +76,16 @@ func TestDecodeCSV(t *testing.T) {
 		"no heading":            "1,2,cat\n3,4,dog\n5,6,cat\n",
 	} {
 		s, err := DecodeCSV("x.csv", strings.NewReader(text), nil)
-		test.StopIf(t, err != nil, "%s: %v", name, err)
-		test.FailIf(t, fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]", "%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]" {
+			t.Errorf("%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
+		}
 		s, err = DecodeCSV("x.csv", strings.NewReader(text), &Meta{Classes: []string{"dog", "cat"}})
-		test.FailIf(t, err != nil || fmt.Sprint(s.Labels) != "[1 0 1]", "%s: got %v, %v in the order of the description", name, s, err)
+		if err != nil || fmt.Sprint(s.Labels) != "[1 0 1]" {
+			t.Errorf("%s: got %v, %v in the order of the description", name, s, err)
+		}
 	}
 }
 
@@ -73,11 +93,15 @@ func TestDecodeCSV(t *testing.T) {
 func TestGroups(t *testing.T) {
 	x, labels := []float32{1, 2, 3, 4, 5, 6}, []int32{0, 1, 1}
 	s, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), nil)
-	test.FailIf(t, err != nil || s.Groups != nil, "without groups: %v, %v", s, err)
+	if err != nil || s.Groups != nil {
+		t.Errorf("without groups: %v, %v", s, err)
+	}
 	want := fmt.Sprint([]int32{7, -1, math.MaxInt32})
 	for _, groups := range []any{[]int32{7, -1, math.MaxInt32}, []int64{7, -1, math.MaxInt32}} {
 		s, err = DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels, groups), nil)
-		test.FailIf(t, err != nil || fmt.Sprint(s.Groups) != want, "%T: %v, %v", groups, s, err)
+		if err != nil || fmt.Sprint(s.Groups) != want {
+			t.Errorf("%T: %v, %v", groups, s, err)
+		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npy")
 	write := func(groups any) {
@@ -87,12 +111,16 @@ func TestGroups(t *testing.T) {
 	}
 	write([]int32{7, -1, math.MaxInt32})
 	s, err = Load(path)
-	test.FailIf(t, err != nil || fmt.Sprint(s.Groups) != want, "beside a .npy: %v, %v", s, err)
+	if err != nil || fmt.Sprint(s.Groups) != want {
+		t.Errorf("beside a .npy: %v, %v", s, err)
+	}
 	for _, bad := range []any{[]int32{1, 2}, []float32{1, 2, 3}} {
 		write(bad)
 		var f *FileError
 		_, err = Load(path)
-		test.FailIf(t, !errors.As(err, &f) || !strings.Contains(f.File, "x.groups.npy") || f.Remedy == "", "groups %v beside a .npy: %v", bad, err)
+		if !errors.As(err, &f) || !strings.Contains(f.File, "x.groups.npy") || f.Remedy == "" {
+			t.Errorf("groups %v beside a .npy: %v", bad, err)
+		}
 	}
 }
 
@@ -155,8 +183,12 @@ func TestBadInputIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.do()
 			var f *FileError
-			test.StopIf(t, !errors.As(err, &f), "got %v, want a *FileError", err)
-			test.FailIf(t, f.File == "" || f.Remedy == "" || f.Row != c.row || !strings.Contains(err.Error(), c.want), "got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v, want a *FileError", err)
+			}
+			if f.File == "" || f.Remedy == "" || f.Row != c.row || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
+			}
 		})
 	}
 }
@@ -171,16 +203,24 @@ func TestLabelsMayBeNamesAndSplitsNumbers(t *testing.T) {
 		for _, json := range []string{`{"splits":{"train":[1],"test":["b"]}}`, `{"classes":["b","éc","d"],"splits":{"train":["éc"],"test":[0]}}`} {
 			m := test.Must(DecodeMeta("x.json", []byte(json)))(t)
 			s, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), labels, m)
-			test.StopIf(t, err != nil, "%s: %v", what, err)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
 			got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits)
-			test.FailIf(t, got != "[b éc] [0 1 0] map[test:[0] train:[1]]", "%s, %s: %s", what, json, got)
+			if got != "[b éc] [0 1 0] map[test:[0] train:[1]]" {
+				t.Errorf("%s, %s: %s", what, json, got)
+			}
 		}
 	}
 	m := test.Must(DecodeMeta("x.json", []byte(`{"classes":["a"]}`)))(t)
 	_, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), npyBytes("<U2", "(3,)", wide), m)
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), `class "b"`), "a name that the .json does not have: %v", err)
+	if err == nil || !strings.Contains(err.Error(), `class "b"`) {
+		t.Errorf("a name that the .json does not have: %v", err)
+	}
 	_, err = DecodeNPY("x.npy", npyBytes("<U2", "(3, 1)", wide), npyOf([]int32{0, 0, 0}), nil)
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "text, not real numbers"), "embeddings of text: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "text, not real numbers") {
+		t.Errorf("embeddings of text: %v", err)
+	}
 }
 
 func TestReadSplits(t *testing.T) {
@@ -196,7 +236,9 @@ func TestReadSplits(t *testing.T) {
 	for path, want := range map[string]string{file: "map[test:[1 2]]", dir: "map[test:[1 2] train:[0 3]]"} {
 		s := test.Must(Load(fixtures + "plain.npy"))(t)
 		err := s.ReadSplits(path)
-		test.FailIf(t, err != nil || fmt.Sprint(s.Splits) != want, "%s: got %v, %v, want %s", path, s.Splits, err, want)
+		if err != nil || fmt.Sprint(s.Splits) != want {
+			t.Errorf("%s: got %v, %v, want %s", path, s.Splits, err, want)
+		}
 	}
 }
 
@@ -206,7 +248,9 @@ func TestAShapeWithoutNumbersIsRefused(t *testing.T) {
 		b := bytes.Replace(npyBytes("<f4", shape, []float32{}), []byte("'fortran_order': False"), []byte("'fortran_order':  True"), 1)
 		for _, embeddings := range [][]byte{b, npyBytes("<f4", shape, []float32{})} {
 			_, err := DecodeNPY("x.npy", embeddings, npyOf([]int32{0}), nil)
-			test.FailIf(t, err == nil, "shape %s was read", shape)
+			if err == nil {
+				t.Errorf("shape %s was read", shape)
+			}
 		}
 	}
 }
@@ -242,9 +286,13 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 			_, err := DecodeNPZ("x.npz", file, nil)
 			runtime.ReadMemStats(&after)
 			var f *FileError
-			test.FailIf(t, !errors.As(err, &f) || !strings.Contains(err.Error(), c.want), "got %v, want %q", err, c.want)
+			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
 			took := after.TotalAlloc - before.TotalAlloc
-			test.FailIf(t, len(file) > 1<<20 || took > 24<<20, "%d bytes of file took %d bytes of memory", len(file), took)
+			if len(file) > 1<<20 || took > 24<<20 {
+				t.Errorf("%d bytes of file took %d bytes of memory", len(file), took)
+			}
 		})
 	}
 }
@@ -261,14 +309,22 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := func(s *Set, err error) {
 			if err != nil {
-				test.FailIf(t, s != nil, "a set and an error")
+				if s != nil {
+					t.Error("a set and an error")
+				}
 				return
 			}
-			test.FailIf(t, s.Groups != nil && len(s.Groups) != s.Len(), "%d groups of %d rows", len(s.Groups), s.Len())
-			test.FailIf(t, len(s.X) != s.Len()*s.Dim, "%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
+			if s.Groups != nil && len(s.Groups) != s.Len() {
+				t.Errorf("%d groups of %d rows", len(s.Groups), s.Len())
+			}
+			if len(s.X) != s.Len()*s.Dim {
+				t.Errorf("%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
+			}
 			for c := range s.Classes {
 				for _, i := range s.ClassRows(c) {
-					test.FailIf(t, s.Labels[i] != c || math.IsNaN(float64(s.Row(i)[0])), "row %d of class %d", i, c)
+					if s.Labels[i] != c || math.IsNaN(float64(s.Row(i)[0])) {
+						t.Errorf("row %d of class %d", i, c)
+					}
 				}
 			}
 		}
@@ -280,12 +336,18 @@ func FuzzDecode(f *testing.F) {
 			for _, m := range []*Meta{nil, {Dimension: 2, Files: []string{"a", "b", "c"}}} {
 				r, err := DecodeRows(file, data, m)
 				if err != nil {
-					test.FailIf(t, r != nil, "rows and an error")
+					if r != nil {
+						t.Error("rows and an error")
+					}
 					continue
 				}
-				test.FailIf(t, r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()), "%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
+				if r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()) {
+					t.Errorf("%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
+				}
 				for _, v := range r.Row(r.Len() - 1) {
-					test.FailIf(t, v-v != 0, "a row holds %v", v)
+					if v-v != 0 {
+						t.Errorf("a row holds %v", v)
+					}
 				}
 			}
 		}

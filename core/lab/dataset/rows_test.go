@@ -31,10 +31,14 @@ func TestRowsNeedNoLabels(t *testing.T) {
 		path := filepath.Join(dir, name)
 		test.OK(t, os.WriteFile(path, data, 0o644))
 		r, err := LoadRows(path)
-		test.FailIf(t, err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true", "%s: %v, %v", name, r, err)
+		if err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true" {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
 		test.OK(t, os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644))
 		r, err = LoadRows(path)
-		test.FailIf(t, err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.Row(1)) != "[p q r] x [3 4]", "%s with its .json: %v, %v", name, r, err)
+		if err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.Row(1)) != "[p q r] x [3 4]" {
+			t.Errorf("%s with its .json: %v, %v", name, r, err)
+		}
 	}
 }
 
@@ -59,12 +63,16 @@ func TestRowsThatCannotBe(t *testing.T) {
 	} {
 		r, err := DecodeRows("x.npz", c.data, c.meta)
 		var wrong *FileError
-		test.FailIf(t, r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say), "%s: %v, %v; want %q", name, r, err, c.say)
+		if r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v, %v; want %q", name, r, err, c.say)
+		}
 	}
 	for _, path := range []string{"gone.npz", fixtures + "emoji.json"} {
 		var wrong *FileError
 		r, err := LoadRows(path)
-		test.FailIf(t, r != nil || !errors.As(err, &wrong), "%s: %v, %v", path, r, err)
+		if r != nil || !errors.As(err, &wrong) {
+			t.Errorf("%s: %v, %v", path, r, err)
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/niw/niwtest"
-	"metaqda/core/test"
 )
 
 // taught returns a classifier of classes with the given numbers of examples, and these.
@@ -50,7 +49,9 @@ func TestDensitiesAreThoseOfTheDefinition(t *testing.T) {
 						classes, own = examples[own:own+1], 0
 					}
 					want := niwtest.LogProb(t, p, inf, query, own, classes...)
-					test.FailIf(t, !(math.Abs(g-want) <= 1e-10*math.Max(1, math.Abs(want))), "d=%d, %v, pooled %v, class %d: %.12g, want %.12g", d, inf, pooled, j, g, want)
+					if !(math.Abs(g-want) <= 1e-10*math.Max(1, math.Abs(want))) {
+						t.Errorf("d=%d, %v, pooled %v, class %d: %.12g, want %.12g", d, inf, pooled, j, g, want)
+					}
 				}
 			}
 		}
@@ -67,7 +68,9 @@ func one(p *niw.Prior, inf niw.Inference, x *mat.Dense, query []float64) float64
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	test.FailIf(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.15g, want %.15g", what, got, want)
+	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s: got %.15g, want %.15g", what, got, want)
+	}
 }
 
 func TestOneDimensionIsTheUnivariateStudentT(t *testing.T) {
@@ -155,7 +158,9 @@ func TestFarExamplesAsQueries(t *testing.T) {
 					c.LogDensitiesTo(l, w.RawRowView(i))
 					nearest, farthest := c.pools[0].post, mat.Norm(w.RowView(i), 2)
 					nearest.Kappa += float64(k)
-					test.FailIf(t, !(l[0] >= nearest.LogProb(inf, farthest*farthest*(1+1e-9)) && l[0] <= nearest.LogProb(inf, 0)) || math.IsInf(l[0], 0), "%g away, example %d of %d, %v: %v", far, i, k, inf, l[0])
+					if !(l[0] >= nearest.LogProb(inf, farthest*farthest*(1+1e-9)) && l[0] <= nearest.LogProb(inf, 0)) || math.IsInf(l[0], 0) {
+						t.Errorf("%g away, example %d of %d, %v: %v", far, i, k, inf, l[0])
+					}
 				}
 			}
 		}

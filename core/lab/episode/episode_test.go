@@ -37,23 +37,33 @@ func checkEpisode(t *testing.T, p *Pool, e Episode) {
 	}
 	used := map[int]bool{}
 	use := func(row int) {
-		test.FailIf(t, used[row], "row %d is used twice", row)
+		if used[row] {
+			t.Errorf("row %d is used twice", row)
+		}
 		used[row] = true
 	}
 	own := map[int]bool{}
 	for j, c := range e.Classes {
-		test.FailIf(t, own[c], "class %d stands twice in the episode", c)
+		if own[c] {
+			t.Errorf("class %d stands twice in the episode", c)
+		}
 		own[c] = true
 		for _, row := range e.Support[j] {
 			use(row)
-			test.FailIf(t, class[row] != c, "support row %d is not of class %d", row, c)
+			if class[row] != c {
+				t.Errorf("support row %d is not of class %d", row, c)
+			}
 		}
 	}
 	for i, row := range e.Query {
 		use(row)
 		label := e.QueryLabel[i]
-		test.FailIf(t, label == Unknown && own[class[row]], "query %d is called unseen but its class is in the episode", row)
-		test.FailIf(t, label != Unknown && e.Classes[label] != class[row], "query %d is labelled as of the class at %d of %v", row, label, e.Classes)
+		if label == Unknown && own[class[row]] {
+			t.Errorf("query %d is called unseen but its class is in the episode", row)
+		}
+		if label != Unknown && e.Classes[label] != class[row] {
+			t.Errorf("query %d is labelled as of the class at %d of %v", row, label, e.Classes)
+		}
 	}
 	if p.Groups != nil {
 		checkGroups(t, p, e.Support, e.Query)
@@ -75,9 +85,13 @@ func TestUniformKeepsItsCounts(t *testing.T) {
 			unequal = unequal || len(rows) != len(e.Support[0])
 		}
 		q := len(e.Query)
-		test.StopIf(t, q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5, "%d queries for %d classes and 2 unknown ones", q, e.Way())
+		if q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5 {
+			t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
+		}
 	}
-	test.FailIf(t, len(ways) != 5 || len(shots) != 4 || !unequal, "300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
+	if len(ways) != 5 || len(shots) != 4 || !unequal {
+		t.Errorf("300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
+	}
 }
 
 func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
@@ -92,12 +106,16 @@ func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
 	for i := range want {
 		wg.Go(func() {
 			got := b.Episode(49 - i)
-			test.FailIf(t, !reflect.DeepEqual(got, want[49-i]), "episode %d differs when drawn out of order", 49-i)
+			if !reflect.DeepEqual(got, want[49-i]) {
+				t.Errorf("episode %d differs when drawn out of order", 49-i)
+			}
 		})
 	}
 	wg.Wait()
 	other, _ := NewUniform(p, Fixed(5, 1, 15), 4)
-	test.FailIf(t, reflect.DeepEqual(other.Episode(0), want[0]) || reflect.DeepEqual(want[0], want[1]), "another seed or number drew the same episode")
+	if reflect.DeepEqual(other.Episode(0), want[0]) || reflect.DeepEqual(want[0], want[1]) {
+		t.Error("another seed or number drew the same episode")
+	}
 }
 
 // Every class must come equally often, every row too. 20,000 draws of 5 of 20
@@ -114,18 +132,26 @@ func TestUniformIsUniform(t *testing.T) {
 		}
 	}
 	for c, n := range class {
-		test.FailIf(t, !(math.Abs(float64(n-5000)) <= 5*61), "class %d came %d times in 20000, want 5000", c, n)
+		if !(math.Abs(float64(n-5000)) <= 5*61) {
+			t.Errorf("class %d came %d times in 20000, want 5000", c, n)
+		}
 	}
 	for r, n := range row {
-		test.FailIf(t, !(math.Abs(float64(n-10000)) <= 5*95), "row %d was support %d times in 100000, want 10000", r, n)
+		if !(math.Abs(float64(n-10000)) <= 5*95) {
+			t.Errorf("row %d was support %d times in 100000, want 10000", r, n)
+		}
 	}
 }
 
 func TestTooSmallPoolsAreRefused(t *testing.T) {
 	few := test.Refused[*TooFewError](t, test.Err(NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0)), "four classes for five ways")
-	test.FailIf(t, few.Have != 4 || few.Need != 5, "four classes for five ways: %v", few)
+	if few.Have != 4 || few.Need != 5 {
+		t.Errorf("four classes for five ways: %v", few)
+	}
 	few = test.Refused[*TooFewError](t, test.Err(NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0)), "15 rows for 16")
-	test.FailIf(t, few.Class != "4" || few.Have != 15 || few.Need != 16, "15 rows for 16: %v", few)
+	if few.Class != "4" || few.Have != 15 || few.Need != 16 {
+		t.Errorf("15 rows for 16: %v", few)
+	}
 	test.Refused[*TooFewError](t, test.Err(NewMetaDataset(pool(9, 9, 9, 9, 1), 0)), "one row for support and query")
 	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}, {Way: Exactly(1), Shot: Exactly(1), Concentration: -1}} {
 		test.Refused[*ConfigError](t, test.Err(NewUniform(pool(20, 20), c, 0)), "%+v", c)
@@ -146,18 +172,28 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 		ways[e.Way()]++
 		smallest := sizes[slices.MinFunc(e.Classes, func(a, b int) int { return sizes[a] - sizes[b] })]
 		query := min(10, smallest/2)
-		test.StopIf(t, len(e.Query) != query*e.Way(), "%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
+		if len(e.Query) != query*e.Way() {
+			t.Fatalf("%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
+		}
 		total := 0
 		for j, rows := range e.Support {
 			total += len(rows)
-			test.StopIf(t, len(rows) < 1 || len(rows) > sizes[e.Classes[j]]-query, "%d shots of a class with %d rows", len(rows), sizes[e.Classes[j]])
+			if len(rows) < 1 || len(rows) > sizes[e.Classes[j]]-query {
+				t.Fatalf("%d shots of a class with %d rows", len(rows), sizes[e.Classes[j]])
+			}
 		}
-		test.StopIf(t, total > 500, "support of %d rows", total)
+		if total > 500 {
+			t.Fatalf("support of %d rows", total)
+		}
 	}
 	for w := range ways {
-		test.FailIf(t, w < 5 || w > 50, "way %d", w)
+		if w < 5 || w > 50 {
+			t.Errorf("way %d", w)
+		}
 	}
-	test.FailIf(t, len(ways) < 40, "only %d different ways in 500 episodes", len(ways))
+	if len(ways) < 40 {
+		t.Errorf("only %d different ways in 500 episodes", len(ways))
+	}
 }
 
 // At most 100 rows of a class count toward the support: five large classes give 250
@@ -178,8 +214,12 @@ func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
 			most = math.Max(most, largest/least)
 		}
 	}
-	test.FailIf(t, !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)), "%.1f rows of support in the mean, want 250", total)
-	test.FailIf(t, !(most > 2.5 && most <= 4.2), "the largest support has %.2f times the rows of the smallest, want up to 4", most)
+	if !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)) {
+		t.Errorf("%.1f rows of support in the mean, want 250", total)
+	}
+	if !(most > 2.5 && most <= 4.2) {
+		t.Errorf("the largest support has %.2f times the rows of the smallest, want up to 4", most)
+	}
 }
 
 func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
@@ -196,25 +236,37 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 		var err error
 		runs[r], err = c.Increments(base, novel, 9, r)
 		test.OK(t, err)
-		test.StopIf(t, len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5, "%d sessions", len(runs[r]))
+		if len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5 {
+			t.Fatalf("%d sessions", len(runs[r]))
+		}
 		used := map[int]bool{}
 		classes := map[int]bool{}
 		for n, s := range runs[r] {
 			for j, k := range s.Classes {
-				test.FailIf(t, n > 0 && classes[k], "class %d is added twice", k)
+				if n > 0 && classes[k] {
+					t.Errorf("class %d is added twice", k)
+				}
 				classes[k] = n > 0 || classes[k]
-				test.FailIf(t, len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16), "session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
+				if len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16) {
+					t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
+				}
 				for _, row := range s.Query[j] {
 					heldOut[row] = true
 				}
 				for _, row := range append(slices.Clone(s.Support[j]), s.Query[j]...) {
-					test.FailIf(t, used[row], "row %d is used twice", row)
+					if used[row] {
+						t.Errorf("row %d is used twice", row)
+					}
 					used[row] = true
 				}
 			}
 		}
 	}
 	most := (8 + 12) * 4
-	test.FailIf(t, len(heldOut) > most, "%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
-	test.FailIf(t, !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]), "runs must share the base session and differ in the others")
+	if len(heldOut) > most {
+		t.Errorf("%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
+	}
+	if !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]) {
+		t.Error("runs must share the base session and differ in the others")
+	}
 }

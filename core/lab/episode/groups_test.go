@@ -43,13 +43,17 @@ func checkGroups(t *testing.T, p *Pool, support [][]int, query []int) {
 	t.Helper()
 	taught := map[int32]bool{}
 	for _, rows := range support {
-		test.FailIf(t, len(rows) == 0, "a class is taught by nothing")
+		if len(rows) == 0 {
+			t.Error("a class is taught by nothing")
+		}
 		for _, row := range rows {
 			taught[p.Groups[row]] = true
 		}
 	}
 	for _, row := range query {
-		test.FailIf(t, taught[p.Groups[row]], "query %d is of group %d, which was taught", row, p.Groups[row])
+		if taught[p.Groups[row]] {
+			t.Errorf("query %d is of group %d, which was taught", row, p.Groups[row])
+		}
 	}
 }
 
@@ -73,13 +77,19 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 				for _, s := range []Sampler{uniform, meta, training} {
 					e := s.Episode(i)
 					checkGroups(t, &p, e.Support, e.Query)
-					test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "%T: an episode drawn twice differs", s)
+					if !reflect.DeepEqual(e, s.Episode(i)) {
+						t.Fatalf("%T: an episode drawn twice differs", s)
+					}
 				}
 				e := uniform.Episode(i)
 				q := len(e.Query)
-				test.StopIf(t, q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7, "%d queries for %d classes and 2 unknown ones", q, e.Way())
+				if q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7 {
+					t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
+				}
 				for _, label := range meta.Episode(i).QueryLabel {
-					test.FailIf(t, label == Unknown, "an unknown query without having asked for one")
+					if label == Unknown {
+						t.Error("an unknown query without having asked for one")
+					}
 				}
 			}
 		})
@@ -95,7 +105,9 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 		checkGroups(t, &p, s.Support, slices.Concat(s.Query...))
 		for j := range s.Classes {
 			want := map[bool]int{true: 12, false: 5}[n == 0]
-			test.FailIf(t, len(s.Support[j]) != want || len(s.Query[j]) != 5, "session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
+			if len(s.Support[j]) != want || len(s.Query[j]) != 5 {
+				t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
+			}
 		}
 	}
 }
@@ -104,10 +116,14 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 // asked.
 func TestGroupsThatCannotBeKeptApartAreRefused(t *testing.T) {
 	few := test.Refused[*TooFewError](t, test.Err(NewUniform(groupsOf(repeated(5, 20)...), Fixed(5, 1, 1), 0)), "one group a class")
-	test.FailIf(t, !few.Grouped || few.Have != 1 || few.Need != 2, "one group a class: %v", few)
+	if !few.Grouped || few.Have != 1 || few.Need != 2 {
+		t.Errorf("one group a class: %v", few)
+	}
 	test.OK(t, test.Err(NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 10), 0)))
 	few = test.Refused[*TooFewError](t, test.Err(NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 11), 0)), "two groups of ten for eleven queries")
-	test.FailIf(t, !few.Grouped, "two groups of ten for eleven queries: %v", few)
+	if !few.Grouped {
+		t.Errorf("two groups of ten for eleven queries: %v", few)
+	}
 	one := groupsOf(repeated(6, 1, 1, 1, 1, 1)...)
 	clear(one.Groups)
 	test.Refused[*TooFewError](t, test.Err(NewMetaDataset(one, 0)), "one group for all")
@@ -140,7 +156,9 @@ func TestLeastFullAgreesWithAllOrders(t *testing.T) {
 			}
 		}
 		got := leastFull(slices.Clone(sizes), most)
-		test.StopIf(t, got != want, "sizes %v within %d: got %d, want %d", sizes, most, got, want)
+		if got != want {
+			t.Fatalf("sizes %v within %d: got %d, want %d", sizes, most, got, want)
+		}
 	}
 }
 
@@ -159,5 +177,7 @@ func TestEpisodesWithoutGroupsStayAsTheyWere(t *testing.T) {
 	fmt.Fprintln(h, sessions)
 	const want = "35535e83eb2a79e80bc2160e8f9c499a4c4af3e07bdd643e2458fe08300c1aab"
 	got := fmt.Sprintf("%x", h.Sum(nil))
-	test.FailIf(t, got != want, "the episodes have the digest %s, want %s", got, want)
+	if got != want {
+		t.Errorf("the episodes have the digest %s, want %s", got, want)
+	}
 }

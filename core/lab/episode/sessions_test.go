@@ -14,7 +14,9 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 	t.Helper()
 	checkEpisode(t, p, e)
 	for _, rows := range e.Support {
-		test.FailIf(t, len(rows) < 1 || len(rows) > 12, "a class is taught by %d rows", len(rows))
+		if len(rows) < 1 || len(rows) > 12 {
+			t.Errorf("a class is taught by %d rows", len(rows))
+		}
 	}
 	for _, label := range e.QueryLabel {
 		if label == Unknown {
@@ -23,7 +25,9 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 			known++
 		}
 	}
-	test.FailIf(t, known != unseen || known < 1 || known > 10, "%d known queries, %d unknown", known, unseen)
+	if known != unseen || known < 1 || known > 10 {
+		t.Errorf("%d known queries, %d unknown", known, unseen)
+	}
 	return known, unseen
 }
 
@@ -35,8 +39,12 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 	for i := range 4000 {
 		e := s.Episode(i)
 		known, _ := checkSession(t, &p, e)
-		test.StopIf(t, known != 10, "session %d has %d queries of taught classes", i, known)
-		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "a session drawn twice differs")
+		if known != 10 {
+			t.Fatalf("session %d has %d queries of taught classes", i, known)
+		}
+		if !reflect.DeepEqual(e, s.Episode(i)) {
+			t.Fatal("a session drawn twice differs")
+		}
 		ways[e.Way()]++
 		for _, rows := range e.Support {
 			shots[len(rows)]++
@@ -48,17 +56,25 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 				perClass[label]++
 			}
 		}
-		test.StopIf(t, slices.Max(perClass)-slices.Min(perClass) > 1, "queries of the classes: %v", perClass)
+		if slices.Max(perClass)-slices.Min(perClass) > 1 {
+			t.Fatalf("queries of the classes: %v", perClass)
+		}
 	}
 	for way := 1; way <= 8; way++ { // 500 with a standard deviation of 21
-		test.FailIf(t, !(math.Abs(float64(ways[way])-500) <= 5*21), "%d sessions of %d classes, want about 500", ways[way], way)
+		if !(math.Abs(float64(ways[way])-500) <= 5*21) {
+			t.Errorf("%d sessions of %d classes, want about 500", ways[way], way)
+		}
 	}
 	for shot := 1; shot <= 12; shot++ {
 		got := float64(shots[shot]) / classes
-		test.FailIf(t, !(math.Abs(got-1./12) <= 0.012), "%d examples with frequency %.4f, want 1/12", shot, got)
+		if !(math.Abs(got-1./12) <= 0.012) {
+			t.Errorf("%d examples with frequency %.4f, want 1/12", shot, got)
+		}
 	}
 	other, _ := NewSessions(p, 4)
-	test.FailIf(t, reflect.DeepEqual(other.Episode(0), s.Episode(0)), "another seed drew the same session")
+	if reflect.DeepEqual(other.Episode(0), s.Episode(0)) {
+		t.Error("another seed drew the same session")
+	}
 }
 
 func TestSessionsTeachAThirdByBursts(t *testing.T) {
@@ -81,8 +97,12 @@ func TestSessionsTeachAThirdByBursts(t *testing.T) {
 	}
 	// Single examples are whole bursts by chance once in a hundred times.
 	share := bursts / classes
-	test.FailIf(t, !(math.Abs(share-1./3) <= 0.03), "a share of %.3f of the classes is taught by bursts, want 1/3", share)
-	test.FailIf(t, number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0, "classes by their number of bursts: %v", number)
+	if !(math.Abs(share-1./3) <= 0.03) {
+		t.Errorf("a share of %.3f of the classes is taught by bursts, want 1/3", share)
+	}
+	if number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0 {
+		t.Errorf("classes by their number of bursts: %v", number)
+	}
 }
 
 // burstsIn returns how many bursts of class c the rows are, 0 where they are
@@ -123,7 +143,9 @@ func TestSessionsOfLittleData(t *testing.T) {
 			for i := range 200 {
 				e := s.Episode(i)
 				checkSession(t, &p, e)
-				test.StopIf(t, e.Way() >= len(s.nonEmpty), "%d of %d classes are taught", e.Way(), len(s.nonEmpty))
+				if e.Way() >= len(s.nonEmpty) {
+					t.Fatalf("%d of %d classes are taught", e.Way(), len(s.nonEmpty))
+				}
 			}
 		})
 	}

@@ -39,13 +39,17 @@ func TestSizesAreDirichlet(t *testing.T) {
 			for _, k := range sizes {
 				total += k
 			}
-			test.StopIf(t, total != way*query || unknown != 2*query, "episode %d: %v queries and %d unknown", i, sizes, unknown)
+			if total != way*query || unknown != 2*query {
+				t.Fatalf("episode %d: %v queries and %d unknown", i, sizes, unknown)
+			}
 			share := float64(sizes[1]) / (way * query)
 			sum, squares = sum+share, squares+share*share
 		}
 		mean := sum / n
 		variance, want := squares/n-mean*mean, float64(way-1)/(way*way*float64(way*a+1))
-		test.FailIf(t, math.Abs(mean-1./way) > 0.015 || math.Abs(variance/want-1) > 0.12, "Dirichlet(%d): mean %.4f, variance %.5f, want %.4f and %.5f", a, mean, variance, 1./way, want)
+		if math.Abs(mean-1./way) > 0.015 || math.Abs(variance/want-1) > 0.12 {
+			t.Errorf("Dirichlet(%d): mean %.4f, variance %.5f, want %.4f and %.5f", a, mean, variance, 1./way, want)
+		}
 	}
 }
 
@@ -63,19 +67,27 @@ func TestSizesKeepTheirTotal(t *testing.T) {
 		c := Fixed(4, 3, 5)
 		c.Concentration = 1
 		s, err := NewUniform(p, c, 9)
-		test.StopIf(t, err != nil, "%v %v", name, err)
+		if err != nil {
+			t.Fatalf("%v %v", name, err)
+		}
 		different := false
 		for i := range 500 {
 			e := s.Episode(i)
 			checkEpisode(t, &p, e)
 			sizes, _ := querySizes(e)
 			for j := range sizes {
-				test.StopIf(t, len(e.Support[j]) != 3, "%s, episode %d: %d support rows", name, i, len(e.Support[j]))
+				if len(e.Support[j]) != 3 {
+					t.Fatalf("%s, episode %d: %d support rows", name, i, len(e.Support[j]))
+				}
 			}
-			test.StopIf(t, len(e.Query) != 20, "%s, episode %d: sizes %v", name, i, sizes)
+			if len(e.Query) != 20 {
+				t.Fatalf("%s, episode %d: sizes %v", name, i, sizes)
+			}
 			different = different || slices.Max(sizes) > 9
 		}
-		test.FailIf(t, !different, "%s: no class is much larger than another", name)
+		if !different {
+			t.Errorf("%s: no class is much larger than another", name)
+		}
 	}
 }
 
@@ -93,6 +105,8 @@ func TestShareOut(t *testing.T) {
 		{0, []float64{1}, []int{5}, []int{0}},
 	} {
 		got := shareOut(c.n, c.shares, c.most)
-		test.FailIf(t, !slices.Equal(got, c.want), "%d by %v: %v, want %v", c.n, c.shares, got, c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d by %v: %v, want %v", c.n, c.shares, got, c.want)
+		}
 	}
 }

@@ -29,15 +29,23 @@ func TestTrainingStaysWithinItsBounds(t *testing.T) {
 	s := test.Must(NewTraining(pools, c, 7))(t)
 	for i := range 400 {
 		e := s.Episode(i)
-		test.StopIf(t, e.Pool != i%2, "episode %d from pool %d", i, e.Pool)
+		if e.Pool != i%2 {
+			t.Fatalf("episode %d from pool %d", i, e.Pool)
+		}
 		checkEpisode(t, &pools[i%2], e)
 		rows := len(e.Query)
 		for j, support := range e.Support {
-			test.StopIf(t, len(support) < 1 || len(support) > 10, "episode %d: class %d has %d shots", i, j, len(support))
+			if len(support) < 1 || len(support) > 10 {
+				t.Fatalf("episode %d: class %d has %d shots", i, j, len(support))
+			}
 			rows += len(support)
 		}
-		test.StopIf(t, rows > 120 || e.Way() < 5 || e.Way() > 20, "episode %d: %d rows, %d ways", i, rows, e.Way())
-		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "an episode drawn twice differs")
+		if rows > 120 || e.Way() < 5 || e.Way() > 20 {
+			t.Fatalf("episode %d: %d rows, %d ways", i, rows, e.Way())
+		}
+		if !reflect.DeepEqual(e, s.Episode(i)) {
+			t.Fatal("an episode drawn twice differs")
+		}
 	}
 }
 
@@ -52,7 +60,9 @@ func TestLogUniform(t *testing.T) {
 	for k := 1; k <= 8; k++ {
 		want := math.Log((float64(k)+1)/float64(k)) / math.Log(9)
 		got := count[k] / n
-		test.FailIf(t, !(math.Abs(got-want) <= 0.01), "%d: drawn with frequency %.3f, want %.3f", k, got, want)
+		if !(math.Abs(got-want) <= 0.01) {
+			t.Errorf("%d: drawn with frequency %.3f, want %.3f", k, got, want)
+		}
 	}
 }
 

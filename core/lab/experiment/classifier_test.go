@@ -80,10 +80,14 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 		for j := range got {
 			p := want[j] / (1 - none)
-			test.StopIf(t, math.Abs(got[j]-p) > 1e-7, "%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
+			if math.Abs(got[j]-p) > 1e-7 {
+				t.Fatalf("%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
+			}
 		}
 		p := 1 / (1 + math.Exp(-w.none[k]))
-		test.StopIf(t, math.Abs(p-none) > 1e-8, "%s: query %d: none %v, the classifier says %v", method, k, p, none)
+		if math.Abs(p-none) > 1e-8 {
+			t.Fatalf("%s: query %d: none %v, the classifier says %v", method, k, p, none)
+		}
 	}
 }
 
@@ -126,11 +130,15 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 			for k, row := range e.Query {
 				none := oracle.LogDensitiesTo(want, white(row))
 				known := floats.LogSumExp(want) - math.Log(4)
-				test.StopIf(t, math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600, "%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
+				if math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600 {
+					t.Fatalf("%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
+				}
 				metrics.SoftmaxTo(want, want, 1)
 				metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 				for j := range got {
-					test.StopIf(t, math.Abs(got[j]-want[j]) > 1e-7, "%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
+					if math.Abs(got[j]-want[j]) > 1e-7 {
+						t.Fatalf("%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
+					}
 				}
 			}
 		}
@@ -146,7 +154,9 @@ func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 	s.setRows(r.base, r.novel)
 	for _, name := range []string{"fb", "map"} {
 		scorer, ok := workerOf(t, p, s, name).scorers[0].(ClassScorer)
-		test.StopIf(t, !ok, "%s cannot add classes", name)
+		if !ok {
+			t.Fatalf("%s cannot add classes", name)
+		}
 		first, second := r.sessions[0][0], r.sessions[0][1]
 		support := append(append([][]int{}, first.Support...), second.Support...)
 		queries := r.queries[:12]
@@ -158,7 +168,9 @@ func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 			a, b := one.RawRowView(i), all.RawRowView(i)
 			metrics.SoftmaxTo(a, a, 1)
 			metrics.SoftmaxTo(b, b, 1)
-			test.StopIf(t, !floats.EqualApprox(a, b, 1e-8), "%s: query %d: %v one by one, %v together", name, i, a, b)
+			if !floats.EqualApprox(a, b, 1e-8) {
+				t.Fatalf("%s: query %d: %v one by one, %v together", name, i, a, b)
+			}
 		}
 	}
 }

@@ -47,18 +47,26 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			q := *p
 			q.Shard, q.Workers = shard, workers
 			part, err := q.Run(t.Context(), domains)
-			test.StopIf(t, err != nil, "%s: %v", protocol, err)
+			if err != nil {
+				t.Fatalf("%s: %v", protocol, err)
+			}
 			return part
 		}
 		encode := func(r *Report, err error) []byte {
-			test.StopIf(t, err != nil, "%s: %v", protocol, err)
+			if err != nil {
+				t.Fatalf("%s: %v", protocol, err)
+			}
 			text, err := r.Encode()
-			test.StopIf(t, err != nil, "%s: %v", protocol, err)
+			if err != nil {
+				t.Fatalf("%s: %v", protocol, err)
+			}
 			return text
 		}
 		want := encode(run(whole, 1).Report(), nil)
 		got := encode(run(whole, 4).Report(), nil)
-		test.FailIf(t, !bytes.Equal(got, want), "%s: four workers give other bytes", protocol)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: four workers give other bytes", protocol)
+		}
 		var parts, memory []*Part
 		for _, i := range []int{2, 0, 1} {
 			part := run(Shard{i, 3}, 2)
@@ -68,7 +76,9 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 		}
 		for name, p := range map[string][]*Part{"written": parts, "in memory": memory} {
 			got := encode(Merge(p...))
-			test.FailIf(t, !bytes.Equal(got, want), "%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
+			}
 		}
 		if protocol == MultiDomain || protocol == Incremental {
 			continue
@@ -84,7 +94,9 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 		}
 		for name, p := range map[string][]*Part{"a report that was written": written, "methods that were run apart": apart} {
 			got := encode(Merge(p...))
-			test.FailIf(t, !bytes.Equal(got, want), "%s: %s give\n%.300s\nwant\n%.300s", protocol, name, got, want)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: %s give\n%.300s\nwant\n%.300s", protocol, name, got, want)
+			}
 		}
 	}
 }
@@ -103,7 +115,9 @@ func TestMergeRefuses(t *testing.T) {
 		{nil, "no shards given"}, {[]*Part{a0, a1}, "shard 2/3 is missing"}, {[]*Part{a0, a1, a1}, "the same shard"}, {[]*Part{a0, b1, a2}, "not shards of one evaluation"},
 	} {
 		err := test.Err(Merge(c.parts...))
-		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say), "%v, want %q", err, c.say)
+		if err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%v, want %q", err, c.say)
+		}
 	}
 	text := test.Must(shard(1, 2, 0).Encode())(t)
 	for _, c := range []struct{ old, new, say string }{
@@ -111,12 +125,16 @@ func TestMergeRefuses(t *testing.T) {
 		{`"queries":20`, `"queries":0`, "damaged"}, {`"records":[{`, `"records":[null,{`, "damaged"},
 	} {
 		damaged := strings.Replace(string(text), c.old, c.new, 1)
-		test.StopIf(t, damaged == string(text), "no %s in the part", c.old)
+		if damaged == string(text) {
+			t.Fatalf("no %s in the part", c.old)
+		}
 		read, err := DecodePart("torn.json", []byte(damaged))
 		if err == nil {
 			_, err = Merge(read)
 		}
-		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), "torn.json"), "%s: %v, want %q", c.new, err, c.say)
+		if err == nil || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), "torn.json") {
+			t.Errorf("%s: %v, want %q", c.new, err, c.say)
+		}
 	}
 }
 
@@ -136,17 +154,25 @@ func TestPlanIsChecked(t *testing.T) {
 		p, domains := small(t, c.protocol)
 		c.spoil(p)
 		err := test.Refused[*dataset.FieldError](t, test.Err(p.Run(t.Context(), domains)), "%s", field)
-		test.FailIf(t, !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
+		if !strings.HasPrefix(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 	p, domains := small(t, LeaveOneDomainOut)
 	err := test.Err(p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})))
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "one --prior for each"), "one prior for two domains left out: %v", err)
-	test.FailIf(t, test.Err(p.Run(t.Context(), nil)) == nil, "no domain is no error")
+	if err == nil || !strings.Contains(err.Error(), "one --prior for each") {
+		t.Errorf("one prior for two domains left out: %v", err)
+	}
+	if test.Err(p.Run(t.Context(), nil)) == nil {
+		t.Error("no domain is no error")
+	}
 	p, domains = small(t, Transductive)
 	domains[0].Prior = nil
 	p.Methods = test.Must(Choose(Methods(), "metaqda-transductive"))(t)
 	err = test.Err(p.Run(t.Context(), domains))
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "give one with --prior"), "without a prior: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "give one with --prior") {
+		t.Errorf("without a prior: %v", err)
+	}
 }
 
 // A run ends soon after its context, and with the first error of a method.
@@ -155,12 +181,16 @@ func TestRunStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p.Progress = func(string, int, int) { cancel() }
 	_, err := p.Run(ctx, domains)
-	test.FailIf(t, !errors.Is(err, context.Canceled), "a cancelled run: %v", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run: %v", err)
+	}
 	broken := errors.New("out of order")
 	p.Progress = nil
 	p.Methods = []Method{{Name: "broken", Prepare: func(*Source, *Plan) (func() Scorer, error) { return nil, broken }}}
 	_, err = p.Run(t.Context(), domains)
-	test.FailIf(t, !errors.Is(err, broken), "a method that cannot be prepared: %v", err)
+	if !errors.Is(err, broken) {
+		t.Errorf("a method that cannot be prepared: %v", err)
+	}
 }
 
 // A set without splits is centred on what the prior was learned from.
@@ -171,7 +201,9 @@ func TestCentreWithoutSplits(t *testing.T) {
 	prior.DataMean = []float64{3, 3.5, 2.5, 3, 3, 3.25}
 	domains[0] = Domain{Set: datasettest.Gaussians{Classes: 12, Rows: 20, Dim: 6, Bare: true}.Set("bare"), Prior: prior}
 	sources, err := p.sources(domains)
-	test.FailIf(t, err != nil || !slices.Equal(sources[0].centre, prior.DataMean) || sources[0].split != "all", "centred on %v in split %s, want %v (%v)", sources[0].centre, sources[0].split, prior.DataMean, err)
+	if err != nil || !slices.Equal(sources[0].centre, prior.DataMean) || sources[0].split != "all" {
+		t.Errorf("centred on %v in split %s, want %v (%v)", sources[0].centre, sources[0].split, prior.DataMean, err)
+	}
 }
 
 // The measures are computed here again from the scores alone.
@@ -186,7 +218,9 @@ func TestSessionsMeasures(t *testing.T) {
 	notBest := notBestTo(make([]float64, 6), scores)
 	for i, v := range p {
 		want := math.Log((1 - math.Max(v, 1-v)) / math.Max(v, 1-v))
-		test.FailIf(t, math.Abs(notBest[i]-want) > 1e-12, "query %d: log odds %v, want %v", i, notBest[i], want)
+		if math.Abs(notBest[i]-want) > 1e-12 {
+			t.Errorf("query %d: log odds %v, want %v", i, notBest[i], want)
+		}
 	}
 	logits := []float64{-2, 1, -0.5, 3, -1, 0.25}
 	b := &Block{Method: "m", Data: "d", Records: []*Record{newRecord(0, &e, scores, logits, 0)}}
@@ -206,10 +240,14 @@ func TestSessionsMeasures(t *testing.T) {
 		{"none_auroc", *x.NoneAUROC, 6. / 9}, {"none_brier", *x.NoneBrier, brier}, {"none_ece", *x.NoneECE, bins.ECE()},
 		{"wrongly_none", *x.WronglyNone, 1. / 3}, {"wrongly_known", *x.WronglyKnown, 1. / 3},
 	} {
-		test.FailIf(t, math.Abs(m.got-m.want) > 1e-12, "%s is %v, want %v", m.name, m.got, m.want)
+		if math.Abs(m.got-m.want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
+		}
 	}
 	one := notBestTo(make([]float64, 1), mat.NewDense(1, 1, []float64{5}))
-	test.FailIf(t, !math.IsInf(one[0], -1), "a single class leaves log odds of %v", one[0])
+	if !math.IsInf(one[0], -1) {
+		t.Errorf("a single class leaves log odds of %v", one[0])
+	}
 }
 
 // A group may be asked about or taught, whatever the protocol and the split.
@@ -224,7 +262,9 @@ func TestEvaluationKeepsGroupsApart(t *testing.T) {
 			e := cells[0].test.Episode(i)
 			for _, row := range slices.Concat(e.Support...) {
 				for _, query := range e.Query {
-					test.StopIf(t, set.Groups[row] == set.Groups[query], "%s: row %d is taught and %d of its group asked", protocol, row, query)
+					if set.Groups[row] == set.Groups[query] {
+						t.Fatalf("%s: row %d is taught and %d of its group asked", protocol, row, query)
+					}
 				}
 			}
 		}
@@ -245,7 +285,9 @@ func TestBalanceGradientByFiniteDifferences(t *testing.T) {
 	l.loss(got, x)
 	want := fd.Gradient(nil, func(x []float64) float64 { return l.loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
 	for k := range want {
-		test.FailIf(t, math.Abs(got[k]-want[k]) > 1e-7, "derivative %d is %v, by differences %v", k, got[k], want[k])
+		if math.Abs(got[k]-want[k]) > 1e-7 {
+			t.Errorf("derivative %d is %v, by differences %v", k, got[k], want[k])
+		}
 	}
 }
 
@@ -271,5 +313,7 @@ func TestBalanceIsFound(t *testing.T) {
 		l.scores, l.labels = append(l.scores, row), append(l.labels, y)
 	}
 	got := l.minimise()
-	test.FailIf(t, got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2, "got %+v, want about %+v", got, truth)
+	if got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2 {
+		t.Errorf("got %+v, want about %+v", got, truth)
+	}
 }

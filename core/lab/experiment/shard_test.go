@@ -21,7 +21,9 @@ func TestShardsCountFromZeroOrOne(t *testing.T) {
 			}
 		}
 		for e, n := range done {
-			test.FailIf(t, n != 1, "counting from %d, episode %d is done %d times", from, e, n)
+			if n != 1 {
+				t.Errorf("counting from %d, episode %d is done %d times", from, e, n)
+			}
 		}
 	}
 }
@@ -37,7 +39,9 @@ func TestMultiDomainSummary(t *testing.T) {
 	r.summarise()
 	for i, want := range []Summary{{Overall: 0.45, AverageRank: 1.75}, {Overall: 0.55, AverageRank: 1.25}} {
 		got := r.Summary[i]
-		test.FailIf(t, math.Abs(got.Overall-want.Overall) > 1e-12 || got.AverageRank != want.AverageRank || *got.OutOfDomain != 0.4 || *got.InDomain != []float64{0.5, 0.7}[i], "method %s: %+v", got.Method, *got)
+		if math.Abs(got.Overall-want.Overall) > 1e-12 || got.AverageRank != want.AverageRank || *got.OutOfDomain != 0.4 || *got.InDomain != []float64{0.5, 0.7}[i] {
+			t.Errorf("method %s: %+v", got.Method, *got)
+		}
 	}
 }
 
@@ -76,5 +80,7 @@ func TestMargins(t *testing.T) {
 			t.Errorf("margin %d: got %+v, want %+v", i, *got, want)
 		}
 	}
-	test.FailIf(t, len(r.Margins) != 5, "%d margins, want 5", len(r.Margins))
+	if len(r.Margins) != 5 {
+		t.Errorf("%d margins, want 5", len(r.Margins))
+	}
 }

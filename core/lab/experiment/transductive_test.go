@@ -32,7 +32,9 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	for i := range 10 {
 		e := cells[0].test.Episode(i)
 		for _, one := range collect(alone, e) {
-			test.StopIf(t, math.IsNaN(one), "not a number")
+			if math.IsNaN(one) {
+				t.Fatal("not a number")
+			}
 		}
 		a, b := collect(alone, e), collect(together, e)
 		for k := range a {
@@ -41,10 +43,14 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 		e.Query, e.QueryLabel = e.Query[:1], e.QueryLabel[:1]
 		a, b = collect(alone, e), collect(together, e)
 		for k := range a {
-			test.StopIf(t, math.Abs(a[k]-b[k]) > 1e-9, "task %d: one by one %v, together %v", i, a, b)
+			if math.Abs(a[k]-b[k]) > 1e-9 {
+				t.Fatalf("task %d: one by one %v, together %v", i, a, b)
+			}
 		}
 	}
-	test.FailIf(t, !differ, "many queries together are no different from one by one")
+	if !differ {
+		t.Error("many queries together are no different from one by one")
+	}
 }
 
 // Tasks ask for the class sizes and out-of-set queries of the plan, and what they measure has
@@ -77,17 +83,27 @@ func TestTogetherMeasures(t *testing.T) {
 			for _, n := range sizes {
 				unequal = unequal || n != p.Queries
 			}
-			test.StopIf(t, sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.outOfSet*4*float64(p.Queries), "%+v: %v queries and %d out of set", c, sizes, unknown)
+			if sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.outOfSet*4*float64(p.Queries) {
+				t.Fatalf("%+v: %v queries and %d out of set", c, sizes, unknown)
+			}
 		}
-		test.FailIf(t, unequal != (c.imbalance == ImbalanceDirichlet), "%+v: unequal class sizes: %v", c, unequal)
+		if unequal != (c.imbalance == ImbalanceDirichlet) {
+			t.Errorf("%+v: unequal class sizes: %v", c, unequal)
+		}
 		part := test.Must(p.Run(t.Context(), domains))(t)
 		r := part.Report()
-		test.FailIf(t, r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["out_of_set"] != c.outOfSet, "%+v: header %+v", c, r.Header)
+		if r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["out_of_set"] != c.outOfSet {
+			t.Errorf("%+v: header %+v", c, r.Header)
+		}
 		for _, m := range methods {
 			x := r.Find(m, "alpha", 4, 2)
-			test.FailIf(t, x.Queries != 9*4*p.Queries || !(x.Accuracy.Mean > 0.3) || !(x.NLL > 0) || !(x.ECE >= 0 && x.ECE < 1) || x.ECETS != nil, "%+v, %s: %+v", c, m, x)
+			if x.Queries != 9*4*p.Queries || !(x.Accuracy.Mean > 0.3) || !(x.NLL > 0) || !(x.ECE >= 0 && x.ECE < 1) || x.ECETS != nil {
+				t.Errorf("%+v, %s: %+v", c, m, x)
+			}
 			for name, v := range map[string]*float64{"AUROC": x.AUROCNone, "ECE": x.ECENone, "Brier": x.BrierNone} {
-				test.FailIf(t, (v != nil) != (c.outOfSet > 0) || v != nil && !(*v >= 0 && *v <= 1), "%+v, %s: %s of none is %v", c, m, name, v)
+				if (v != nil) != (c.outOfSet > 0) || v != nil && !(*v >= 0 && *v <= 1) {
+					t.Errorf("%+v, %s: %s of none is %v", c, m, name, v)
+				}
 			}
 			knows := strings.HasPrefix(m, "metaqda")
 			if c.outOfSet > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
@@ -107,5 +123,7 @@ func TestTogetherAsksWhatStandardAsks(t *testing.T) {
 		part := test.Must(plan.Run(t.Context(), domains))(t)
 		accuracy[i] = part.Report().Find("fb", "alpha", 5, 5).Accuracy.Mean
 	}
-	test.FailIf(t, accuracy[0] != accuracy[1], "accuracy of fb is %v, in the standard protocol %v", accuracy[0], accuracy[1])
+	if accuracy[0] != accuracy[1] {
+		t.Errorf("accuracy of fb is %v, in the standard protocol %v", accuracy[0], accuracy[1])
+	}
 }

@@ -17,15 +17,21 @@ import (
 func TestComposeUndoesTheBase(t *testing.T) {
 	w := newWorld(4, 8, 10, 0.5, spread(6))
 	base, ok := NewBase(6, []Labelled{{&w.domain, w.pool.Rows}}, 0.3, 2)
-	test.StopIf(t, !ok, "base not positive definite")
+	if !ok {
+		t.Fatal("base not positive definite")
+	}
 	white := base.Whiten(&w.domain, 2)
 	p := randomParams(rand.New(rand.NewPCG(1, 1)), 6)
 	full := base.Compose(p)
 	back := relative(base, full)
 	for i := range 6 {
-		test.FailIf(t, !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9), "m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
+		if !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9) {
+			t.Errorf("m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
+		}
 		for j := range i + 1 {
-			test.FailIf(t, !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9), "L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
+			if !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9) {
+				t.Errorf("L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
+			}
 		}
 	}
 	e := w.source(t, smallTasks).Sampler.Episode(0)
@@ -51,7 +57,9 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	w := newWorld(5, 5, 40, 0.5, spread(4))
 	const shrink = 0.25
 	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, shrink, 1)
-	test.StopIf(t, !ok, "base not positive definite")
+	if !ok {
+		t.Fatal("base not positive definite")
+	}
 	want := mat.NewDense(4, 4, nil)
 	for _, rows := range w.pool.Rows {
 		x := mat.NewDense(len(rows), 4, nil)
@@ -78,7 +86,9 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	l := mat.NewDense(4, 4, base.l.lower)
 	var got mat.Dense
 	got.Mul(l, l.T())
-	test.FailIf(t, !mat.EqualApprox(&got, want, 1e-12), "got %v\nwant %v", mat.Formatted(&got), mat.Formatted(want))
+	if !mat.EqualApprox(&got, want, 1e-12) {
+		t.Errorf("got %v\nwant %v", mat.Formatted(&got), mat.Formatted(want))
+	}
 }
 
 // All rows alike, one row a class for the support and one for the queries: no
@@ -90,7 +100,9 @@ func TestDegenerateWorld(t *testing.T) {
 		w.pool.Rows = append(w.pool.Rows, []int{2 * c, 2*c + 1})
 	}
 	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, 0.6, 1)
-	test.StopIf(t, !ok, "no base without scatter")
+	if !ok {
+		t.Fatal("no base without scatter")
+	}
 	w.domain = *base.Whiten(&w.domain, 1)
 	c := smallConfig()
 	tasks := episode.Tasks{Way: episode.Exactly(3), Shot: episode.Exactly(1), Query: episode.Exactly(1)}
@@ -98,7 +110,9 @@ func TestDegenerateWorld(t *testing.T) {
 	p := base.Compose(run(t, tr).Result())
 	test.OK(t, p.Prior.Validate())
 	v := tr.Best().Validation
-	test.FailIf(t, !(math.Abs(v.Loss-math.Log(3)) <= 1e-6), "loss %v, want ln 3", v.Loss)
+	if !(math.Abs(v.Loss-math.Log(3)) <= 1e-6) {
+		t.Errorf("loss %v, want ln 3", v.Loss)
+	}
 }
 
 // relative is the inverse of [Base.Compose]: m' = L0⁻¹ m, L' = L0⁻¹ L.

@@ -24,11 +24,15 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 	s := test.Must(episode.NewUniform(w.pool, c, 3))(t)
 	for _, o := range []lda.Options{{Shared: 1, Kappa: 2}, {Shared: 0.3, Kappa: 5, Centre: 1.5, Near: 0.2}} {
 		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 2)
-		test.StopIf(t, err != nil || len(samples) != 4, "%v %v", err, len(samples))
+		if err != nil || len(samples) != 4 {
+			t.Fatalf("%v %v", err, len(samples))
+		}
 		for n, got := range samples {
 			e := s.Episode(n)
 			c := taughtRows(t, p, o, w, &e)
-			test.StopIf(t, got.Way() != 3, "%d classes", got.Way())
+			if got.Way() != 3 {
+				t.Fatalf("%d classes", got.Way())
+			}
 			near(t, fmt.Sprint("support of ", n), append(got.Scores, got.Unknown...), append(c.Support().Scores, c.Support().Unknown...))
 			var query []float64
 			for _, r := range e.Query {
@@ -63,9 +67,13 @@ func wide(x []float32) []float64 {
 
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
-	test.StopIf(t, len(got) != len(want), "%s: %d numbers, want %d", what, len(got), len(want))
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
 	for i := range want {
-		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= 1e-8*math.Max(1, math.Abs(want[i]))), "%s: [%d] is %v, want %v", what, i, got[i], want[i])
+		if !(math.Abs(got[i]-want[i]) <= 1e-8*math.Max(1, math.Abs(want[i]))) {
+			t.Errorf("%s: [%d] is %v, want %v", what, i, got[i], want[i])
+		}
 	}
 }
 
@@ -90,5 +98,7 @@ func TestClassDistanceByPairs(t *testing.T) {
 	}
 	got := ClassDistance(p, []Labelled{{&w.domain, w.pool.Rows}, {&Domain{Dim: d, X: make([]float32, d)}, [][]int{{0}}}}, 2)
 	want := sum / n
-	test.FailIf(t, !(math.Abs(got-want) <= 1e-9*want), "got %v, want %v", got, want)
+	if !(math.Abs(got-want) <= 1e-9*want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }

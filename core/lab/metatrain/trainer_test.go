@@ -99,7 +99,9 @@ func TestTrainingImprovesValidationAccuracy(t *testing.T) {
 				c.Steps = 200
 				tr := run(t, newTrainer(t, c, 1))
 				first, best := tr.History()[0].Validation, tr.Best().Validation
-				test.FailIf(t, best.Accuracy < first.Accuracy+0.03, "%s %v %v: accuracy from %.3f to %.3f", o, loss, inf, first.Accuracy, best.Accuracy)
+				if best.Accuracy < first.Accuracy+0.03 {
+					t.Errorf("%s %v %v: accuracy from %.3f to %.3f", o, loss, inf, first.Accuracy, best.Accuracy)
+				}
 				test.OK(t, tr.Result().Prior.Validate())
 			}
 		}
@@ -118,7 +120,9 @@ func TestKappaIsRecovered(t *testing.T) {
 		c.Steps, c.ScalarRate, c.Rate, c.Clip, c.ValidateEvery = 500, 0.03, 0.01, 0, 1000
 		tr := test.Must(NewTrainer(6, c, w.source(t, episode.Tasks{Way: episode.Exactly(10), Shot: episode.Range{Min: 1, Max: 3}, Query: episode.Exactly(4)}), nil, 1))(t)
 		got := run(t, tr).Result().Prior.Kappa
-		test.FailIf(t, !(math.Abs(math.Log(got/truth)) <= 0.25), "from %v: kappa %.3f, want about %v", start, got, truth)
+		if !(math.Abs(math.Log(got/truth)) <= 0.25) {
+			t.Errorf("from %v: kappa %.3f, want about %v", start, got, truth)
+		}
 	}
 }
 
@@ -126,7 +130,9 @@ func TestFixedStaysFixed(t *testing.T) {
 	c := smallConfig()
 	c.Fixed, c.Patience, c.Steps = "mean,scale,kappa,nu,temperature,none", 2, 1000
 	tr := run(t, newTrainer(t, c, 1))
-	test.FailIf(t, tr.StepCount() != 2*c.ValidateEvery || tr.Best().Step != 0, "what nothing betters went on to step %d, best %d", tr.StepCount(), tr.Best().Step)
+	if tr.StepCount() != 2*c.ValidateEvery || tr.Best().Step != 0 {
+		t.Errorf("what nothing betters went on to step %d, best %d", tr.StepCount(), tr.Best().Step)
+	}
 	got, want := tr.Result(), niw.HandCrafted(10, 1)
 	if !mat.Equal(got.Prior.L, want.L) || !mat.Equal(mat.NewVecDense(10, got.Prior.M), mat.NewVecDense(10, want.M)) ||
 		got.Prior.Kappa != 1 || got.Prior.Nu != 10 || got.Head != (Head{}) {
@@ -139,7 +145,9 @@ func TestDivergenceIsAnError(t *testing.T) {
 	c.Clip, c.Rate, c.Objective.Loss = 0, 1e300, NLL
 	var bad *DivergedError
 	err := newTrainer(t, c, 1).Run(context.Background(), nil)
-	test.FailIf(t, !errors.As(err, &bad), "got %v", err)
+	if !errors.As(err, &bad) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestConfigRejects(t *testing.T) {
@@ -150,7 +158,9 @@ func TestConfigRejects(t *testing.T) {
 	} {
 		c := smallConfig()
 		change(&c)
-		test.FailIf(t, c.Validate() == nil, "%s passed", name)
+		if c.Validate() == nil {
+			t.Errorf("%s passed", name)
+		}
 	}
 }
 
@@ -161,26 +171,34 @@ func TestUpdateRules(t *testing.T) {
 	c.Optimiser = Adam
 	x := []float64{1, 1}
 	c.update(newMoments(Adam, 2), 0, x, []float64{0.3, -7}, 1, 0.1, 1)
-	test.FailIf(t, math.Abs(x[0]-0.9) > 1e-6 || math.Abs(x[1]-1.1) > 1e-6, "adam: %v", x)
+	if math.Abs(x[0]-0.9) > 1e-6 || math.Abs(x[1]-1.1) > 1e-6 {
+		t.Errorf("adam: %v", x)
+	}
 	c.Optimiser, c.Momentum = SGD, 0.5
 	m, y := newMoments(SGD, 1), []float64{0}
 	for i := range 3 {
 		c.update(m, 0, y, []float64{1}, 1, 1, i+1)
 	}
 	want := -(1 + 1.5 + 1.75)
-	test.FailIf(t, y[0] != want, "momentum: got %v, want %v", y[0], want)
+	if y[0] != want {
+		t.Errorf("momentum: got %v, want %v", y[0], want)
+	}
 }
 
 func TestSchedules(t *testing.T) {
 	c := Config{Schedule: Cosine, Steps: 100}
 	for step, want := range map[int]float64{0: 1, 50: 0.5, 100: 0} {
 		got := c.rateAt(step)
-		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "cosine at %d: got %v, want %v", step, got, want)
+		if !(math.Abs(got-want) <= 1e-12) {
+			t.Errorf("cosine at %d: got %v, want %v", step, got, want)
+		}
 	}
 	c = Config{Schedule: Stepped, StepEvery: 10, StepFactor: 0.1, WarmUp: 4}
 	for step, want := range map[int]float64{0: 0.25, 3: 1, 9: 1, 10: 0.1, 25: 0.01} {
 		got := c.rateAt(step)
-		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "step at %d: got %v, want %v", step, got, want)
+		if !(math.Abs(got-want) <= 1e-12) {
+			t.Errorf("step at %d: got %v, want %v", step, got, want)
+		}
 	}
 }
 
@@ -211,7 +229,9 @@ func TestLossIsThatOfTheDensities(t *testing.T) {
 		for i, y := range task.Labels {
 			p.Prior.WhitenTo(z, task.X[(row+i)*d:(row+i+1)*d])
 			none := c.LogDensitiesTo(l[:way], z)
-			test.FailIf(t, !floats.EqualApprox(w.logp[i*way:(i+1)*way], l[:way], 1e-9), "%v, query %d: log densities %v, want %v", inf, i, w.logp[i*way:(i+1)*way], l[:way])
+			if !floats.EqualApprox(w.logp[i*way:(i+1)*way], l[:way], 1e-9) {
+				t.Errorf("%v, query %d: log densities %v, want %v", inf, i, w.logp[i*way:(i+1)*way], l[:way])
+			}
 			for j := range task.Shots {
 				l[j] = math.Log((1-pi)/float64(way)) + (l[j]-none)/math.Exp(p.Head.LogT)
 			}
@@ -221,7 +241,9 @@ func TestLossIsThatOfTheDensities(t *testing.T) {
 			}
 			want += (floats.LogSumExp(l) - l[y]) / float64(len(task.Labels))
 		}
-		test.FailIf(t, !(math.Abs(loss-want) <= 1e-9), "%v: loss %v, by the densities %v", inf, loss, want)
+		if !(math.Abs(loss-want) <= 1e-9) {
+			t.Errorf("%v: loss %v, by the densities %v", inf, loss, want)
+		}
 	}
 }
 
@@ -244,7 +266,9 @@ func TestStepsAreClipped(t *testing.T) {
 	freeMatrix, freeScalar := moved(0)
 	clip := math.Min(freeMatrix/c.Rate, freeScalar/c.ScalarRate) / 4
 	matrix, scalar := moved(clip)
-	test.FailIf(t, !(math.Abs(matrix-c.Rate*clip) <= 1e-9 && math.Abs(scalar-c.ScalarRate*clip) <= 1e-9), "m and L moved by %v, the scalars by %v; want %v and %v", matrix, scalar, c.Rate*clip, c.ScalarRate*clip)
+	if !(math.Abs(matrix-c.Rate*clip) <= 1e-9 && math.Abs(scalar-c.ScalarRate*clip) <= 1e-9) {
+		t.Errorf("m and L moved by %v, the scalars by %v; want %v and %v", matrix, scalar, c.Rate*clip, c.ScalarRate*clip)
+	}
 }
 
 // The prior probability of none of these is that of the task's own queries where the
@@ -259,6 +283,8 @@ func TestNonePriorOfATask(t *testing.T) {
 		{Objective{Loss: OpenSet, NonePrior: 0.2}, []int{0, 1, Unknown}, 0.2}, {Objective{NonePrior: 0.2}, []int{0, Unknown}, 0},
 	} {
 		got := c.o.pi(c.labels)
-		test.FailIf(t, got != c.want, "%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
+		if got != c.want {
+			t.Errorf("%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
+		}
 	}
 }

@@ -23,9 +23,13 @@ func TestTallyByHand(t *testing.T) {
 		"accuracy": {a.Accuracy(), 0.5}, "loss": {a.MeanLoss(), (math.Log(4./3) + math.Log(10)) / 2},
 		"brier": {a.MeanBrier(), (2*0.0625 + 2*0.81) / 2}, "ece": {a.Bins.ECE(), (0.25 + 0.9) / 2}, "mce": {a.Bins.MCE(), 0.9},
 	} {
-		test.FailIf(t, !(relative(v[0], v[1]) < 1e-14), "%s: got %v, want %v", name, v[0], v[1])
+		if !(relative(v[0], v[1]) < 1e-14) {
+			t.Errorf("%s: got %v, want %v", name, v[0], v[1])
+		}
 	}
-	test.FailIf(t, NewReliability(3).ECE() != 0, "ECE of nothing is not 0")
+	if NewReliability(3).ECE() != 0 {
+		t.Error("ECE of nothing is not 0")
+	}
 }
 
 func TestFitTemperatureIsAMinimum(t *testing.T) {
@@ -51,7 +55,9 @@ func TestFitTemperatureIsAMinimum(t *testing.T) {
 		}
 		best := FitTemperature(scores, labels)
 		for _, f := range []float64{0.9, 0.999, 1.001, 1.1} {
-			test.FailIf(t, !(loss(best) < loss(best*f)), "scale %v: loss at %v is not below that at %v times it", scale, best, f)
+			if !(loss(best) < loss(best*f)) {
+				t.Errorf("scale %v: loss at %v is not below that at %v times it", scale, best, f)
+			}
 		}
 	}
 }
@@ -100,9 +106,13 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 		}
 		want /= float64(len(pos) * len(neg))
 		got := AUROC(pos, neg)
-		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "AUROC %v, want %v", got, want)
+		if !(math.Abs(got-want) <= 1e-12) {
+			t.Errorf("AUROC %v, want %v", got, want)
+		}
 	}
-	test.FailIf(t, !math.IsNaN(AUROC(nil, []float64{1})), "AUROC without positives is a number")
+	if !math.IsNaN(AUROC(nil, []float64{1})) {
+		t.Error("AUROC without positives is a number")
+	}
 }
 
 // Scores that are no numbers count as the lowest and stop nothing.
@@ -110,16 +120,22 @@ func TestDetectionOfWhatIsNoNumber(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range [][2][]float64{{{nan}, {nan}}, {{nan, 1}, {0}}, {{1}, {nan, 0, nan}}} {
 		got := AUROC(c[0], c[1])
-		test.FailIf(t, !(got >= 0 && got <= 1), "AUROC of %v against %v is %v", c[0], c[1], got)
+		if !(got >= 0 && got <= 1) {
+			t.Errorf("AUROC of %v against %v is %v", c[0], c[1], got)
+		}
 		got = AUPR(c[0], c[1])
-		test.FailIf(t, !(got >= 0 && got <= 1), "AUPR of %v against %v is %v", c[0], c[1], got)
+		if !(got >= 0 && got <= 1) {
+			t.Errorf("AUPR of %v against %v is %v", c[0], c[1], got)
+		}
 	}
 }
 
 func TestBestIsTheFirstAmongEquals(t *testing.T) {
 	for want, scores := range [][]float64{{2, 1, 2}, {1, 2, 2}, {math.Inf(-1), 0, 1}} {
 		got := Best(scores)
-		test.FailIf(t, got != want, "the best of %v is %d, want %d", scores, got, want)
+		if got != want {
+			t.Errorf("the best of %v is %d, want %d", scores, got, want)
+		}
 	}
 }
 
@@ -128,7 +144,9 @@ func TestLostLabelsDoNotMoveTheTemperature(t *testing.T) {
 	scores, labels := [][]float64{{3, 0}, {1, 2}, {0, 1}, {2, 1}}, []int{0, 1, 0, 0}
 	want := FitTemperature(scores, labels)
 	got := FitTemperature(append(scores, []float64{5, math.Inf(-1)}), append(labels, 1))
-	test.FailIf(t, !(relative(got, want) < 1e-12), "temperature %v, without the lost label %v", got, want)
+	if !(relative(got, want) < 1e-12) {
+		t.Errorf("temperature %v, without the lost label %v", got, want)
+	}
 }
 
 func TestAUPRByHand(t *testing.T) {
@@ -142,14 +160,18 @@ func TestAUPRByHand(t *testing.T) {
 		"worst":      {[]float64{0}, []float64{1, 2, 3}, 0.25},
 	} {
 		got := AUPR(c.pos, c.neg)
-		test.FailIf(t, !(math.Abs(got-c.want) <= 1e-15), "%s: %v, want %v", name, got, c.want)
+		if !(math.Abs(got-c.want) <= 1e-15) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 
 func TestMeanCI(t *testing.T) {
 	mean, ci := MeanCI([]float64{1, 2, 3, 4})
 	want := 1.96 * math.Sqrt(5.0/3/4)
-	test.FailIf(t, mean != 2.5 || math.Abs(ci-want) > 1e-15, "got %v and %v, want 2.5 and %v", mean, ci, want)
+	if mean != 2.5 || math.Abs(ci-want) > 1e-15 {
+		t.Errorf("got %v and %v, want 2.5 and %v", mean, ci, want)
+	}
 	if _, ci := MeanCI([]float64{7}); ci != 0 {
 		t.Errorf("one value has the interval %v", ci)
 	}
@@ -164,9 +186,13 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 		{[]float64{1e6, 1e6}, []float64{0.5, 0.5}},
 	} {
 		logSum := SoftmaxTo(p, c.scores, 1)
-		test.FailIf(t, p[0] != c.want[0] || p[1] != c.want[1], "softmax%v = %v, want %v", c.scores, p, c.want)
+		if p[0] != c.want[0] || p[1] != c.want[1] {
+			t.Errorf("softmax%v = %v, want %v", c.scores, p, c.want)
+		}
 		want := floats.LogSumExp(c.scores)
-		test.FailIf(t, logSum != want, "the logarithm of the sum is %v, want %v", logSum, want)
+		if logSum != want {
+			t.Errorf("the logarithm of the sum is %v, want %v", logSum, want)
+		}
 	}
 	impossible := NewTally(1)
 	if impossible.Add([]float64{math.Inf(-1), 0}, 0, 1, p); impossible.Loss != -math.Log(1e-12) {
@@ -199,12 +225,16 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	for _, a := range parts {
 		whole.Merge(a)
 	}
-	test.FailIf(t, merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180, "merged %+v, whole %+v", merged, whole)
+	if merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180 {
+		t.Errorf("merged %+v, whole %+v", merged, whole)
+	}
 	// Up to rounding, as the sums are put together otherwise, it is one tally.
 	for name, v := range map[string][2]float64{
 		"accuracy": {merged.Accuracy(), atOnce.Accuracy()}, "loss": {merged.MeanLoss(), atOnce.MeanLoss()}, "brier": {merged.MeanBrier(), atOnce.MeanBrier()},
 		"ece": {merged.Bins.ECE(), atOnce.Bins.ECE()}, "mce": {merged.Bins.MCE(), atOnce.Bins.MCE()}, "total": {float64(merged.Bins.Total()), 180},
 	} {
-		test.FailIf(t, !(relative(v[0], v[1]) < 1e-12), "%s: merged %v, at once %v", name, v[0], v[1])
+		if !(relative(v[0], v[1]) < 1e-12) {
+			t.Errorf("%s: merged %v, at once %v", name, v[0], v[1])
+		}
 	}
 }

@@ -12,12 +12,20 @@ func TestVectors(t *testing.T) {
 	for file, cases := range map[string]int{"predictive": 11, "gradient": 5, "calibration": 1} {
 		data := test.Must(os.ReadFile("../../../testdata/" + file + ".json"))(t)
 		r, err := Check(data)
-		test.StopIf(t, err != nil, "%s: %v", file, err)
-		test.FailIf(t, r.Kind != file || r.Cases != cases, "%s: recognised as %s with %d cases, want %d", file, r.Kind, r.Cases, cases)
-		for _, row := range r.Rows {
-			test.FailIf(t, row.MaxError > Tolerance, "%s: %s off by %.3g (relative %.3g)", file, row.Quantity, row.MaxAbs, row.MaxError)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
 		}
-		test.FailIf(t, !r.OK(), "%s: not OK", file)
+		if r.Kind != file || r.Cases != cases {
+			t.Errorf("%s: recognised as %s with %d cases, want %d", file, r.Kind, r.Cases, cases)
+		}
+		for _, row := range r.Rows {
+			if row.MaxError > Tolerance {
+				t.Errorf("%s: %s off by %.3g (relative %.3g)", file, row.Quantity, row.MaxAbs, row.MaxError)
+			}
+		}
+		if !r.OK() {
+			t.Errorf("%s: not OK", file)
+		}
 	}
 }
 
@@ -30,15 +38,21 @@ func TestSpoiltVectorsFail(t *testing.T) {
 	} {
 		data := test.Must(os.ReadFile("../../../testdata/" + file + ".json"))(t)
 		text := strings.Replace(string(data), spoil[0], spoil[1], 1)
-		test.StopIf(t, text == string(data), "%s: nothing to spoil", file)
+		if text == string(data) {
+			t.Fatalf("%s: nothing to spoil", file)
+		}
 		r, err := Check([]byte(text))
-		test.FailIf(t, err != nil || r.OK(), "%s: spoilt vectors pass (%v)", file, err)
+		if err != nil || r.OK() {
+			t.Errorf("%s: spoilt vectors pass (%v)", file, err)
+		}
 	}
 }
 
 func TestCheckRejects(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", "[{}]", `[{"fb_log_density":[[1]]}]`, `[{"grad":{}}]`, `{"logits":[[1]],"label":[2],"bins":3}`, "3"} {
 		_, err := Check([]byte(text))
-		test.FailIf(t, err == nil, "%q passed", text)
+		if err == nil {
+			t.Errorf("%q passed", text)
+		}
 	}
 }

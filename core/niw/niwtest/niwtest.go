@@ -106,12 +106,16 @@ func LogProb(t testing.TB, p *niw.Prior, inf niw.Inference, query []float64, j i
 	if inf == niw.MAP {
 		s.ScaleSym(1/(nu+d+2), s)
 		n, ok := distmv.NewNormal(m, s, nil)
-		test.StopIf(t, !ok, "oracle: covariance not positive definite")
+		if !ok {
+			t.Fatal("oracle: covariance not positive definite")
+		}
 		return n.LogProb(query)
 	}
 	df := nu - d + 1
 	s.ScaleSym((kappa+1)/(kappa*df), s)
 	st, ok := distmv.NewStudentsT(m, s, df, nil)
-	test.StopIf(t, !ok, "oracle: scale matrix not positive definite")
+	if !ok {
+		t.Fatal("oracle: scale matrix not positive definite")
+	}
 	return st.LogProb(query)
 }

@@ -19,5 +19,7 @@ func TestFilesHoldTheSet(t *testing.T) {
 		!reflect.DeepEqual(got.Splits, want.Splits) || !reflect.DeepEqual(got.Classes, want.Classes) {
 		t.Errorf("file %+v, memory %+v", got, want)
 	}
-	test.FailIf(t, len(want.Splits["train"]) != 6 || len(want.Splits["val"]) != 2 || len(want.Splits["test"]) != 4, "splits %v", want.Splits)
+	if len(want.Splits["train"]) != 6 || len(want.Splits["val"]) != 2 || len(want.Splits["test"]) != 4 {
+		t.Errorf("splits %v", want.Splits)
+	}
 }

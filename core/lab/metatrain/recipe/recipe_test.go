@@ -62,18 +62,26 @@ func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 	r.Calibration.Families = Families{"alpha": "one", "beta": "two", "gamma": "two"}
 	prior, folds, notes := learn(t, r, sets("alpha", "beta", "gamma"), nil)
 	got := slices.Sorted(maps.Keys(folds))
-	test.StopIf(t, !slices.Equal(got, []string{"alpha", "beta,gamma"}), "folds %v", got)
+	if !slices.Equal(got, []string{"alpha", "beta,gamma"}) {
+		t.Fatalf("folds %v", got)
+	}
 	text := strings.Join(notes, "; ")
-	test.FailIf(t, !strings.Contains(text, "cross-fitting 1 of 2: learning without beta, gamma"), "notes %s", text)
+	if !strings.Contains(text, "cross-fitting 1 of 2: learning without beta, gamma") {
+		t.Errorf("notes %s", text)
+	}
 	alone := r
 	alone.Calibration.On, alone.Calibration.Sessions = OnValidation, 0
 	only, _, _ := learn(t, alone, sets("beta", "gamma"), nil)
 	a := test.Must(model.DecodePrior(folds["alpha"]))(t)
 	b := test.Must(model.DecodePrior(only))(t)
-	test.FailIf(t, a.NIW.Kappa != b.NIW.Kappa || !slices.Equal(a.NIW.M, b.NIW.M) || !slices.Equal(a.DataMean, b.DataMean), "the fold without alpha is not what is learned of the others alone")
+	if a.NIW.Kappa != b.NIW.Kappa || !slices.Equal(a.NIW.M, b.NIW.M) || !slices.Equal(a.DataMean, b.DataMean) {
+		t.Error("the fold without alpha is not what is learned of the others alone")
+	}
 	r.Workers = 3
 	again, others, _ := learn(t, r, sets("alpha", "beta", "gamma"), nil)
-	test.FailIf(t, !bytes.Equal(prior, again) || !bytes.Equal(folds["alpha"], others["alpha"]), "another number of workers, other bytes")
+	if !bytes.Equal(prior, again) || !bytes.Equal(folds["alpha"], others["alpha"]) {
+		t.Error("another number of workers, other bytes")
+	}
 }
 
 func TestWhatCannotBeLearned(t *testing.T) {
@@ -82,13 +90,19 @@ func TestWhatCannotBeLearned(t *testing.T) {
 	run := test.Must(New(r, sets("alpha"), nil))(t)
 	test.OK(t, run.Trainer.Run(t.Context(), nil))
 	_, err := run.Prior(t.Context())
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "two families"), "one family: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "two families") {
+		t.Errorf("one family: %v", err)
+	}
 	_, err = New(quick(), nil, nil)
-	test.FailIf(t, err == nil, "no data set is no error")
+	if err == nil {
+		t.Error("no data set is no error")
+	}
 	wide := datasettest.Gaussians{Classes: 48, Rows: 20, Dim: 7}.Set("wide")
 	var file *dataset.FileError
 	_, err = New(quick(), sets("alpha"), []*dataset.Set{wide})
-	test.FailIf(t, !errors.As(err, &file) || file.File != "wide", "two dimensions: %v", err)
+	if !errors.As(err, &file) || file.File != "wide" {
+		t.Errorf("two dimensions: %v", err)
+	}
 }
 
 func TestRecipesAreValid(t *testing.T) {
@@ -97,10 +111,14 @@ func TestRecipesAreValid(t *testing.T) {
 		if err == nil {
 			err = r.Validate()
 		}
-		test.FailIf(t, err != nil, "%s: %v", p.name, err)
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
 	}
 	_, err := Preset("best")
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "shipped"), "a preset that is not there: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "shipped") {
+		t.Errorf("a preset that is not there: %v", err)
+	}
 }
 
 // Whole families are dealt out, the largest first.
@@ -118,9 +136,13 @@ func TestFoldsOfFamilies(t *testing.T) {
 		got = append(got, strings.Join(setNames(fold), ", "))
 	}
 	s := strings.Join(got, "; ")
-	test.FailIf(t, s != "p1, p2, p3; h1, h2, c; a, b", "folds %s", s)
+	if s != "p1, p2, p3; h1, h2, c; a, b" {
+		t.Errorf("folds %s", s)
+	}
 	n := len(foldsOf(sets, nil, 20))
-	test.FailIf(t, n != 8, "%d folds of eight families", n)
+	if n != 8 {
+		t.Errorf("%d folds of eight families", n)
+	}
 }
 
 func TestFamiliesAreChecked(t *testing.T) {
@@ -130,7 +152,9 @@ func TestFamiliesAreChecked(t *testing.T) {
 		}
 	}
 	f, err := ParseFamilies("families", []byte("alpha one # the first\n\nbeta two\n"))
-	test.FailIf(t, err != nil || fmt.Sprint(f) != "map[alpha:one beta:two]", "%v, %v", f, err)
+	if err != nil || fmt.Sprint(f) != "map[alpha:one beta:two]" {
+		t.Errorf("%v, %v", f, err)
+	}
 }
 
 // The rows of a split are numbered anew; each keeps its group.
@@ -144,7 +168,9 @@ func TestTrainingKeepsGroups(t *testing.T) {
 	for k, rows := range pool.Rows {
 		for i, row := range rows {
 			want := s.Groups[s.ClassRows(classes[k])[i]]
-			test.FailIf(t, pool.Groups[row] != want, "row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
+			if pool.Groups[row] != want {
+				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
+			}
 		}
 	}
 }
