@@ -163,3 +163,88 @@ func largest(y []float64) (top float64, err error) {
 	}
 	return top, nil
 }
+
+// SplitTo splits wᵀy, with y the transform of the mean of n cells, into parts of the cells, and
+// stores them in dst, of length n. cells holds n vectors of length d, one after the other; w has
+// length d. It returns the part that belongs to no cell: all parts sum to wᵀy.
+//
+// Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre belongs to no
+// cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. These are the parts
+// that integrated gradients give on the line from no activation, with |y| kept (Sundararajan,
+// Taly and Yan, Axiomatic attribution for deep networks, 2017). Where some cells add to x_i and
+// others take away, h(x_i) is split among both sides first, by Shapley's value of two players.
+// Errors are those of [Transform.ApplyTo]. Cost O(n d).
+func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
+	n, d := len(dst), len(w)
+	if n == 0 || len(cells) != n*d {
+		panic("embed: cells of wrong length")
+	}
+	x := make([]float64, d) // the mean of the cells
+	for c := range n {
+		blas64.Axpy(1/float64(n), vector(cells[c*d:(c+1)*d]), vector(x))
+	}
+	y := make([]float64, d)
+	if err := t.ApplyTo(y, x); err != nil {
+		return 0, err
+	}
+	length, err := t.lengthOf(x)
+	clear(dst)
+	if err != nil || length == 0 {
+		return 0, err
+	}
+	above, below := make([]float64, n), make([]float64, n)
+	for i := range d {
+		var p, q float64 // the mean of what the cells add to x_i, and of what they take away
+		for c := range n {
+			v := cells[c*d+i]
+			if t.Mean != nil {
+				v = (v - t.Mean[i]) * t.Scale[i]
+			}
+			v += t.Shift
+			above[c], below[c] = max(v, 0), max(-v, 0)
+			p += above[c] / float64(n)
+			q += below[c] / float64(n)
+		}
+		whole, onlyP, onlyQ := t.raised(p-q), t.raised(p), t.raised(-q)
+		ofP, ofQ := (onlyP+whole-onlyQ)/2, (onlyQ+whole-onlyP)/2
+		for c := range n {
+			part := 0.0
+			if p > 0 {
+				part += ofP * above[c] / p
+			}
+			if q > 0 {
+				part += ofQ * below[c] / q
+			}
+			dst[c] += w[i] * part / float64(n) / length
+		}
+		if t.Kind == CL2N {
+			rest -= w[i] * t.Centre[i] / length
+		}
+	}
+	return rest, nil
+}
+
+// raised is the power of a number to which the shift was added.
+func (t *Transform) raised(v float64) float64 {
+	if t.Shift > 0 {
+		v = max(v, 0)
+	}
+	return t.signedPower(v)
+}
+
+// lengthOf returns what the transform of x is divided by.
+func (t *Transform) lengthOf(x []float64) (float64, error) {
+	if t.Kind == None {
+		return 1, nil
+	}
+	plain := *t
+	plain.Kind, plain.Centre = None, nil
+	y := make([]float64, len(x))
+	if err := plain.ApplyTo(y, x); err != nil {
+		return 0, err
+	}
+	if t.Kind == CL2N {
+		floats.Sub(y, t.Centre)
+	}
+	return blas64.Nrm2(vector(y)), nil
+}

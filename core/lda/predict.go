@@ -202,25 +202,85 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	if r := c.reweighted; r != nil {
 		p.First, p.Share = r.First, r.share
 	}
-	s, rows := c.shared, p.Weights.RawMatrix()
+	rows := p.Weights.RawMatrix()
+	c.weightsTo(rows, c.taught)
+	origin := make([]float64, c.Dim())
+	c.prior.WhitenTo(origin, origin)
+	c.shared.scoresTo(p.Intercept, c.taught, origin, &c.work)
 	for j, k := range c.taught {
+		p.Labels[j] = k.label
+	}
+	floats.Scale(c.work.slope, p.Intercept)
+	return p, nil
+}
+
+// weightsTo stores in row j what x is weighed by in u of the j-th of some taught classes. The
+// classifier has settled. Cost for each n d + n², or d², and twice what it takes to whiten a
+// vector.
+func (c *Classifier) weightsTo(rows blas64.General, of []*class) {
+	s := c.shared
+	for j, k := range of {
 		m := s.cov.index[k]
 		row := rowOf(rows, j)
 		copy(row, s.cov.mean(m.column))
 		blas64.Gemv(blas.Trans, -1, s.cov.meanRows(), vector(s.alpha), 1, vector(row))
-		floats.Scale(s.h[m.column], row)
+		floats.Scale(s.h[m.column]*c.work.slope, row)
 	}
 	s.cov.solveRows(rows)
-	origin := make([]float64, c.Dim())
-	c.prior.WhitenTo(origin, origin)
-	s.scoresTo(p.Intercept, c.taught, origin, &c.work)
-	for j, k := range c.taught {
-		p.Labels[j] = k.label
+	for j := range of {
 		c.prior.AdjointTo(rowOf(rows, j))
 	}
-	floats.Scale(c.work.slope, p.Intercept)
-	floats.Scale(c.work.slope, rows.Data)
-	return p, nil
+}
+
+// WeightsTo stores in dst what the score of a class depends on at x, both of length d: with u_j
+// of [Predictor], and against the label of another class or empty for none of the classes,
+//
+//	u_label(x) - u_against(x) = dstᵀx + rest,   u = 0 for none of the classes
+//
+// It returns a *[LabelError] for an unknown class, [ErrNoExamples] for one without examples, and
+// the errors of [Classifier.ProbabilitiesTo]. Cost that of the first prediction after a change,
+// of one prediction, and for both classes that of [Classifier.Predictor].
+func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest float64, err error) {
+	if len(dst) != c.Dim() {
+		panic("lda: destination of wrong length")
+	}
+	c = c.answering()
+	c.settle()
+	u := make([]float64, len(c.taught))
+	if err := c.whiten(c.z, x); err != nil {
+		return 0, err
+	}
+	c.shared.scoresTo(u, c.taught, c.z, &c.work)
+	clear(dst)
+	for i, name := range []string{label, against} {
+		if name == "" {
+			continue
+		}
+		sign := 1 - 2*float64(i)
+		if _, err := c.class(name); err != nil {
+			return 0, err
+		}
+		at := slices.IndexFunc(c.taught, func(k *class) bool { return k.label == name })
+		if at < 0 {
+			return 0, ErrNoExamples
+		}
+		row := make([]float64, c.Dim())
+		c.weightsTo(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row}, c.taught[at:at+1])
+		floats.AddScaled(dst, sign, row)
+		rest += sign * c.work.slope * u[at]
+	}
+	if r := c.reweighted; r != nil { // x counts as D x |x|/|D x|
+		of := slices.Clone(x)
+		r.apply(of)
+		for i, v := range of {
+			if v != 0 {
+				dst[i] *= v / x[i]
+			} else {
+				dst[i] = 0
+			}
+		}
+	}
+	return rest - floats.Dot(dst, x), nil
 }
 
 // solveRows overwrites the rows of b, whitened, with A⁻¹ times them. Cost n d + n², or d²,

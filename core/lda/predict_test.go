@@ -239,3 +239,49 @@ func TestNearestTakesABurstOnce(t *testing.T) {
 		t.Errorf("nearest %v, want the second frame of the burst and the last picture", got)
 	}
 }
+
+// The oracle is the score that answers are made of. Without parts the weights are those of
+// every x.
+func TestWeightsAreThoseOfTheScore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(60, 2))
+	asked := 0
+	for priorName, p := range priors(t, rng) {
+		for sessionName, shots := range sessions {
+			s := randomScene(rng, p.Dim(), shots...)
+			for variant, o := range variants {
+				c := s.teach(t, p, o)
+				temperature := c.answering().population().Temperature()
+				for range 2 {
+					x := niwtest.Vector(rng, p.Dim(), 1)
+					taught := c.answering().taught
+					u := make([]float64, len(taught))
+					test.OK(t, c.ScoresTo(u, x))
+					i, j := rng.IntN(len(u)), rng.IntN(len(u)+1)
+					want, against := u[i], ""
+					if j < len(u) {
+						want, against = want-u[j], taught[j].label
+					}
+					w := make([]float64, p.Dim())
+					rest := test.Must(c.WeightsTo(w, x, taught[i].label, against))(t)
+					same(t, priorName+", "+sessionName+", "+variant, []float64{floats.Dot(w, x) + rest}, []float64{want / temperature}, 1e-9)
+					if c.options.Parts == nil {
+						again := make([]float64, p.Dim())
+						restAgain := test.Must(c.WeightsTo(again, niwtest.Vector(rng, p.Dim(), 1), taught[i].label, against))(t)
+						same(t, variant+", elsewhere", append(again, restAgain), append(w, rest), 1e-8)
+					}
+					asked++
+				}
+			}
+		}
+	}
+	if asked < 50 {
+		t.Errorf("only %d questions asked", asked)
+	}
+	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
+	test.OK(t, c.AddClass("empty"))
+	w, x := make([]float64, 3), []float64{1, 2, 3}
+	if _, err := c.WeightsTo(w, x, "empty", ""); err != ErrNoExamples {
+		t.Errorf("a class without examples: %v", err)
+	}
+	test.Refused[*LabelError](t, test.Err(c.WeightsTo(w, x, "unknown", "")), "an unknown class")
+}

@@ -1,0 +1,89 @@
+package metaqda
+
+import (
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/niw"
+)
+
+// Explanation says what speaks for one class against another, cell by cell of a picture.
+type Explanation struct {
+	Score float64   // log odds of both, before they are tempered for the session; Σ Cells + Rest
+	Cells []float64 // n, what each cell adds to Score
+	Rest  float64   // what belongs to no cell: how common both are, and what the prior expects of any picture
+}
+
+// Explain says which of n cells of a picture speak for a class, and how much. cells holds n
+// vectors of length d, one after the other, whose mean is the picture's embedding: what a network
+// has before it averages over its places. class and against are indices into Classes; one of them
+// may be -1, for none of the classes.
+//
+// The score of a class is linear in the transformed embedding. So it is a sum over the cells, but
+// for the power and the scaling to length one; [embed.Transform.SplitTo] says how these are
+// split. It returns the errors of [Classifier.Predict], and an [Error] with the code "argument"
+// for cells that are not n vectors of length d, for a class that there is not, and for one
+// without examples. Cost that of two predictions, and n d.
+func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanation, error) {
+	defer c.writing()()
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
+		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}
+	}
+	if want := len(c.x); d != want {
+		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}
+	}
+	if class == against {
+		return nil, &Error{Code: "argument", Message: "A class is compared with itself: name another one."}
+	}
+	of, err := c.taughtID(class)
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.taughtID(against)
+	if err != nil {
+		return nil, err
+	}
+	all, mean := make([]float64, len(cells)), make([]float64, d)
+	for i, v := range cells {
+		all[i] = float64(v)
+	}
+	n := len(cells) / d
+	for i, v := range all {
+		mean[i%d] += v / float64(n)
+	}
+	transform := &c.prior.file.Transform
+	if err := transform.ApplyTo(c.x, mean); err != nil {
+		return nil, err
+	}
+	weights := make([]float64, d)
+	rest, err := c.lda.WeightsTo(weights, c.x, of, to)
+	if err != nil {
+		return nil, err
+	}
+	e := &Explanation{Cells: make([]float64, n)}
+	ofNone, err := transform.SplitTo(e.Cells, all, weights)
+	if err != nil {
+		return nil, err
+	}
+	e.Rest = rest + ofNone
+	e.Score = floats.Sum(e.Cells) + e.Rest
+	return e, nil
+}
+
+// taughtID returns the id of a class with examples, empty for -1.
+func (c *Classifier) taughtID(i int) (string, error) {
+	if i == -1 {
+		return "", nil
+	}
+	if i < -1 || i >= len(c.classes) {
+		return "", &Error{Code: "argument", Message: "There is no class " + strconv.Itoa(i) + ": give the index of one of the " + strconv.Itoa(len(c.classes)) + " classes, or -1 for none of them."}
+	}
+	if k := c.classes[i]; k.size > 0 {
+		return k.ID, nil
+	}
+	return "", &Error{Code: "argument", Message: "“" + c.classes[i].Label + "” has no examples: teach it first."}
+}
