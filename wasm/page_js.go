@@ -74,6 +74,9 @@ func (p *page) methods() map[string]bridge.Method {
 		"show":     ready(bind(p.Show, "embedding?")),
 		"frame":    ready(bind(p.ShowFrame, "embedding?")),
 		"nearest":  ready(bind(p.Nearest, "embedding, number of pictures")),
+		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
+			return p.Explain(cells, d, class, against)
+		}, "cells, length of a cell, id of the class, id of the other class", "score", "rest", "cells")),
 		"leaveOut": ready(bind(p.LeaveOut, "number of the example")),
 
 		"sessions":         waiting(bind(p.sessions, "")),

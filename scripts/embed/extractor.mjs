@@ -8,7 +8,7 @@ import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { filesOf, listed, variantOf } from '../../web/extractor/networks.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
-import { inTurn, meanOf } from '../../web/extractor/session.js';
+import { cellsOf, inTurn, meanOf } from '../../web/extractor/session.js';
 import { Complaint } from './complaint.mjs';
 import { decodeSound } from './hear.mjs';
 
@@ -27,6 +27,7 @@ export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'k
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {Manifest['takes']} takes what embed is given: pixels, or a file's bytes
  * @property {(input: any) => Promise<Float32Array>} embed
+ * @property {(pixels: Pixels) => Promise<import('../../web/extractor/session.js').Cells | null>} [cells] of a network of pictures
  */
 
 /**
@@ -84,6 +85,7 @@ async function network({ manifest, sha256, contents, module, wasm }, { recipe })
   return {
     id, sha256, dimension, takes,
     embed: async (/** @type {Pixels} */ pixels) => checked(meanOf(await inTurn(inputs(pixels), runtime.run)), dimension),
+    cells: async (/** @type {Pixels} */ pixels) => cellsOf(await inTurn(inputs(pixels), /** @type {NonNullable<typeof runtime.look>} */ (runtime.look)), views, pixels, dimension),
     shapes: async () => runtime.shapes?.(new Float32Array(3 * inputSize * inputSize)) ?? [],
     close: runtime.close,
   };

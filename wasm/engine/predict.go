@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	metaqda "metaqda/core"
@@ -243,6 +244,31 @@ func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance, Near: f.Near}
 	}
 	return all, nil
+}
+
+// Explain says which cells of a picture speak for a class against another, by their ids, empty for
+// none of the classes. See [metaqda.Classifier.Explain].
+func (e *Engine) Explain(cells []float32, d int, class, against string) (score, rest float64, parts []float64, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.foreign(); err != nil {
+		return 0, 0, nil, err
+	}
+	var at [2]int
+	for i, id := range []string{class, against} {
+		if at[i] = -1; id == "" {
+			continue
+		}
+		if _, err := e.class(id); err != nil {
+			return 0, 0, nil, err
+		}
+		at[i] = slices.IndexFunc(e.taught.Classes(), func(k metaqda.Class) bool { return k.ID == id })
+	}
+	x, err := e.taught.Explain(cells, d, at[0], at[1])
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	return x.Score, x.Rest, x.Cells, nil
 }
 
 // Trial is the answer for one example after leaving it out, see [metaqda.Classifier.LeaveOut].

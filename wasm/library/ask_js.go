@@ -72,6 +72,22 @@ func row(d metaqda.Decision, p []float64, none float64) {
 	state.reply = append(append(state.reply, d.Headline...), '\n')
 }
 
+// Explain splits what speaks for a class against another, -1 being none of the classes, among n
+// cells: the room's first n times d numbers. The answer has the score, what belongs to no cell,
+// and then what each cell adds. It returns the number of its numbers.
+//
+//go:wasmexport mq_explain
+func Explain(h, d, n, class, against int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		e, err := c.Explain(vector(n*d), int(d), int(class), int(against))
+		if err != nil {
+			return 0, err
+		}
+		state.answer = append(append(state.answer[:0], e.Score, e.Rest), e.Cells...)
+		return int32(len(state.answer)), nil
+	})
+}
+
 // Classify asks about many vectors, judged together: the room's first n times d numbers. It
 // returns a number for [Step].
 //

@@ -130,6 +130,8 @@
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame as show, for the next frame of a live view: other words or
  *   another class appear once two frames in a row have them
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
+ * @property {(cells: Float32Array, dimension: number, classId: string, against: string) => Promise<{score: number, rest: number, cells: number[]}>} explain
+ *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id
  * @property {(index: number) => Promise<Trial|null>} leaveOut predicts one example by a session without it; null
  *   beyond the last
  * @property {(settings: Settings) => Promise<unknown>} configure

@@ -21,6 +21,8 @@ export { decodePicture } from './pixels.js';
  *   of all views, or sooner and more coarsely of the first so many;
  *   answers `dimension` finite numbers, the same for the same picture; leaves the
  *   picture usable; rejects with an ExtractorError (code, sentence)
+ * @property {(picture: Picture, views?: number) => Promise<import('./session.js').Cells | null>} cells
+ *   the embedding, with the places that it is the mean of; null for a network that has none
  * @property {(type: string, args?: any) => Promise<any>} ask what else its session answers
  * @property {() => void} close
  */

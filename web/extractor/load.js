@@ -8,7 +8,7 @@ import { startExtractor } from './place.js';
 import { createSession } from './session.js';
 
 /** @import {Extractor, LoadOptions} from './index.js' */
-/** @typedef {Omit<Extractor, 'embed'> & {embed: (input: any, views?: number) => Promise<Float32Array>}} KindExtractor of any kind */
+/** @typedef {Omit<Extractor, 'embed' | 'cells'> & {embed: (input: any, views?: number) => Promise<Float32Array>, cells: (input: any, views?: number) => ReturnType<Extractor['cells']>}} KindExtractor of any kind */
 /** @typedef {() => Promise<{createRuntime: import('./session.js').CreateRuntime}>} ImportRuntime */
 
 /**
@@ -59,6 +59,7 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
     id, sha256, dimension, views: views?.length ?? 1, networks: Object.keys(networks),
     get place() { return running.place; },
     embed: (input, count) => ask('embed', views ? { picture: input, views: count } : input),
+    cells: async (input, count) => (views ? ask('cells', { picture: input, views: count }) : null),
     ask, close: running.close,
   };
 }

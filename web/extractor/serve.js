@@ -23,5 +23,5 @@ export function serve(start) {
       return true;
     },
   };
-  answer(handlers, { code: 'extractor-failed', transfer: (result) => (result instanceof Float32Array ? [result.buffer] : []) });
+  answer(handlers, { code: 'extractor-failed', transfer: (result) => [result, result?.embedding, result?.values].flatMap((one) => (one instanceof Float32Array ? [one.buffer] : [])) });
 }

@@ -5,7 +5,9 @@
  * the window imports it only when needed.
  */
 import { ExtractorError } from './errors.js';
-import { pixelsOf } from './pixels.js';
+import { decodePicture, pixelsOf } from './pixels.js';
+import { rectangleOf } from './preprocess.js';
+import { concatenate } from './tensors.js';
 
 /**
  * @typedef {object} ExtractorFiles
@@ -20,9 +22,29 @@ import { pixelsOf } from './pixels.js';
  * @typedef {object} Runtime
  * @property {(pixels: Float32Array) => Float32Array | Promise<Float32Array>} run
  *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
+ * @property {(pixels: Float32Array) => Looked | Promise<Looked>} [look] runs, and keeps what the outputs were pooled of
  * @property {(pixels: Float32Array) => readonly (readonly number[])[] | Promise<readonly (readonly number[])[]>} [shapes]
  *   of what each output answers, [0] where that is no numbers
  * @property {() => void} close frees the weights
+ */
+
+/** @typedef {{answer: Float32Array, grid: import('./tensors.js').Grid | null}} Looked answer: that of run; grid: null where the network has none */
+
+/**
+ * The places that an embedding is the mean of. Each view has a grid of cells.
+ *
+ * @typedef {object} Cells
+ * @property {Float32Array} embedding
+ * @property {Float32Array} values a vector for each cell, view by view and row by row; `embedding` is their mean
+ * @property {View[]} views
+ *
+ * @typedef {object} View where a view looks, in shares of the picture's width and height
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ * @property {number} rows of its grid
+ * @property {number} columns
  */
 
 /** @typedef {(files: ExtractorFiles) => Promise<Runtime>} CreateRuntime */
@@ -30,6 +52,7 @@ import { pixelsOf } from './pixels.js';
 /**
  * What it is asked, by the types of messages:
  *   embed   {picture, views}   Float32Array; picture: Blob | ImageBitmap | ImageData; views: how many, the first ones, all if undefined
+ *   cells   {picture, views}   Cells, or null for a network whose embedding is no mean over places
  *   shapes                     number[][], of what each output answers
  *
  * @param {CreateRuntime} createRuntime @param {ExtractorFiles} files @param {() => Promise<void>} [pause]
@@ -46,6 +69,16 @@ export async function createSession(createRuntime, files, pause = async () => {}
     shapes: async () => runtime.shapes?.(black) ?? [],
     embed: async (/** @type {{picture: Blob | ImageBitmap | ImageData, views?: number}} */ { picture, views: count = views.length }) =>
       embed(await pixelsOf(picture, inputSize, views.slice(0, count), pause)),
+    cells: async (/** @type {{picture: Blob | ImageBitmap | ImageData, views?: number}} */ { picture, views: count = views.length }) => {
+      const { look } = runtime;
+      if (!look) return null;
+      const opened = picture instanceof Blob ? await decodePicture(picture) : picture;
+      const { width, height } = opened;
+      const used = views.slice(0, count);
+      const looked = await inTurn(await pixelsOf(opened, inputSize, used, pause), look);
+      if (opened !== picture) /** @type {ImageBitmap} */ (opened).close();
+      return cellsOf(looked, used, { width, height }, dimension);
+    },
     close: runtime.close,
   };
 }
@@ -70,6 +103,26 @@ export async function inTurn(inputs, call) {
  */
 export function meanOf([first, ...others]) {
   return first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / (others.length + 1));
+}
+
+/**
+ * The cells of a picture, null where the network has none. The page and Node share it.
+ *
+ * @param {Looked[]} looked one for each view @param {import('./preprocess.js').View[]} views
+ * @param {{width: number, height: number}} picture @param {number} dimension
+ * @returns {Cells | null}
+ */
+export function cellsOf(looked, views, { width, height }, dimension) {
+  const grids = looked.map(({ grid }) => grid);
+  if (!grids.every((grid) => grid !== null)) return null;
+  return {
+    embedding: check(meanOf(looked.map(({ answer }) => answer)), dimension),
+    values: concatenate(grids.map(({ values }) => values), Float32Array),
+    views: grids.map(({ rows, columns }, i) => {
+      const at = rectangleOf(views[i], width, height);
+      return { x: at.x / width, y: at.y / height, width: at.width / width, height: at.height / height, rows, columns };
+    }),
+  };
 }
 
 /** @param {Float32Array} embedding @param {number} dimension */

@@ -49,6 +49,22 @@ export function pooled(tensor, { node, pooling }, layout) {
 }
 
 /**
+ * What the embedding is the mean of: a vector for each cell of the picture. Null where an output has no cells.
+ *
+ * @typedef {{values: Float32Array, rows: number, columns: number}} Grid rows*columns vectors, one after the other, row by row
+ *
+ * @param {Tensor} tensor @param {Output} output @param {Manifest['layout']} layout
+ * @returns {Grid | null}
+ */
+export function gridOf({ data, shape }, { pooling }, layout) {
+  if (pooling !== 'mean' || shape.length !== 4 || shape[0] !== 1) return null;
+  if (layout === 'NHWC') return { values: Float32Array.from(data), rows: shape[1], columns: shape[2] };
+  const [, dimension, rows, columns] = shape;
+  const n = rows * columns;
+  return { values: Float32Array.from({ length: n * dimension }, (_, i) => data[i % dimension * n + Math.floor(i / dimension)]), rows, columns };
+}
+
+/**
  * An answer as rows of columns: a row for each cell or token. With NCHW the rows of one
  * column stand side by side instead.
  *

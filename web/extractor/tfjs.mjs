@@ -11,7 +11,7 @@ import { BackendWasm } from '@tensorflow/tfjs-backend-wasm/dist/backend_wasm.js'
 import * as wasmFactoryModule from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm.js';
 import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
-import { concatenate, inputOf, pooled } from './tensors.js';
+import { concatenate, gridOf, inputOf, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised } from './weights.js';
 
@@ -89,10 +89,12 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   const outputs = outputsOf(manifest);
   const { layout } = manifest;
   const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: inputOf(pixels, manifest) });
+  const nodes = outputs.map(({ node }) => node);
+  const joined = (/** @type {import('./tensors.js').Tensor[]} */ answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array);
   return {
-    run: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node),
-      (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array)),
-    shapes: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
+    run: (pixels) => runGraph(graph, fed(pixels), nodes, joined),
+    look: (pixels) => runGraph(graph, fed(pixels), nodes, (answers) => ({ answer: joined(answers), grid: answers.length === 1 ? gridOf(answers[0], outputs[0], layout) : null })),
+    shapes: (pixels) => runGraph(graph, fed(pixels), nodes, (answers) => answers.map(({ shape }) => shape)),
     close: () => graph.dispose(),
   };
 }

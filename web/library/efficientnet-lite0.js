@@ -9,6 +9,7 @@ import { forBrowsers, pictureOf } from './inputs.js';
 import { priorSum, record } from './written/record.js';
 
 /** @typedef {import('./inputs.js').Picture} Picture */
+/** @typedef {import('../extractor/session.js').Cells} Cells */
 
 /**
  * @typedef {object} PictureExtractor what `createClassifier` takes as its extractor
@@ -16,6 +17,7 @@ import { priorSum, record } from './written/record.js';
  * @property {string} sha256
  * @property {number} dimension
  * @property {(picture: Picture) => Promise<Float32Array>} embed
+ * @property {(picture: Picture) => Promise<Cells>} cells the embedding, with the places that it is the mean of: for `explain`
  * @property {() => void} close ends its worker and frees the network
  */
 
@@ -43,7 +45,7 @@ export async function loadExtractor(options = {}) {
     window: sessionOf(() => import('./efficientnet-lite0/runtime.js')),
   }, options);
   const { id, sha256, dimension } = extractor;
-  return { id, sha256, dimension, embed: async (picture) => extractor.embed(await pictureOf(picture)), close: () => extractor.close() };
+  return { id, sha256, dimension, embed: async (picture) => extractor.embed(await pictureOf(picture)), cells: async (picture) => /** @type {Cells} */ (await extractor.cells(await pictureOf(picture))), close: () => extractor.close() };
 }
 
 /** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */

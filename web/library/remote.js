@@ -8,7 +8,7 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 /** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask asks for a property or a method of a Classifier, with vectors in place of inputs; the options of methods that have some, and of those alone */
 
 /** Methods that are asked for as they are. */
-const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'label', 'examples', 'configure', 'save', 'export', 'merge', 'dispose'];
+const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'label', 'examples', 'configure', 'explain', 'save', 'export', 'merge', 'dispose'];
 const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
 /** Those that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL };

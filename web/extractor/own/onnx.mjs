@@ -7,7 +7,7 @@
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
 import { ExtractorError } from '../errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
-import { concatenate, inputOf, pooled } from '../tensors.js';
+import { concatenate, gridOf, inputOf, pooled } from '../tensors.js';
 
 /** @import {Tensor as Numbers} from '../tensors.js' */
 
@@ -45,8 +45,13 @@ export async function createRuntime({ manifest, contents, wasm }) {
     return answer;
   };
   const named = outputs.map(({ node }) => node);
+  const joined = (/** @type {Numbers[]} */ answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array);
   return {
-    run: async (pixels) => concatenate((await run(pixels, named, numbersOf)).map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array),
+    run: async (pixels) => joined(await run(pixels, named, numbersOf)),
+    look: async (pixels) => {
+      const answers = await run(pixels, named, numbersOf);
+      return { answer: joined(answers), grid: answers.length === 1 ? gridOf(answers[0], outputs[0], layout) : null };
+    },
     shapes: (pixels) => run(pixels, named, (_, { type, dims }) => (readable.has(type) ? dims : [0])),
     close: () => void session.release(),
   };

@@ -1,7 +1,10 @@
 // @ts-check
 /** Reads what the engine of engine.js replies. */
 
-/** @import {LeftOut, Prediction} from './options.js' */
+import { MetaqdaError } from '../../base/remote.js';
+
+/** @import {Explanation, LeftOut, Prediction} from './options.js' */
+/** @import {Cells, View} from '../../extractor/session.js' */
 
 export const decoder = new TextDecoder();
 
@@ -23,6 +26,27 @@ export function prediction(labels, numbers, at, headline) {
   for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
   const [taken, doubtful] = numbers.slice(at + 1 + labels.length, at + 3 + labels.length);
   return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+}
+
+/**
+ * The vectors of cells and their length, which must fit their views.
+ *
+ * @param {Pick<Cells, 'values' | 'views'>} cells
+ */
+export function checkCells(cells) {
+  const { values, views } = cells ?? {};
+  const n = Array.isArray(views) ? views.reduce((sum, { rows, columns }) => sum + rows * columns, 0) : 0;
+  if (values instanceof Float32Array && n > 0 && values.length > 0 && values.length % n === 0) return { values, dimension: values.length / n };
+  throw new MetaqdaError('argument', 'These are no cells: hand over what the method cells of an extractor answers.');
+}
+
+/**
+ * @param {ArrayLike<number>} cells what each adds, view by view @param {View[]} views
+ * @returns {Explanation['views']}
+ */
+export function byView(cells, views) {
+  let at = 0;
+  return views.map((view) => ({ ...view, values: Float64Array.from({ length: view.rows * view.columns }, () => cells[at++]) }));
 }
 
 /**

@@ -2,15 +2,16 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { decoder, describe, leftOut, prediction, record } from './answers.js';
+import { byView, checkCells, decoder, describe, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
 import { answered } from './job.js';
-import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
+import { ADD, BATCH, CALL, EXPLAIN, known, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
-/** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
+/** @import {BatchOptions, CallOptions, Explanation, Extractor, LeftOut, Options, Prediction} from './options.js' */
+/** @import {Cells} from '../../extractor/session.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
 
@@ -231,6 +232,29 @@ export class Classifier {
     engine.floats.set(x, engine.room / 4);
     this.#asked = engine.call('mq_predict', this.#handle, x.length);
     return engine.answer();
+  }
+
+  /**
+   * Which places of a picture speak for a class, and how much. The network is not run again.
+   *
+   * @param {Cells} cells what the method `cells` of an extractor answers
+   * @param {{label?: string, against?: string | null}} [options] label: the most probable class if left out; against:
+   *   another class, or none of the classes if left out or null
+   * @returns {Explanation}
+   */
+  explain(cells, options) {
+    known(options, EXPLAIN);
+    const { values, dimension } = checkCells(cells);
+    const label = options?.label === undefined ? this.predictSync(cells.embedding).label : this.label(options.label);
+    const against = options?.against === undefined || options.against === null ? null : this.label(options.against);
+    const { labels } = this.#described();
+    for (const one of [label, against]) if (one !== null && !labels.includes(one)) throw new MetaqdaError('argument', `There is no class '${one}': choose among ${labels.join(', ')}.`);
+    const engine = this.#engine;
+    engine.write(values);
+    const n = this.#call('mq_explain', dimension, values.length / dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));
+    const at = engine.answer();
+    const [score, rest, ...parts] = engine.doubles.subarray(at, at + n);
+    return { label, against, score, rest, views: byView(parts, cells.views) };
   }
 
   /** Watches a stream of predictions, such as those of a camera, and says what comes and goes. @param {WatchOptions} [options] @returns {Watch} */

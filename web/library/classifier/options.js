@@ -48,6 +48,15 @@ import { isFile } from '../files.js';
  * @property {Prediction | null} prediction null for the only example of all
  */
 
+/**
+ * @typedef {object} Explanation what speaks for a class against another, place by place
+ * @property {string} label
+ * @property {string | null} against null for none of the classes
+ * @property {number} score log odds of both, before they are tempered for the session: the sum of all values and `rest`
+ * @property {number} rest what belongs to no place
+ * @property {(import('../../extractor/session.js').View & {values: Float64Array})[]} views what each cell adds to `score`, row by row
+ */
+
 /** @typedef {{signal?: AbortSignal}} CallOptions */
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
@@ -73,6 +82,8 @@ export const CALL = { signal: ['an AbortSignal', (x) => typeof x?.throwIfAborted
 export const BATCH = { ...CALL, onProgress: FUNCTION };
 /** @satisfies {Record<string, Kind>} */
 export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', (x) => Number.isInteger(x) && x >= 0] };
+/** @satisfies {Record<string, Kind>} */
+export const EXPLAIN = { label: TEXT, against: ['a string or null', (x) => x === null || typeof x === 'string'] };
 /** @satisfies {Record<string, Kind>} */
 export const ADD = { ...CALL, group: TEXT };
 /** @satisfies {Record<string, Kind>} */

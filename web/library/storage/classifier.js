@@ -5,9 +5,9 @@
  */
 import { Batch } from '../../engine/batch.js';
 import { MetaqdaError } from '../../base/remote.js';
-import { prediction, record } from '../classifier/answers.js';
+import { byView, checkCells, prediction, record } from '../classifier/answers.js';
 import { openClassifier } from '../classifier/create.js';
-import { KEPT, known, SETTINGS } from '../classifier/options.js';
+import { EXPLAIN, KEPT, known, SETTINGS } from '../classifier/options.js';
 import { Remote } from '../remote.js';
 
 /** @import {Answers, LoadedEngine} from '../../engine/contract.js' */
@@ -79,6 +79,16 @@ function methodsOf(engine, copied) {
   return {
     addExamples, predict,
     addExample: async (x, label, options) => (await addExamples([x], [label], options))[0],
+    async explain(cells, options) {
+      known(options, EXPLAIN);
+      const { values, dimension } = checkCells(cells);
+      const label = options?.label ?? (await predict(cells.embedding)).label;
+      const against = options?.against ?? null;
+      const [of, to] = await Promise.all([label, against].map(async (one) => (one === null ? null : engine.label(one))));
+      for (const one of [of, to]) if (one?.class === '') throw new MetaqdaError('argument', `There is no class '${one.name}': choose among ${(await classes()).map(({ name }) => name).join(', ')}.`);
+      const { score, rest, cells: parts } = await engine.explain(values, dimension, of?.class ?? '', to?.class ?? '');
+      return { label: of?.name, against: to?.name ?? null, score, rest, views: byView(parts, cells.views) };
+    },
     async predictMany(all, { signal }) {
       const answers = [];
       for (const x of all) {

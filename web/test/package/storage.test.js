@@ -114,6 +114,8 @@ test('the classifier of a storage and that of a worker are that of the main entr
       suggest: (c) => c.suggest([vector(3, 0), { k: 3, i: 1 }, vector(4, 0)], { count: 2 }), stopped: (c) => c.classify([vector(0, 9)], { signal }).catch((error) => error.message),
       into: async (c) => { const dst = new Float64Array(4); for (const [label, k] of [['10', 4], ['2', 5]]) await c.addExample(vector(k, 1), label); const none = await c.predictInto(dst, vector(1, 9)); for (const label of ['10', '2']) await c.removeClass(label); return [none, ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
+      explain: async (c) => { const cells = { embedding: vector(0, 9), values: new Float32Array([...vector(0, 9), ...vector(1, 9)]), views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }] }; const x = await c.explain(cells, { label: 'CUP', against: 'Cafe\\u0301' }); return [x, [...x.views[0].values], await c.explain(cells)]; },
+      'explain nothing': (c) => c.explain({ values: [1] }), 'explain an unknown class': (c) => c.explain({ embedding: vector(0, 9), values: vector(0, 9), views: [{ rows: 1, columns: 1 }] }, { label: 'unknown' }),
       label: async (c) => [await c.label(' CUP'), await c.label('Cafe\\u0301s'), (await c.examples('CUP')).length], 'no label': (c) => c.label(' '),
       rename: (c) => c.renameClass('cup', 'mug'), 'merge classes': (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
       move: async (c) => c.moveExample((await c.examples('mug'))[0], 'Caf\\u00e9'), remove: async (c) => c.removeExample((await c.examples('mug'))[0]), unknown: (c) => c.removeExample('none'),

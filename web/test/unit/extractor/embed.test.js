@@ -187,3 +187,39 @@ test('npz files are repeatable and come back as they were', () => {
   assert.deepEqual(decodeNPZ(bytes), arrays);
   assert.deepEqual(encodeNPZ(arrays), bytes);
 });
+
+test('an embedding is the mean of the cells of its views, which know where they look', async () => {
+  const extractor = await loadExtractor(built);
+  const pixels = await decodePicture(path.join(parity, 'tick_image_0006.jpg'));
+  const cells = /** @type {import('../../../extractor/session.js').Cells} */ (await extractor.cells?.(pixels));
+  assert.deepEqual(cells.embedding, await extractor.embed(pixels), 'the same as without cells');
+  const n = cells.values.length / cells.embedding.length;
+  assert.equal(n, cells.views.reduce((sum, { rows, columns }) => sum + rows * columns, 0));
+  cells.embedding.forEach((value, i) => {
+    let sum = 0;
+    for (let c = 0; c < n; c++) sum += cells.values[c * cells.embedding.length + i];
+    assert.ok(Math.abs(sum / n - value) < 1e-5, `number ${i}: ${sum / n} in place of ${value}`);
+  });
+  const [whole, middle] = cells.views;
+  assert.deepEqual([whole.x, whole.y, whole.width, whole.height], [0, 0, 1, 1]);
+  const side = Math.min(pixels.width, pixels.height);
+  assert.ok(Math.abs(middle.width * pixels.width - 0.7 * side) <= 1 && Math.abs(middle.height * pixels.height - 0.7 * side) <= 1, `${JSON.stringify(middle)}`);
+  assert.ok(Math.abs(middle.x + middle.width / 2 - 0.5) < 0.01 && Math.abs(middle.y + middle.height / 2 - 0.5) < 0.01, 'in the middle');
+});
+
+test('what changes in one corner of a picture changes the cells there most', async () => {
+  const extractor = await loadExtractor(built);
+  const pixels = await decodePicture(path.join(parity, 'tick_image_0006.jpg'));
+  const data = Uint8Array.from(pixels.data);
+  for (let y = 0; y < pixels.height / 3; y++) for (let x = 0; x < pixels.width / 3; x++) data.fill(0, 4 * (y * pixels.width + x), 4 * (y * pixels.width + x) + 3);
+  const [before, after] = [await extractor.cells?.(pixels), await extractor.cells?.({ ...pixels, data })];
+  const { rows, columns } = /** @type {any} */ (before).views[0];
+  const d = /** @type {any} */ (before).embedding.length;
+  const change = Array.from({ length: rows * columns }, (_, c) => {
+    let sum = 0;
+    for (let i = c * d; i < (c + 1) * d; i++) sum += Math.abs(/** @type {any} */ (before).values[i] - /** @type {any} */ (after).values[i]);
+    return sum;
+  });
+  const most = change.indexOf(Math.max(...change));
+  assert.ok(Math.floor(most / columns) < rows / 2 && most % columns < columns / 2, `row ${Math.floor(most / columns)}, column ${most % columns}`);
+});
