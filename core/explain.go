@@ -52,8 +52,8 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 		all[i] = float64(v)
 	}
 	n := len(cells) / d
-	for i, v := range all {
-		mean[i%d] += v / float64(n)
+	for c := range n {
+		floats.AddScaled(mean, 1/float64(n), all[c*d:(c+1)*d])
 	}
 	transform := &c.prior.file.Transform
 	if err := transform.ApplyTo(c.x, mean); err != nil {

@@ -98,3 +98,24 @@ func TestExplainRefusesWhatItCannot(t *testing.T) {
 	_, err = c.Explain([]float32{1, float32(math.NaN())}, 2, 0, 1)
 	test.Refused[*niw.ValueError](t, err, "a cell that is not a number")
 }
+
+// BenchmarkExplain is for a picture of two views of 36 cells, as the page's network has them.
+func BenchmarkExplain(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	const d, n = 1280, 72
+	c := test.Must(New(Settings{NonePrior: 0.1}, nil))(b)
+	x := make([]float32, d)
+	for j := range 25 {
+		for i := range x {
+			x[i] = rng.Float32()
+		}
+		test.Must(c.Add(string(rune('a'+j%5)), "", x))(b)
+	}
+	cells := make([]float32, n*d)
+	for i := range cells {
+		cells[i] = max(0, rng.Float32()-0.5)
+	}
+	for b.Loop() {
+		test.Must(c.Explain(cells, d, 0, 1))(b)
+	}
+}

@@ -192,36 +192,47 @@ func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 	if err != nil || length == 0 {
 		return 0, err
 	}
-	above, below := make([]float64, n), make([]float64, n)
-	for i := range d {
-		var p, q float64 // the mean of what the cells add to x_i, and of what they take away
-		for c := range n {
-			v := cells[c*d+i]
-			if t.Mean != nil {
-				v = (v - t.Mean[i]) * t.Scale[i]
-			}
-			v += t.Shift
-			above[c], below[c] = max(v, 0), max(-v, 0)
-			p += above[c] / float64(n)
-			q += below[c] / float64(n)
+	sum, size := make([]float64, d), make([]float64, d) // of the numbers, and of their magnitudes
+	for c := range n {
+		for i, v := range cells[c*d : (c+1)*d] {
+			v = t.shifted(i, v)
+			sum[i] += v
+			size[i] += math.Abs(v)
 		}
+	}
+	for i, s := range sum {
+		p, q := (size[i]+s)/2/float64(n), (size[i]-s)/2/float64(n) // the means of what cells add to x_i, and of what they take away
 		whole, onlyP, onlyQ := t.raised(p-q), t.raised(p), t.raised(-q)
-		ofP, ofQ := (onlyP+whole-onlyQ)/2, (onlyQ+whole-onlyP)/2
-		for c := range n {
-			part := 0.0
-			if p > 0 {
-				part += ofP * above[c] / p
-			}
-			if q > 0 {
-				part += ofQ * below[c] / q
-			}
-			dst[c] += w[i] * part / float64(n) / length
+		var added, taken float64 // what a cell's part is, for each unit that it adds, and takes away
+		if p > 0 {
+			added = (onlyP + whole - onlyQ) / 2 / p
 		}
+		if q > 0 {
+			taken = (onlyQ + whole - onlyP) / 2 / q
+		}
+		scale := w[i] / float64(n) / length
+		sum[i], size[i] = scale*(added-taken)/2, scale*(added+taken)/2
 		if t.Kind == CL2N {
 			rest -= w[i] * t.Centre[i] / length
 		}
 	}
+	for c := range n {
+		part := 0.0
+		for i, v := range cells[c*d : (c+1)*d] {
+			v = t.shifted(i, v)
+			part += sum[i]*v + size[i]*math.Abs(v)
+		}
+		dst[c] = part
+	}
 	return rest, nil
+}
+
+// shifted is number i of a cell before the power.
+func (t *Transform) shifted(i int, v float64) float64 {
+	if t.Mean != nil {
+		v = (v - t.Mean[i]) * t.Scale[i]
+	}
+	return v + t.Shift
 }
 
 // raised is the power of a number to which the shift was added.

@@ -8,7 +8,7 @@ const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
 export const kitBundles = {
-  entryPoints: ['ui/kit/view.js', 'ui/kit/zip.js'], absWorkingDir: web, outbase: 'ui/kit',
+  entryPoints: ['ui/kit/contours.js', 'ui/kit/view.js', 'ui/kit/zip.js'], absWorkingDir: web, outbase: 'ui/kit',
   bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
 };
 

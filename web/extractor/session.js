@@ -37,6 +37,8 @@ import { concatenate } from './tensors.js';
  * @property {Float32Array} embedding
  * @property {Float32Array} values a vector for each cell, view by view and row by row; `embedding` is their mean
  * @property {View[]} views
+ * @property {number} width of the picture, in pixels
+ * @property {number} height
  *
  * @typedef {object} View where a view looks, in shares of the picture's width and height
  * @property {number} x
@@ -116,6 +118,7 @@ export function cellsOf(looked, views, { width, height }, dimension) {
   const grids = looked.map(({ grid }) => grid);
   if (!grids.every((grid) => grid !== null)) return null;
   return {
+    width, height,
     embedding: check(meanOf(looked.map(({ answer }) => answer)), dimension),
     values: concatenate(grids.map(({ values }) => values), Float32Array),
     views: grids.map(({ rows, columns }, i) => {

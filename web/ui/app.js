@@ -212,6 +212,7 @@ async function build(engine, reader) {
       show: (embedding) => engine.show(embedding),
       frame: (embedding) => engine.frame(embedding),
       ask: (embedding) => engine.predict(embedding),
+      explain: async ({ values, embedding }, of, against) => (await engine.explain(values, embedding.length, of, against)).cells,
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, kinds.now, id, await open());
         if (twin) classes.card(id)?.tellTwin(example, twin.example);

@@ -85,9 +85,11 @@ function methodsOf(engine, copied) {
       const label = options?.label ?? (await predict(cells.embedding)).label;
       const against = options?.against ?? null;
       const [of, to] = await Promise.all([label, against].map(async (one) => (one === null ? null : engine.label(one))));
-      for (const one of [of, to]) if (one?.class === '') throw new MetaqdaError('argument', `There is no class '${one.name}': choose among ${(await classes()).map(({ name }) => name).join(', ')}.`);
+      const all = await classes();
+      const nameOf = (/** @type {{class: string} | null} */ one) => all.find(({ id }) => id === one?.class)?.name ?? null;
+      for (const one of [of, to]) if (one?.class === '') throw new MetaqdaError('argument', `There is no class '${one.name}': choose among ${all.map(({ name }) => name).join(', ')}.`);
       const { score, rest, cells: parts } = await engine.explain(values, dimension, of?.class ?? '', to?.class ?? '');
-      return { label: of?.name, against: to?.name ?? null, score, rest, views: byView(parts, cells.views) };
+      return { label: nameOf(of), against: nameOf(to), score, rest, views: byView(parts, cells.views) };
     },
     async predictMany(all, { signal }) {
       const answers = [];

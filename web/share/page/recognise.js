@@ -93,6 +93,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
       show,
       frame: show,
       ask: async (embedding) => ask(embedding),
+      explain: async (cells, label, against) => classifier.explain(cells, { label, against: against || null }).views.flatMap(({ values }) => [...values]), // ids are labels here
       teach: async (target, open) => {
         const sample = await open();
         const vector = await sample.embed().finally(() => sample.close());

@@ -15,10 +15,13 @@
  * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, stored with the example; call it before `embed`
  * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, in a square of `edge` pixels; call it before `embed`
  * @property {() => Promise<Float32Array>} embed its embedding; call it once, last
+ * @property {() => Promise<import('../../extractor/session.js').Cells|null>} [cells] its embedding and the places that it is the mean of,
+ *   null where the network has none; call it in place of `embed`
  * @property {() => void} close frees its memory
  *
  * @typedef {object} Look one moment of a live source
  * @property {Float32Array|null} embedding null if there is nothing to recognise, such as silence
+ * @property {import('../../extractor/session.js').Cells|null} [cells] the places that it is the mean of, where they are asked for and there are any
  * @property {() => Promise<Sample>} sample of this moment, to show and to teach
  *
  * @typedef {object} Source a camera or a microphone, in use from `start` to `close`
@@ -26,7 +29,8 @@
  * @property {boolean} open
  * @property {() => Promise<void>} start rejects with an Error whose message is a sentence with the remedy
  * @property {() => Promise<Sample>} sample the current frame or sound, to teach
- * @property {() => Promise<Look>} look the same for live recognition, coarser on a slow device
+ * @property {boolean} [mirrored] whether it is shown mirrored
+ * @property {(places?: boolean) => Promise<Look>} look the same for live recognition, coarser on a slow device
  * @property {() => void} close for good
  *
  * @typedef {object} Kind

@@ -5,7 +5,7 @@
  */
 import { html } from 'lit-html';
 
-export { html, nothing, render } from 'lit-html';
+export { html, nothing, render, svg } from 'lit-html';
 export { live } from 'lit-html/directives/live.js';
 export { ref } from 'lit-html/directives/ref.js';
 export { repeat } from 'lit-html/directives/repeat.js';

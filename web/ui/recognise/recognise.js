@@ -6,9 +6,11 @@ import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
 import { Pieces } from './pieces.js';
+import { Where } from './where.js';
 import { CorrectBar, NONE } from '../teach/correct.js';
 
 /** @import {Sample, Source} from '../kinds/index.js' */
+/** @import {Cells} from '../../extractor/session.js' */
 /** @import {Target} from '../teach/correct.js' */
 /** @import {Prediction} from '../../library/types.js' */
 /**
@@ -16,6 +18,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer, none for null
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame shows the answer for the next frame of a live view
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask predicts without showing the answer
+ * @property {(cells: Cells, of: string, against: string) => Promise<ArrayLike<number>>} explain how much each place speaks for a class against another one, or for an empty id against none
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class; it keeps its id
  * @property {(example: string) => Promise<unknown>} forget removes an example
@@ -23,7 +26,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same one of these examples that shows the same thing held still, or undefined
  */
 
-/** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, open: () => Promise<Sample>}} Found */
+/** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, cells: Cells|null, open: () => Promise<Sample>}} Found */
 
 /** Edge of a picture that is drawn to be shown as the query, in pixels. */
 const EDGE = 480;
@@ -38,6 +41,8 @@ export class Recogniser {
   #source = null;
   #url = '';
   #turn = 0; // only the newest of several files counts
+  /** The places of what is shown, null where the network has none. @type {Cells|null} */
+  #cells = null;
   /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
   #shown = null;
   /** Examples made of the shown sample, or in this live view. Removed ones stay listed, since undo may bring them back. @type {string[]} */
@@ -67,6 +72,9 @@ export class Recogniser {
     this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
+    this.where = new Where({ explain: classifier.explain, ask: classifier.ask });
+    byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
+    byId('where', HTMLElement).append(this.where.element);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
     this.liveButton = byId('live-button', HTMLButtonElement);
@@ -111,7 +119,8 @@ export class Recogniser {
       try {
         for (const [piece, sample] of samples.entries()) {
           const picture = await pictureOf(sample);
-          found.push({ sample, picture, embedding: await sample.embed(), open: async () => (await this.kinds.now.open(file))[piece] });
+          const cells = await sample.cells?.() ?? null;
+          found.push({ sample, picture, cells, embedding: cells?.embedding ?? await sample.embed(), open: async () => (await this.kinds.now.open(file))[piece] });
           if (turn !== this.#turn) return;
           if (samples.length > 9 && piece % 10 === 9) say(`Looking at “${file.name}”: ${piece + 1} of ${samples.length} pieces.`);
         }
@@ -137,20 +146,22 @@ export class Recogniser {
 
   /** Shows a piece of the file with its answer. @param {number} piece */
   #piece(piece) {
-    const { sample, picture, embedding, open } = this.#found[piece];
-    return this.#present(picture, sample.name, embedding, open);
+    const { sample, picture, embedding, cells, open } = this.#found[piece];
+    return this.#present(picture, sample.name, embedding, open, cells);
   }
 
   /**
    * Shows a picture with its answer. After that it can be taught.
    *
-   * @param {Blob} picture @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open
+   * @param {Blob} picture @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open @param {Cells|null} cells
    */
-  async #present(picture, name, embedding, open) {
+  async #present(picture, name, embedding, open, cells) {
     const turn = this.#turn;
     this.#show(picture, name);
-    await this.classifier.show(embedding);
+    const answer = await this.classifier.show(embedding);
     if (turn !== this.#turn) return; // cleared meanwhile
+    this.#cells = cells;
+    void this.where.show(answer && cells && { cells, answer });
     this.#shown = embedding && open;
     this.#showBar();
     this.onAsked(embedding);
@@ -160,7 +171,16 @@ export class Recogniser {
   follow(classes) {
     this.#classes = classes;
     void this.pieces.again().catch(() => {}); // the page says elsewhere why there is no answer
+    void this.#whereAgain().catch(() => {});
     this.#showBar();
+  }
+
+  /** Says where the answer comes from by the classes that there are now. */
+  async #whereAgain() {
+    const cells = this.#cells;
+    if (!cells) return;
+    const answer = await this.classifier.ask(cells.embedding);
+    if (cells === this.#cells) await this.where.show(answer && { cells, answer });
   }
 
   /** The example made of the shown sample, if it is still taught. In live view this is looked up at each press. */
@@ -248,6 +268,9 @@ export class Recogniser {
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;
     this.#shown = null; // until it is recognised
+    this.#cells = null;
+    this.where.mirrored = false;
+    void this.where.show(null);
     this.#taught = [];
     this.#none = false;
     this.bar.reset();
@@ -278,7 +301,7 @@ export class Recogniser {
     const picture = await pictureOf(sample).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
-    await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample);
+    await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample, last.cells ?? null);
     if (turn === this.#turn) say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 
@@ -321,11 +344,13 @@ export class Recogniser {
 
   /** @param {Source} source */
   async #look(source) {
-    const look = await source.look();
+    const look = await source.look(this.where.on);
     if (this.#source !== source) return;
     const answer = await this.classifier.frame(look.embedding);
     if (this.#source !== source) return;
     this.#last = look;
+    this.where.mirrored = source.mirrored ?? false;
+    await this.where.show(answer && look.cells ? { cells: look.cells, answer } : null, !!answer && source.mirrored !== undefined);
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
     const now = this.verdict.textContent?.replace(/[\d.,<>\s]+%.*/, '') ?? '';

@@ -47,6 +47,9 @@ test('a shared file answers as the page does, from disk and without a network', 
       assert.equal(words, before[i].words);
     }
     assert.deepEqual(before.slice(1).map(({ numbers }) => most(numbers)), ['Rocket', 'Banana', 'None of these']);
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await page.getByText('Outlined: what speaks most for').waitFor();
+    assert.ok(await page.locator('.where-line').last().getAttribute('d'), 'lines');
     assert.equal(await page.locator('body').getAttribute('data-place'), 'worker');
     assert.equal(await page.locator('.correct').count(), 0, 'it offers to learn');
     await page.getByRole('button', { name: 'About this file' }).click();

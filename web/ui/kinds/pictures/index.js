@@ -6,7 +6,8 @@ import { claimsPicture, decode, drawn, isDrawing, preview, THUMBNAIL } from './d
 import { Pace } from './pace.js';
 
 /** @import {Kind, Sample} from '../index.js' */
-/** @typedef {{views: number, embed: (picture: ImageBitmap, views?: number) => Promise<Float32Array>}} Extractor */
+/** @import {Cells} from '../../../extractor/session.js' */
+/** @typedef {{views: number, embed: (picture: ImageBitmap, views?: number) => Promise<Float32Array>, cells: (picture: ImageBitmap, views?: number) => Promise<Cells|null>}} Extractor */
 
 /** Edge of the square that a live frame is kept in, in pixels. */
 const EDGE = 480;
@@ -31,6 +32,7 @@ function sampleOf(bitmap, name, extractor) {
     thumbnail: () => preview(bitmap, THUMBNAIL),
     picture: (edge) => preview(bitmap, edge),
     embed: async () => (await extractor()).embed(bitmap),
+    cells: async () => (await extractor()).cells(bitmap),
     close: () => bitmap.close(),
   };
 }
@@ -48,16 +50,19 @@ export class CameraSource {
 
   get open() { return this.camera.open; }
 
+  get mirrored() { return this.camera.video.classList.contains('mirrored'); }
+
   start() { return this.camera.start(); }
 
   async sample() { return sampleOf(await this.camera.frame(), '', this.extractor); }
 
-  /** By all views of a frame where the device is quick enough, see Pace. */
-  async look() {
+  /** By all views of a frame where the device is quick enough, see Pace. @param {boolean} [places] */
+  async look(places = false) {
     const frame = await this.camera.frame();
     try {
       const still = drawn(frame, EDGE);
-      return { embedding: await this.read(frame), sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
+      const cells = places ? await (await this.extractor()).cells(frame) : null;
+      return { cells, embedding: cells?.embedding ?? await this.read(frame), sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
     } finally {
       frame.close();
     }

@@ -1,0 +1,112 @@
+// @ts-check
+/**
+ * Shows where in a picture an answer comes from: contour lines around the places that speak for
+ * a class. The package's `explain` says how much each place does (core/explain.go).
+ */
+import { el } from '../kit/dom.js';
+import { contourPaths } from '../kit/contours.js';
+import { html, render, svg } from '../kit/view.js';
+import { FINE, mapOf, partOf } from './map.js';
+
+/** @import {Cells} from '../../extractor/session.js' */
+/** @import {Prediction} from '../../library/types.js' */
+/** @typedef {{cells: Cells, answer: Prediction}} Asked */
+
+/** Shares of the highest place at which lines are drawn. */
+const LEVELS = [0.4, 0.7];
+
+export class Where {
+  /** @type {Asked|null} */
+  #asked = null;
+  #on = false;
+  #rival = false;
+  #turn = 0;
+  /** What it says, shown while it is on. */
+  element = el('div', { class: 'where', hidden: true });
+  /** On the picture. */
+  button = el('button', { class: 'button on-picture', type: 'button', 'aria-pressed': 'false', hidden: true }, 'Where');
+  overlay = el('div', { class: 'where-lines', hidden: true });
+
+  /** Whether the picture is shown mirrored. */
+  mirrored = false;
+
+  /**
+   * @param {{explain: (cells: Cells, of: string, against: string) => Promise<ArrayLike<number>>, ask: (embedding: Float32Array) => Promise<Prediction|null>}} parts
+   *   explain: what each cell adds, by ids of classes, against an empty one for none of them; ask: predicts without showing the answer
+   */
+  constructor({ explain, ask }) {
+    this.explain = explain;
+    this.ask = ask;
+    this.button.addEventListener('click', () => {
+      this.#on = !this.#on;
+      this.button.setAttribute('aria-pressed', String(this.#on));
+      void this.#draw();
+    });
+  }
+
+  /** Whether the cells of the next frames are wanted. */
+  get on() { return this.#on; }
+
+  /** Sets the picture that was asked about; null for none. @param {Asked|null} asked @param {boolean} [offered] whether there will be one once it is on */
+  show(asked, offered = asked !== null) {
+    this.#asked = asked;
+    this.button.hidden = !offered;
+    return this.#draw();
+  }
+
+  async #draw() {
+    const turn = ++this.#turn;
+    const asked = this.#asked;
+    const { of = null, next = null } = asked ? rivals(asked.answer) : {};
+    if (!asked || !of || !this.#on) {
+      this.overlay.hidden = this.element.hidden = true;
+      return;
+    }
+    const against = this.#rival ? next : null;
+    const [parts, ground] = await Promise.all([this.explain(asked.cells, of.id, against?.id ?? ''), this.#ground(asked, of.id)]);
+    if (turn !== this.#turn) return;
+    const map = mapOf(parts, asked.cells.views);
+    const most = Math.max(...map);
+    const name = `“${of.name}”${against ? ` rather than “${against.name}”` : ''}`;
+    this.overlay.hidden = most <= 0;
+    if (most > 0) {
+      const [wide, near] = contourPaths(map, FINE, FINE, LEVELS.map((level) => level * most));
+      // Lines are white on black, so that they are seen on any picture and by any eye.
+      const aspect = asked.cells.width / asked.cells.height;
+      this.overlay.classList.toggle('mirrored', this.mirrored);
+      this.overlay.classList.toggle('tall', aspect < 1);
+      this.overlay.style.aspectRatio = `${aspect}`;
+      render(html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: what speaks most for ${name}"><g transform="scale(${aspect} 1)">
+        <path class="where-dark" d="M0 0H${FINE}V${FINE}H0Z${wide}"></path>
+        ${[wide, near].map((d) => [svg`<path class="where-under" d=${d}></path>`, svg`<path class="where-line" d=${d}></path>`])}</g></svg>`, this.overlay);
+    }
+    this.#words(next, most > 0 ? `Outlined: what speaks most for ${name}.` : `No place speaks for ${name}.`, ground ? 'It looks at the background: move the thing, or show the background as a class.' : '');
+  }
+
+  /** Whether the edge of the picture gives the same answer, more surely than its middle does. @param {Asked} asked @param {string} of */
+  async #ground({ cells, answer }, of) {
+    if (answer.decision.class !== of) return false;
+    const [edge, middle] = await Promise.all([true, false].map((one) => this.ask(partOf(cells, one))));
+    return !!edge && !!middle && edge.decision.class === of && probability(edge, of) > probability(middle, of);
+  }
+
+  /** @param {{name: string}|null} next @param {string} said @param {string} guide */
+  #words(next, said, guide) {
+    const turn = () => {
+      this.#rival = !this.#rival;
+      void this.#draw();
+    };
+    this.element.hidden = false;
+    render(html`<p class="small muted">${said}</p>${guide && html`<p class="small">${guide}</p>`}
+      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next.name}</button>`}`, this.element);
+  }
+}
+
+/** The most probable class and the next one, if there are any with examples. @param {Prediction} answer */
+function rivals({ classes }) {
+  const [of = null, next = null] = classes.filter((one) => one.probability > 0).sort((a, b) => b.probability - a.probability);
+  return { of, next };
+}
+
+/** @param {Prediction} answer @param {string} id */
+const probability = ({ classes }, id) => classes.find((one) => one.id === id)?.probability ?? 0;
