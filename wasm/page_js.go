@@ -70,10 +70,10 @@ func (p *page) methods() map[string]bridge.Method {
 		"configure":     stored(bind(p.Configure, "settings")),
 		"byLabel":       stored(bind(p.byLabel, "change, id or label, label?")),
 
-		"predict":  ready(bind(p.Predict, "embedding")),
-		"show":     ready(bind(p.Show, "embedding?")),
-		"frame":    ready(bind(p.ShowFrame, "embedding?")),
-		"nearest":  ready(bind(p.Nearest, "embedding, number of pictures")),
+		"predict": ready(bind(p.Predict, "embedding")),
+		"show":    ready(bind(p.Show, "embedding?")),
+		"frame":   ready(bind(p.ShowFrame, "embedding?")),
+		"nearest": ready(bind(p.Nearest, "embedding, number of pictures")),
 		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
 			return p.Explain(cells, d, class, against)
 		}, "cells, length of a cell, id of the class, id of the other class", "score", "rest", "cells")),
