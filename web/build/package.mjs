@@ -15,6 +15,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { bundleEntries, recordModule } from './entries.mjs';
 import { builtIn } from './extractor.mjs';
 import { buildKinds } from './kinds.mjs';
 import { written } from './written.mjs';
@@ -38,15 +39,8 @@ if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 
 console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
 
 async function bundle() {
-  await build({
-    entryPoints: {
-      ...Object.fromEntries(['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'].map((name) => [name, path.join(library, `${name}.js`)])),
-      function: path.join(root, 'web/extractor/own/function.js'),
-    },
-    outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
-    external: ['./efficientnet-lite0/*', './kinds/*'],
-    plugins: [written({ record })],
-  });
+  const names = ['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'];
+  await bundleEntries({ ...Object.fromEntries(names.map((name) => [name, `library/${name}.js`])), function: 'extractor/own/function.js' }, out, record);
   // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
   await build({
     entryPoints: [path.join(library, 'inline.js')], outdir: out, bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
@@ -64,10 +58,10 @@ async function engine() {
 }
 
 async function record() {
-  const { id } = JSON.parse(await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8'));
-  if (!id.startsWith(builtIn)) throw new Error(`The site is built with the network ${id}, and the package is of ${builtIn}: leave out EYE.`);
+  const site = JSON.parse(await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8'));
+  if (!site.id.startsWith(builtIn)) throw new Error(`The site is built with the network ${site.id}, and the package is of ${builtIn}: leave out EYE.`);
   const sum = createHash('sha256').update(await readFile(prior)).digest('hex');
-  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')};\nexport const priorSum = '${sum}';\nexport const kinds = ${JSON.stringify(Object.fromEntries(kinds.map(({ name, ...one }) => [name, one])))};`;
+  return recordModule(site, sum, Object.fromEntries(kinds.map(({ name, ...one }) => [name, one])));
 }
 
 async function types() {
