@@ -138,12 +138,17 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 $(SITE)/share/page.html: $(SITE)/networks/networks.json $(SITE)/kinds/sounds/extractor.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*/* web/share/*.js web/share/page/* web/share/page/kinds/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/extractor/*/* web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
+DEFAULT_PRIOR := web/prior/default.safetensors
+
+# What "Use it" puts folders together from, beside what the site has already.
+$(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/*) $(PACKAGES)
+	$(NODE) web/build/use.mjs
+	@touch $@
+
 .PHONY: $(SITE)/share/engine.wasm
 $(SITE)/share/engine.wasm: build/library.wasm
 	@mkdir -p $(@D)
 	@cmp -s $< $@ || cp $< $@
-
-DEFAULT_PRIOR := web/prior/default.safetensors
 
 $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 	@mkdir -p $(@D)
@@ -155,7 +160,7 @@ $(SITE)/kinds/%/prior.safetensors: $(KIND_PRIORS)/%.safetensors $(SITE)/kinds/so
 	cp $< $@
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/use/use.json $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- the npm package ----------------------------------------------------------

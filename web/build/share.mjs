@@ -109,11 +109,11 @@ function icons() {
   }).join('');
 }
 
-/** Where the page recognises, without what sorts folders, offers samples and shows what was taught. */
+/** Where the page recognises, without what sorts folders, offers samples, shows what was taught and uses it elsewhere. */
 function recognising() {
   const [found] = /<section id="recognise"[\s\S]*?<\/section>(?=\n<\/main>)/.exec(index) ?? [];
   if (!found) throw new Error('index.html has no section #recognise at the end of its main part');
-  return [/ *<label class="[^"]*folder-button.*<\/label>\n/, / *<div id="sample-queries"[\s\S]*?<\/div>\n/, / *<section id="why".*<\/section>\n/, / multiple/].reduce((text, out) => text.replace(out, ''), found);
+  return [/ *<label class="[^"]*folder-button.*<\/label>\n/, / *<div id="sample-queries"[\s\S]*?<\/div>\n/, / *<section id="why".*<\/section>\n/, / *<p id="use".*<\/p>\n/, / multiple/].reduce((text, out) => text.replace(out, ''), found);
 }
 
 /** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. @param {Variant} variant */

@@ -27,10 +27,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /** What other build steps must have made. */
-const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share'];
+const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
 /** Of the npm package, what the page uses. */
 const OF_PAGE = ['web/library/storage.js', 'web/library/extractors.js', 'web/library/kinds.js', 'web/library/kept.js'];
-const APART = /^web\/(node_modules|test|build|library|examples|share\/page)\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;
+const APART = /^web\/(node_modules|test|build|library|examples|share\/page|share\/use)\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;
 const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
 const VARIANT = /\.(br|gz)$/;
@@ -127,7 +127,7 @@ function report(out, files) {
   /** @type {Record<string, {files: number, bytes: number, brotli: number}>} */
   const rows = {};
   for (const { path: name, bytes } of files) {
-    const part = /^(extractor|kinds|networks|samples|share)\//.exec(name)?.[1] ?? (/^(metaqda.*\.wasm|wasm_exec\.js)$/.test(name) ? 'engine' : name === 'prior.safetensors' ? 'prior' : 'page');
+    const part = /^(extractor|kinds|networks|samples|share|use)\//.exec(name)?.[1] ?? (/^(metaqda.*\.wasm|wasm_exec\.js)$/.test(name) ? 'engine' : name === 'prior.safetensors' ? 'prior' : 'page');
     const row = rows[part] ??= { files: 0, bytes: 0, brotli: 0 };
     row.files++;
     row.bytes += bytes;

@@ -83,11 +83,14 @@ export function broughtNotices({ id, licence }, notices) {
   return `The feature extractor “${id}” was brought by whoever made this file. Its licence, in the words that came with it:\n\n${licence}\n\n${notices}`;
 }
 
-/** A valid file name for a session. @param {string} name of the session */
-export function fileName(name) {
+/** The name of a session as a file name has it, without an ending. @param {string} name of the session */
+export function plainName(name) {
   const plain = name.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
-  return `${plain.slice(0, 40) || 'shared'}.html`;
+  return plain.slice(0, 40) || 'shared';
 }
+
+/** A valid file name for a session. @param {string} name of the session */
+export const fileName = (name) => `${plainName(name)}.html`;
 
 /** "4.2 MB". @param {number} bytes */
 export function megabytes(bytes) {

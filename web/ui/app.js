@@ -224,6 +224,7 @@ async function build(engine, reader) {
       same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.example))?.example,
     },
   });
+  byId('use-button', HTMLElement).addEventListener('click', () => void import('./use/use.js').then(({ use }) => use({ engine, reader }), (error) => say(sentence(error))));
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     learning.reset();
@@ -254,6 +255,7 @@ async function build(engine, reader) {
     shown = revision;
     const { all: taught } = classes.model;
     recogniser.follow(taught);
+    byId('use', HTMLElement).hidden = !taught.some(({ examples }) => examples.length);
     sorting.follow(taught, judgedBy(state, taught), state);
     samples.showIn(state.sessionId);
     choice.follow(classes.model);

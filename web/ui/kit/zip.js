@@ -5,8 +5,12 @@ import { zipSync } from 'fflate';
 /** Bytes of the end record. Offsets in a zip file: in a file's header, in its directory entry, in the end record. */
 const END = 22;
 
+/** Where a zip file says how a file is packed: the method and the packed size, in its header and in its directory entry. */
+const PACKED = { header: [8, 18], line: [10, 20] };
+const DEFLATE = 8;
+
 /**
- * A zip file without compression, written file by file. It refers to the files and does not copy them. The browser reads
+ * A zip file, written file by file. It refers to the files and does not copy them. The browser reads
  * them when it saves the zip, so hundreds of photographs take no memory.
  */
 export class Zip {
@@ -17,17 +21,26 @@ export class Zip {
   #length = 0;
   #end = new Uint8Array(END);
 
-  /** @param {string} path with slashes, not in use yet @param {Blob} file */
-  async add(path, file) {
+  /** @param {string} path with slashes, not in use yet @param {Blob} file @param {{smaller?: boolean}} [options] smaller: compresses it, which pays for programs and not for photographs */
+  async add(path, file, { smaller = false } = {}) {
     const alone = zipSync({ [path]: new Uint8Array(await file.arrayBuffer()) }, { level: 0 }); // header, file, line, end
     const view = new DataView(alone.buffer);
     const header = 30 + view.getUint16(26, true) + view.getUint16(28, true);
     const line = alone.slice(header + file.size, -END);
+    const parts = { header: alone.slice(0, header), line };
+    const content = smaller ? await new Response(file.stream().pipeThrough(new CompressionStream('deflate-raw'))).blob() : file;
+    if (smaller) {
+      for (const [part, [method, size]] of Object.entries(PACKED)) {
+        const fields = new DataView(parts[/** @type {'header'|'line'} */ (part)].buffer);
+        fields.setUint16(method, DEFLATE, true);
+        fields.setUint32(size, content.size, true);
+      }
+    }
     new DataView(line.buffer).setUint32(42, this.#length, true); // where its header begins
-    this.#parts.push(alone.slice(0, header), file);
+    this.#parts.push(parts.header, content);
     this.#directory.push(line);
     this.#end = alone.slice(-END);
-    this.#length += header + file.size;
+    this.#length += header + content.size;
   }
 
   /** The zip of all added files, at least one. */

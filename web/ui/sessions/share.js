@@ -119,9 +119,9 @@ async function keptParts(sha256) {
   return broughtParts(fetched, found.manifest, sha256, () => contentsOf(found));
 }
 
-/** @param {string} name */
-async function fetched(name) {
+/** A file of the site. @param {string} name */
+export async function fetched(name) {
   const response = await fetch(name).catch(() => null);
-  if (!response?.ok) throw new Error(`The parts of a shared file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`);
+  if (!response?.ok) throw new Error(`The parts of this file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`);
   return new Uint8Array(await response.arrayBuffer());
 }

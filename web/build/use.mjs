@@ -1,0 +1,43 @@
+// @ts-check
+/**
+ * Builds what "Use it" in the page puts folders together from, into build/site/use:
+ *   metaqda/*.js   entries of the npm package with the chunks that they share
+ *   use.json       {version, network, modules}: of the package; whether its network is the site's; what each entry imports
+ *   and the programs of web/share/use, as they are
+ * Engine, networks and notices come from where the site has them already.
+ */
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleEntries, recordModule } from './entries.mjs';
+import { builtIn } from './extractor.mjs';
+
+const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
+const out = path.join(site, 'use');
+const record = async (/** @type {string} */ folder) => JSON.parse(await readFile(path.join(site, folder, 'extractor.json'), 'utf8'));
+
+const pictures = await record('extractor');
+const [sounds, hands] = await Promise.all(['sounds', 'hands'].map((kind) => record(`kinds/${kind}`)));
+const sum = createHash('sha256').update(await readFile(path.join(web, 'prior/default.safetensors'))).digest('hex');
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const entries = ['index', builtIn, 'hands'];
+const { metafile } = await bundleEntries(Object.fromEntries(entries.map((name) => [name, `library/${name}.js`])), path.join(out, 'metaqda'),
+  async () => recordModule(pictures, sum, { sounds, hands }), { minify: true, legalComments: 'eof', metafile: true });
+const outputs = Object.fromEntries(Object.entries(metafile?.outputs ?? {}).map(([name, { imports }]) => [path.basename(name),
+  imports.filter(({ external, kind }) => !external && kind === 'import-statement').map((one) => path.basename(one.path))]));
+const { version } = JSON.parse(await readFile(path.join(web, 'package.json'), 'utf8'));
+await writeFile(path.join(out, 'use.json'), `${JSON.stringify({ version, network: pictures.id.startsWith(builtIn), modules: Object.fromEntries(entries.map((name) => [name, imported(`${name}.js`)])) })}\n`);
+await cp(path.join(web, 'share/use'), out, { recursive: true });
+
+/** A module with all that it imports. @param {string} name @param {Set<string>} [found] @returns {string[]} */
+function imported(name, found = new Set()) {
+  if (!found.has(name)) {
+    found.add(name);
+    for (const next of outputs[name]) imported(next, found);
+  }
+  return [...found];
+}

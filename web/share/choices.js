@@ -1,0 +1,75 @@
+// @ts-check
+/** The choices of "Use it": each makes one file of the open session, which runs elsewhere. */
+import { plainName } from './assemble.js';
+import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
+
+/** @import {Files, Kind} from './packaged.js' */
+/** @import {Read} from './parts.js' */
+/**
+ * @typedef {object} Taught what was taught
+ * @property {string} name of the session
+ * @property {string} kind of it
+ * @property {string} variant of the extractor, '' for none
+ * @property {boolean} own whether the extractor is the page's
+ * @property {() => Promise<Uint8Array>} session its file, without pictures
+ * @property {() => Promise<Uint8Array>} prior that it uses
+ *
+ * @typedef {object} Choice
+ * @property {string} id
+ * @property {string} name
+ * @property {string} what comes out, in a sentence
+ * @property {string[]} how to run it, in three sentences
+ * @property {(taught: Taught) => string} [missing] what it cannot do yet for such a session, '' where it can
+ * @property {(read: Read, taught: Taught, how: string[]) => Promise<Made>} [make] none for the share dialog, which makes a page by itself
+ *
+ * @typedef {{file: string, folder: Files}} Made name of the zip, and what is in its folder
+ */
+
+/** Folders carry the page's own networks so far. @param {Taught} taught */
+function needsNetwork({ own, kind }) {
+  if (!own) return 'This session uses an extractor that you brought, which these folders cannot carry yet: choose “A page”.';
+  if (!(kind in ENTRIES)) return `These folders do not read ${kind} yet: choose “A page”, which does.`;
+  return '';
+}
+
+/** @type {Choice[]} */
+export const choices = [
+  {
+    id: 'page', name: 'A page', what: 'One HTML file that recognises by itself, for others or for another device.',
+    how: [],
+  },
+  {
+    id: 'web', name: 'My own web page', what: 'A web page of forty lines that you can change, with all that it needs.',
+    how: [
+      'Unpack the zip.',
+      'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
+      'Open the address that it names, choose a picture or press Camera, and change index.html as you like.',
+    ],
+    missing: needsNetwork,
+    make: async (read, taught, how) => folder(taught, '', await program(read, taught, how, 'page', ['index.html'])),
+  },
+];
+
+/**
+ * The programs of a choice with the package and the session.
+ *
+ * @param {Read} read @param {Taught} taught @param {string[]} how to run it @param {string} from the folder of use/ @param {string[]} names of its programs
+ * @returns {Promise<Files>}
+ */
+async function program(read, taught, how, from, names) {
+  const kind = /** @type {Kind} */ (taught.kind);
+  if (!await hasNetwork(read)) throw new Error('This site was built with another network than the npm package has, so these folders cannot be made: choose “A page”.');
+  const { entry, load } = ENTRIES[kind];
+  const words = { TITLE: taught.name, ENTRY: entry, LOAD: load(taught.variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
+  return {
+    ...Object.fromEntries([...names, 'README.txt'].map((name) => [name, () => filled(read, `${from}/${name}`, words)])),
+    'session.safetensors': taught.session, 'prior.safetensors': taught.prior,
+    ...await packageFiles(read, kind),
+  };
+}
+
+/** @param {Taught} taught @param {string} suffix of the name @param {Files} files @returns {Made} */
+function folder({ name }, suffix, files) {
+  const top = `${plainName(name)}${suffix}`;
+  return { file: `${top}.zip`, folder: Object.fromEntries(Object.entries(files).map(([path, content]) => [`${top}/${path}`, content])) };
+}

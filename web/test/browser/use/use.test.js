@@ -1,0 +1,83 @@
+// @ts-check
+/** "Use it": what was taught in the page runs elsewhere. */
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { eventually, faults, offlineReady, recognise, visit } from '../harness.js';
+import { answer, asked, assertNear, kept, opened } from '../share/shared.js';
+import { assertRounded, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
+
+/** Teaches, answers what the page says of some pictures, and saves a choice; without a network where it can. @param {string} name */
+async function made(name) {
+  /** @type {Awaited<ReturnType<typeof answer>>[]} */
+  const before = [];
+  let file = '';
+  await visit({ offline: true }, async ({ page, context }) => {
+    await offlineReady(page);
+    await teachThree(page);
+    for (const picture of asked) before.push(await answer(page, picture));
+    await context.setOffline(true);
+    file = await saved(page, name);
+    await context.setOffline(false);
+  });
+  return { file, before };
+}
+
+/** With plain spaces, as a page shows it. @param {string|null} words */
+const plain = (words) => words?.replaceAll(/\s+/g, ' ');
+
+test('the button is there once something is taught, and its dialog can be read', () => visit({}, async ({ page }) => {
+  assert.equal(await page.getByRole('button', { name: 'Use it…' }).isVisible(), false);
+  await teachThree(page);
+  await page.getByRole('button', { name: 'Use it…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Use it' });
+  assert.deepEqual(await faults(page), [], 'the choices');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await choose(page, 'My own web page');
+  assert.deepEqual(await faults(page), [], 'one choice');
+  await dialog.getByRole('button', { name: 'Other choices' }).click();
+  assert.equal(await page.evaluate(() => document.activeElement?.querySelector('b')?.textContent), 'My own web page');
+}));
+
+test('a page is the file that Share makes', async () => {
+  /** @type {Record<string, number>} */
+  let before = {};
+  let file = '';
+  await visit({}, async ({ page }) => {
+    await teachThree(page);
+    before = await recognise(page, asked[1]);
+    await page.getByRole('button', { name: 'Use it…' }).click();
+    await page.getByRole('dialog', { name: 'Use it' }).getByRole('button', { name: 'A page' }).click();
+    await page.getByRole('dialog', { name: 'Share' }).getByText(/^The file has/).waitFor();
+    file = await kept(page, 'Save the file');
+  });
+  await opened(file, async (page) => {
+    assertNear(await recognise(page, asked[1]), before);
+    assert.equal(await page.getByText('Use it').count(), 0);
+  });
+});
+
+test('a web page of one’s own recognises as the page does, by picture and by camera', async () => {
+  const { file, before } = await made('My own web page');
+  const folder = unpacked(file);
+  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  const html = readFileSync(path.join(folder, 'index.html'), 'utf8');
+  assert.ok(html.split('\n').length < 60 && html.split('\n').every((line) => line.length <= 160), 'lines that can be read');
+  assert.match(readFileSync(path.join(folder, 'README.txt'), 'utf8'), /1\. Unpack/);
+  await ran(folder, async (page) => {
+    await page.getByText('It knows Cat, Rocket, Banana.').waitFor();
+    for (const [i, picture] of asked.entries()) {
+      await page.getByLabel('A picture').setInputFiles(picture);
+      await eventually(async () => assert.equal(plain(await page.locator('#answer').textContent()), plain(before[i].words)));
+      assertRounded(await listed(page), before[i].numbers);
+    }
+    await page.getByLabel('A picture').setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.getByText('is not a picture this browser can read').waitFor();
+    await page.evaluate(() => document.getElementById('all')?.replaceChildren());
+    await page.getByRole('button', { name: 'Camera' }).click();
+    await page.locator('#all li').nth(3).waitFor();
+    assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
+  }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] });
+});

@@ -1,0 +1,139 @@
+// @ts-check
+/** The dialog "Use it": what was taught in the open session, as a file that runs elsewhere. Fetched when it is asked for. */
+import { say } from '../kit/announce.js';
+import { dialogHead, el, noun, save, sentence } from '../kit/dom.js';
+import { html, nothing, render } from '../kit/view.js';
+import { megabytes } from '../../share/assemble.js';
+import { choices } from '../../share/choices.js';
+import { fetched, share } from '../sessions/share.js';
+
+/** @import {Engine} from '../../library/types.js' */
+/** @import {Choice, Taught} from '../../share/choices.js' */
+
+/** @type {UseDialog|undefined} */
+let dialog;
+
+/** Opens the dialog. @param {{engine: Engine, reader: Pick<import('../sessions/reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
+export function use(parts) {
+  dialog ??= new UseDialog(parts);
+  dialog.open();
+}
+
+class UseDialog {
+  /** What was chosen, null while all choices are shown. @type {Choice|null} */
+  #choice = null;
+  #turn = 0;
+  /** @type {{blob: Blob, file: string, size: string}|null} */
+  #made = null;
+  #missing = '';
+  #error = '';
+  #body = el('div', { class: 'dialog-body' });
+
+  /** @param {Parameters<typeof use>[0]} parts */
+  constructor({ engine, reader }) {
+    this.engine = engine;
+    this.reader = reader;
+    this.dialog = el('dialog', { class: 'dialog', 'aria-labelledby': 'use-title' });
+    this.dialog.append(dialogHead(this.dialog, 'use-title', 'Use it'), this.#body);
+    this.dialog.addEventListener('close', () => this.#choose(null)); // what was made has many megabytes
+    document.body.append(this.dialog);
+  }
+
+  open() {
+    this.#draw();
+    this.dialog.showModal();
+    this.dialog.scrollTop = 0;
+  }
+
+  /** @param {Choice|null} choice null shows all of them */
+  #choose(choice) {
+    this.#choice = choice;
+    this.#turn++;
+    [this.#made, this.#missing, this.#error] = [null, '', ''];
+    this.#draw();
+  }
+
+  /** @param {Choice} choice */
+  async #open(choice) {
+    if (!choice.make) {
+      this.dialog.close(); // the next one takes its place
+      share({ engine: this.engine, reader: this.reader });
+      return;
+    }
+    this.#choose(choice);
+    this.dialog.scrollTop = 0;
+    this.#button('.use-back')?.focus();
+    const turn = this.#turn;
+    try {
+      const taught = await this.#taught();
+      const missing = choice.missing?.(taught) ?? '';
+      const made = missing ? null : await packed(await choice.make(fetched, taught, choice.how));
+      if (turn === this.#turn) [this.#missing, this.#made] = [missing, made];
+    } catch (error) {
+      if (turn === this.#turn) this.#error = sentence(error);
+    }
+    this.#draw();
+  }
+
+  #draw() {
+    const choice = this.#choice;
+    if (choice) this.#drawChoice(choice);
+    else {
+      render(html`<p>What this page has learned works elsewhere too, without an account and without the internet. Each choice saves one file.</p>
+        <ul class="use-choices" aria-label="Choices">${choices.map((one) => html`<li><button class="use-choice" type="button" @click=${() => void this.#open(one)}>
+          <b>${one.name}</b><span class="small muted">${one.what}</span></button></li>`)}</ul>`, this.#body);
+    }
+  }
+
+  /** @param {Choice} choice */
+  #drawChoice({ name, what, how }) {
+    const made = this.#made;
+    render(html`<h3>${name}</h3><p>${what}</p>
+      ${this.#missing ? html`<p role="status">${this.#missing}</p>` : html`<ol class="use-how">${how.map((line) => html`<li>${line}</li>`)}</ol>
+        <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`}
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>Save the file</button>`}
+        <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`, this.#body);
+  }
+
+  #back() {
+    const { id } = this.#choice ?? {};
+    this.#choose(null);
+    this.#button(`.use-choices li:nth-child(${choices.findIndex((one) => one.id === id) + 1}) button`)?.focus();
+  }
+
+  /** @param {string} selector */
+  #button(selector) {
+    return /** @type {HTMLElement|null} */ (this.#body.querySelector(selector));
+  }
+
+  /** @returns {Promise<Taught>} */
+  async #taught() {
+    const { engine } = this;
+    const { sessionName, classes, extractor } = await engine.state();
+    if (!classes.some(({ examples }) => examples.length)) throw new Error(`There is nothing to use yet: teach a ${noun()} first.`);
+    if (extractor.message) throw new Error(extractor.message);
+    const place = await this.reader.placeOf((await this.reader.now).sha256);
+    return {
+      name: sessionName, kind: this.reader.kinds.now.id, variant: place.split('/')[1] ?? '', own: place !== '',
+      session: () => engine.sharedSession({ pictures: false }), prior: () => engine.exportPrior(),
+    };
+  }
+
+  #save() {
+    if (!this.#made) return;
+    const { blob, file, size } = this.#made;
+    void save(blob, file);
+    this.dialog.close();
+    say(`“${file}” was saved: ${size}.`);
+  }
+}
+
+/** @param {import('../../share/choices.js').Made} made */
+async function packed({ file, folder }) {
+  const { Zip } = await import('../kit/zip.js');
+  const zip = new Zip();
+  for (const [path, content] of Object.entries(folder)) await zip.add(path, new Blob([/** @type {BlobPart} */ (await content())]), { smaller: true });
+  const blob = zip.end();
+  return { blob, file, size: megabytes(blob.size) };
+}
