@@ -7,9 +7,9 @@
  * fetches what manifest.json lists into a cache of that version; a file whose
  * sha256 the former version already holds is copied, not fetched. Every file is
  * compared with its sha256 first, so a site that is met half replaced is not
- * installed, and the browser tries again later. What reads sounds and hands (kinds/, 5 MB) and
- * what runs other extractors (networks/, 15 MB) is kept from its first use on. A new version waits until the person
- * agrees to it (message 'activate') or all tabs are closed.
+ * installed, and the browser tries again later. What reads sounds and hands (kinds/, 5 MB),
+ * what runs other extractors (networks/, 15 MB) and p5.js for sketches (1 MB) is kept from its first use on. A new version
+ * waits until the person agrees to it (message 'activate') or all tabs are closed.
  *
  * No tab gets files of two versions: each goes on with the version that its document
  * came from, also when another tab has started a newer one. Which that is stands in
@@ -79,9 +79,9 @@ function needed(file) {
   return !file.path.startsWith('web/screenshot') && !onDemand(file);
 }
 
-/** @param {SiteFile} file whether it is for extractors other than the page's own of pictures; what each is has to be known offline */
+/** @param {SiteFile} file whether it is for extractors other than the page's own of pictures, or for sketches; what each extractor is has to be known offline */
 function onDemand({ path }) {
-  return /^(networks|kinds)\/(?!\w+\/extractor\.json$)/.test(path);
+  return /^(networks|kinds)\/(?!\w+\/extractor\.json$)|\/p5\.min\.js$/.test(path);
 }
 
 /**

@@ -48,6 +48,19 @@ export const choices = [
     missing: needsNetwork,
     make: async (read, taught, how) => folder(taught, '', await program(read, taught, how, 'page', ['index.html'])),
   },
+  {
+    id: 'p5', name: 'A p5.js sketch', what: 'A sketch that reacts to what the camera sees, with p5.js beside it.',
+    how: [
+      'Unpack the zip, and open its folder as a project of your editor, or serve it: “python3 -m http.server” or “npx serve” in that folder does.',
+      'Open the address that it names, and allow the camera.',
+      'In sketch.js, write in gotEvent() what shall happen when something comes or goes.',
+    ],
+    missing: needsNetwork,
+    make: async (read, taught, how) => folder(taught, '-sketch', {
+      ...await program(read, taught, how, 'p5', ['index.html', 'sketch.js']),
+      ...Object.fromEntries(['p5.min.js', 'p5-license.txt'].map((name) => [name, () => read(`use/p5/${name}`)])),
+    }),
+  },
 ];
 
 /**

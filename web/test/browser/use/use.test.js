@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { eventually, faults, offlineReady, recognise, visit } from '../harness.js';
+import { eventually, faults, offlineReady, recognise, sample, visit } from '../harness.js';
 import { answer, asked, assertNear, kept, opened } from '../share/shared.js';
+import { seeing } from '../extractor/film.js';
 import { assertRounded, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
 
-/** Teaches, answers what the page says of some pictures, and saves a choice; without a network where it can. @param {string} name */
-async function made(name) {
+/** Teaches, answers what the page says of some pictures, and saves a choice without a network. @param {string} name @param {{cut?: boolean}} [options] cut: false leaves the network */
+async function made(name, { cut = true } = {}) {
   /** @type {Awaited<ReturnType<typeof answer>>[]} */
   const before = [];
   let file = '';
@@ -17,7 +18,7 @@ async function made(name) {
     await offlineReady(page);
     await teachThree(page);
     for (const picture of asked) before.push(await answer(page, picture));
-    await context.setOffline(true);
+    await context.setOffline(cut);
     file = await saved(page, name);
     await context.setOffline(false);
   });
@@ -80,4 +81,20 @@ test('a web page of one’s own recognises as the page does, by picture and by c
     await page.locator('#all li').nth(3).waitFor();
     assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
   }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] });
+});
+
+test('a sketch is told what comes and goes', async () => {
+  const { file } = await made('A p5.js sketch', { cut: false });
+  const folder = unpacked(file);
+  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  // Both are there long enough to be sure of, one after the other, again and again.
+  const film = await seeing(path.join(path.dirname(folder), 'two.y4m'), ['rocket', 'banana'].flatMap((name) => Array(8).fill(sample('noto', name))));
+  await ran(folder, async (page) => {
+    for (const name of ['Rocket', 'Banana', 'Rocket']) {
+      await page.waitForFunction(`seen.startsWith('${name}, ')`);
+      const shade = await page.evaluate(`shade.toString('#rrggbb')`);
+      const corner = await page.evaluate(`get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`);
+      assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
+    }
+  }, { flags: film });
 });
