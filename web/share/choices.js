@@ -1,6 +1,7 @@
 // @ts-check
 /** The choices of "Use it": each makes one file of the open session, which runs elsewhere. */
 import { plainName } from './assemble.js';
+import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
 
 /** @import {Files, Kind} from './packaged.js' */
@@ -13,6 +14,7 @@ import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
  * @property {boolean} own whether the extractor is the page's
  * @property {() => Promise<Uint8Array>} session its file, without pictures
  * @property {() => Promise<Uint8Array>} prior that it uses
+ * @property {() => Promise<Uint8Array>} numbers by which it answers now, for other programs
  *
  * @typedef {object} Choice
  * @property {string} id
@@ -22,7 +24,7 @@ import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
  * @property {(taught: Taught) => string} [missing] what it cannot do yet for such a session, '' where it can
  * @property {(read: Read, taught: Taught, how: string[]) => Promise<Made>} [make] none for the share dialog, which makes a page by itself
  *
- * @typedef {{file: string, folder: Files}} Made name of the zip, and what is in its folder
+ * @typedef {{file: string, folder: Files}|{file: string, bytes: Uint8Array}} Made its name, and what is in the zip's folder or in the file
  */
 
 /** Folders carry the page's own networks so far. @param {Taught} taught */
@@ -60,6 +62,15 @@ export const choices = [
       ...await program(read, taught, how, 'p5', ['index.html', 'sketch.js']),
       ...Object.fromEntries(['p5.min.js', 'p5-license.txt'].map((name) => [name, () => read(`use/p5/${name}`)])),
     }),
+  },
+  {
+    id: 'onnx', name: 'A network for elsewhere', what: 'One ONNX file of what was taught, from the numbers of the feature extractor to probabilities. The extractor itself is not in it.',
+    how: [
+      'Load the file with ONNX Runtime, in any language that it has.',
+      'The input “embedding” takes a row of numbers for each example, of the feature extractor that the file’s metadata name.',
+      'The output “probabilities” has a column for each class, in the order of the metadata “classes”; “none” is the probability of none of these.',
+    ],
+    make: async (_, { name, numbers }) => ({ file: `${plainName(name)}.onnx`, bytes: onnxOf(await numbers()).bytes }),
   },
 ];
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The dialog "Use it": what was taught in the open session, as a file that runs elsewhere. Fetched when it is asked for. */
 import { say } from '../kit/announce.js';
-import { dialogHead, el, noun, save, sentence } from '../kit/dom.js';
+import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
 import { megabytes } from '../../share/assemble.js';
 import { choices } from '../../share/choices.js';
@@ -117,6 +117,7 @@ class UseDialog {
     return {
       name: sessionName, kind: this.reader.kinds.now.id, variant: place.split('/')[1] ?? '', own: place !== '',
       session: () => engine.sharedSession({ pictures: false }), prior: () => engine.exportPrior(),
+      numbers: () => engine.exportClassifier(),
     };
   }
 
@@ -130,10 +131,16 @@ class UseDialog {
 }
 
 /** @param {import('../../share/choices.js').Made} made */
-async function packed({ file, folder }) {
+async function packed(made) {
+  const { file } = made;
+  const blob = 'folder' in made ? await zipped(made.folder) : await blobOf(made.bytes);
+  return { blob, file, size: blob.size < 1e5 ? `${Math.ceil(blob.size / 1000)} KB` : megabytes(blob.size) };
+}
+
+/** @param {import('../../share/packaged.js').Files} folder */
+async function zipped(folder) {
   const { Zip } = await import('../kit/zip.js');
   const zip = new Zip();
   for (const [path, content] of Object.entries(folder)) await zip.add(path, new Blob([/** @type {BlobPart} */ (await content())]), { smaller: true });
-  const blob = zip.end();
-  return { blob, file, size: megabytes(blob.size) };
+  return zip.end();
 }

@@ -6,6 +6,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { eventually, faults, offlineReady, recognise, sample, visit } from '../harness.js';
 import { answer, asked, assertNear, kept, opened } from '../share/shared.js';
+import * as ort from 'onnxruntime-web';
+import { decodePicture } from '../../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { seeing } from '../extractor/film.js';
 import { assertRounded, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
 
@@ -97,4 +100,19 @@ test('a sketch is told what comes and goes', async () => {
       assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
     }
   }, { flags: film });
+});
+
+test('an ONNX file answers as the page does, from the numbers of the extractor', async () => {
+  const { file, before } = await made('A network for elsewhere');
+  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  ort.env.wasm.numThreads = 1;
+  const session = await ort.InferenceSession.create(new Uint8Array(readFileSync(file)));
+  const extractor = await loadExtractor();
+  for (const [i, picture] of asked.entries()) {
+    const { probabilities, none } = await session.run({ embedding: new ort.Tensor('float32', await extractor.embed(await decodePicture(picture)), [1, extractor.dimension]) });
+    const got = Object.fromEntries(['Cat', 'Rocket', 'Banana'].map((name, j) => [name, Number(probabilities.data[j])]));
+    const { numbers } = before[i];
+    // Node.js decodes and computes a little differently than the browser does.
+    for (const [name, p] of Object.entries({ ...got, 'None of these': Number(none.data[0]) })) assert.ok(Math.abs(p - numbers[name]) < 2e-3, `${name} ${p}, on the page ${numbers[name]}`);
+  }
 });

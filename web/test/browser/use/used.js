@@ -24,7 +24,7 @@ export async function choose(page, name) {
   await page.getByRole('button', { name: 'Use it…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Use it' });
   await dialog.getByRole('button', { name }).click();
-  await dialog.getByText(/ has \d+\.\d MB\.$/).waitFor();
+  await dialog.getByText(/ has (\d+\.\d MB|\d+ KB)\.$/).waitFor();
   return dialog;
 }
 

@@ -1,0 +1,167 @@
+// @ts-check
+/**
+ * An ONNX file of a classifier: from embeddings to probabilities, none of these included.
+ *
+ * It is made of the plain numbers that `export()` writes (core/model/plain.go), so it answers as the classifier did then and
+ * cannot be taught. With the names of that file, for a row x:
+ *
+ *   y = sign(v) |v|^power - centre, v = max((x - mean) scale + shift, floor), divided by its length if unit is 1
+ *   u = weights y + intercept,  s = log sum exp(u + prior)
+ *   none = sum_k weight_k sigmoid(-(slope_k s + offset_k))
+ *   p = (1 - none) sum_k weight_k softmax(inverse temperature_k u + prior)
+ *
+ * It computes in doubles, as the classifier does: u may be in the hundreds, of which single precision keeps four decimals.
+ *
+ * ONNX files are Protocol Buffers. The messages that are written here have a few fields of three kinds, in forty lines. The
+ * libraries that write them bring the whole schema of ONNX, of over 100 KB.
+ */
+
+/** @typedef {Uint8Array<ArrayBuffer>} Bytes */
+/** @typedef {{shape: number[], numbers: Float64Array}} Tensor */
+
+const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEncoder().encode(content));
+
+/** The least length that y is divided by, so that zeros stay zeros. */
+const LEAST = 1e-300;
+/** Of elements of tensors, and of attributes, by the numbers in onnx.proto. */
+const TYPES = { float: 1, int64: 7, double: 11 };
+const ATTRIBUTES = { int: 2, ints: 7 };
+/** The operator set, and the version of the format that came with it. Newer runtimes read older ones. */
+const [OPSET, FORMAT] = [17, 8];
+
+/**
+ * @param {Uint8Array} file what `export()` wrote
+ * @returns {{bytes: Bytes, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and what its columns are
+ */
+export function onnxOf(file) {
+  const { meta, tensors } = plain(file);
+  const classes = /** @type {string[]} */ (JSON.parse(meta.classes));
+  const { centre, weights, intercept, prior, columns, hard, known, input } = tensors;
+  const d = centre.numbers.length;
+  const [shift, floor, power, unit] = input.numbers;
+  const row = (/** @type {Tensor} */ { shape: [, n], numbers }, /** @type {number} */ i) => numbers.subarray(i * n, (i + 1) * n);
+  const graph = new Graph();
+
+  let x = graph.node('Cast', ['embedding'], { to: TYPES.double });
+  const scaled = tensors.columns.numbers.some((v, i) => v !== (i < d ? 0 : 1));
+  if (scaled) x = graph.node('Mul', [graph.node('Sub', [x, graph.constant(row(columns, 0))]), graph.constant(row(columns, 1))]);
+  if (shift) x = graph.node('Add', [x, graph.constant([shift])]);
+  if (floor > -Number.MAX_VALUE) x = graph.node('Max', [x, graph.constant([floor])]);
+  if (power !== 1) x = graph.node('Mul', [graph.node('Sign', [x]), graph.node('Pow', [graph.node('Abs', [x]), graph.constant([power])])]);
+  x = graph.node('Sub', [x, graph.constant(centre.numbers)]);
+  if (unit) x = graph.node('Div', [x, graph.node('Max', [graph.node('ReduceL2', [x], { axes: [1], keepdims: 1 }), graph.constant([LEAST])])]);
+
+  const u = graph.node('Add', [graph.node('MatMul', [x, graph.constant(turned(weights), [d, classes.length])]), graph.constant(intercept.numbers)]);
+  const s = graph.node('ReduceLogSumExp', [graph.node('Add', [u, graph.constant(prior.numbers)])], { axes: [1], keepdims: 1 });
+  const nodes = known.shape[1];
+  const odds = graph.node('Add', [graph.node('Mul', [s, graph.constant(row(known, 0))]), graph.constant(row(known, 1))]);
+  const weigh = graph.constant(row(known, 2), [nodes, 1]);
+  const none = graph.node('MatMul', [graph.node('Sigmoid', [graph.node('Neg', [odds])]), weigh]);
+  const here = graph.node('MatMul', [graph.node('Sigmoid', [odds]), weigh]);
+
+  const temperatures = hard.shape[1];
+  const wide = graph.node('Unsqueeze', [u, graph.constant([1], [1], 'int64')]);
+  const at = graph.node('Add', [graph.node('Mul', [wide, graph.constant(row(hard, 0), [temperatures, 1])]), graph.constant(prior.numbers)]);
+  const each = graph.node('Mul', [graph.node('Softmax', [at], { axis: 2 }), graph.constant(row(hard, 1), [temperatures, 1])]);
+  const p = graph.node('Mul', [here, graph.node('ReduceSum', [each, graph.constant([1], [1], 'int64')], { keepdims: 0 })]);
+  graph.node('Cast', [p], { to: TYPES.float }, 'probabilities');
+  graph.node('Cast', [none], { to: TYPES.float }, 'none');
+
+  const bytes = graph.model({
+    inputs: { embedding: d }, outputs: { probabilities: classes.length, none: 1 },
+    about: 'A classifier of metaqda: embeddings, a row for each, to probabilities of the classes, in the order of the metadata “classes”, and of none of them. Each row sums to one.',
+    facts: { classes: meta.classes, extractor: meta.extractor, name: meta.name },
+  });
+  return { bytes, dimension: d, classes };
+}
+
+/** Weights as MatMul takes them: columns for rows. @param {Tensor} tensor */
+function turned({ shape: [rows, d], numbers }) {
+  const out = new Float64Array(numbers.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = numbers[i * d + j];
+  return out;
+}
+
+/** Reads a safetensors file of doubles. @param {Uint8Array} file */
+function plain(file) {
+  const size = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const { __metadata__: meta, ...head } = JSON.parse(new TextDecoder().decode(file.subarray(8, size)));
+  if (meta?.format !== 'metaqda.plain' || meta.version !== '2') throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
+  const tensors = Object.fromEntries(Object.entries(head).map(([name, { shape, data_offsets: [from, to] }]) => [name, { shape, numbers: new Float64Array(file.slice(size + from, size + to).buffer) }]));
+  return { meta: /** @type {Record<string, string>} */ (meta), tensors: /** @type {Record<string, Tensor>} */ (tensors) };
+}
+
+/** Nodes and constants in the order in which they are computed. */
+class Graph {
+  /** @type {Bytes[]} */
+  #nodes = [];
+  /** @type {Bytes[]} */
+  #constants = [];
+
+  /**
+   * @param {string} operator @param {string[]} inputs @param {Record<string, number|number[]>} [attributes] @param {string} [output] its name
+   * @returns {string} the name of the output
+   */
+  node(operator, inputs, attributes = {}, output = `${operator.toLowerCase()}${this.#nodes.length}`) {
+    this.#nodes.push(message([
+      ...inputs.map((name) => field(1, text(name))), field(2, text(output)), field(3, text(output)), field(4, text(operator)),
+      ...Object.entries(attributes).map(([name, value]) => field(5, message([
+        field(1, text(name)), ...Array.isArray(value) ? [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)] : [number(3, value), number(20, ATTRIBUTES.int)],
+      ]))),
+    ]));
+    return output;
+  }
+
+  /** @param {ArrayLike<number>} numbers @param {number[]} [shape] @param {'double'|'int64'} [type] @returns {string} its name */
+  constant(numbers, shape = [numbers.length], type = 'double') {
+    const name = `constant${this.#constants.length}`;
+    const view = new DataView(new ArrayBuffer(8 * numbers.length));
+    for (let i = 0; i < numbers.length; i++) {
+      if (type === 'double') view.setFloat64(8 * i, numbers[i], true);
+      else view.setBigInt64(8 * i, BigInt(numbers[i]), true);
+    }
+    this.#constants.push(message([...shape.map((n) => number(1, n)), number(2, TYPES[type]), field(8, text(name)), field(9, new Uint8Array(view.buffer))]));
+    return name;
+  }
+
+  /** @param {{inputs: Record<string, number>, outputs: Record<string, number>, about: string, facts: Record<string, string>}} parts inputs, outputs: numbers in a row, by name */
+  model({ inputs, outputs, about, facts }) {
+    const rows = field(1, message([field(2, text('rows'))]));
+    const values = (/** @type {Record<string, number>} */ all, /** @type {number} */ at) => Object.entries(all).map(([name, n]) => field(at, message([
+      field(1, text(name)), field(2, message([field(1, message([number(1, TYPES.float), field(2, message([rows, field(1, message([number(1, n)]))]))]))])),
+    ])));
+    const graph = message([
+      ...this.#nodes.map((one) => field(1, one)), field(2, text('classifier')), ...this.#constants.map((one) => field(5, one)), ...values(inputs, 11), ...values(outputs, 12),
+    ]);
+    return message([
+      number(1, FORMAT), field(2, text('metaqda')), field(6, text(about)), field(7, graph), field(8, message([number(2, OPSET)])),
+      ...Object.entries(facts).map(([key, value]) => field(14, message([field(1, text(key)), field(2, text(value))]))),
+    ]);
+  }
+}
+
+/** A message of its fields. @param {Bytes[]} fields @returns {Bytes} */
+function message(fields) {
+  const out = new Uint8Array(fields.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const one of fields) {
+    out.set(one, at);
+    at += one.length;
+  }
+  return out;
+}
+
+/** A field with a length: text, bytes or a message. @param {number} id @param {Bytes} content */
+const field = (id, content) => message([varint(8 * id + 2), varint(content.length), content]);
+
+/** A field of a whole number, not negative. @param {number} id @param {number} value */
+const number = (id, value) => message([varint(8 * id), varint(value)]);
+
+/** Seven bits a byte, the lowest first. @param {number} value @returns {Bytes} */
+function varint(value) {
+  const out = [];
+  for (let left = value; ; left = Math.floor(left / 128)) {
+    if (left < 128) return Uint8Array.from([...out, left]);
+    out.push(128 + left % 128);
+  }
+}
