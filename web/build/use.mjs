@@ -4,6 +4,7 @@
  *   metaqda/*.js   entries of the npm package with the chunks that they share
  *   use.json       {version, network, modules}: of the package; whether its network is the site's; what each entry imports
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
+ *   python/metaqda.py   the module of the Python package that needs numpy alone
  *   and the programs of web/share/use, as they are
  * Engine, networks and notices come from where the site has them already.
  */
@@ -33,6 +34,7 @@ const outputs = Object.fromEntries(Object.entries(metafile?.outputs ?? {}).map((
 const { version } = JSON.parse(await readFile(path.join(web, 'package.json'), 'utf8'));
 await writeFile(path.join(out, 'use.json'), `${JSON.stringify({ version, network: pictures.id.startsWith(builtIn), modules: Object.fromEntries(entries.map((name) => [name, imported(`${name}.js`)])) })}\n`);
 await cp(path.join(web, 'share/use'), out, { recursive: true });
+await cp(path.join(web, '../scripts/python/metaqda/exported.py'), path.join(out, 'python/metaqda.py'));
 for (const [name, from] of [['p5.min.js', 'lib/p5.min.js'], ['p5-license.txt', 'license.txt']]) await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
 
 /** A module with all that it imports. @param {string} name @param {Set<string>} [found] @returns {string[]} */

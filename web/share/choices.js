@@ -3,6 +3,7 @@
 import { plainName } from './assemble.js';
 import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
+import { tensorsOf } from './safetensors.js';
 
 /** @import {Files, Kind} from './packaged.js' */
 /** @import {Read} from './parts.js' */
@@ -64,6 +65,29 @@ export const choices = [
     }),
   },
   {
+    id: 'node', name: 'Node.js', what: 'A program of ten lines that answers from the numbers of the feature extractor, and can be taught more.',
+    how: [
+      'Unpack the zip.',
+      'In its folder run “node recognise.js example.json” (Node.js 20 or newer, nothing to install).',
+      'Put other numbers of the same feature extractor in the place of example.json.',
+    ],
+    make: async (read, taught, how) => folder(taught, '-node', {
+      ...programs(read, taught, how, 'node', ['recognise.js', 'package.json']), ...inputs(taught), ...await packageFiles(read),
+    }),
+  },
+  {
+    id: 'python', name: 'Python', what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',
+    how: [
+      'Unpack the zip, and have numpy: “pip install numpy”.',
+      'In its folder run “python3 recognise.py example.json”.',
+      'Put other numbers of the same feature extractor in the place of example.json.',
+    ],
+    make: async (read, taught, how) => folder(taught, '-python', {
+      ...programs(read, taught, how, 'python', ['recognise.py']), ...inputs(taught), 'classifier.safetensors': taught.numbers,
+      'metaqda.py': () => read('use/python/metaqda.py'), 'LICENSE.txt': () => read('LICENSE.txt'),
+    }),
+  },
+  {
     id: 'onnx', name: 'A network for elsewhere', what: 'One ONNX file of what was taught, from the numbers of the feature extractor to probabilities. The extractor itself is not in it.',
     how: [
       'Load the file with ONNX Runtime, in any language that it has.',
@@ -75,22 +99,34 @@ export const choices = [
 ];
 
 /**
- * The programs of a choice with the package and the session.
+ * The programs of a choice that reads what the page reads, with the package and the session.
  *
  * @param {Read} read @param {Taught} taught @param {string[]} how to run it @param {string} from the folder of use/ @param {string[]} names of its programs
  * @returns {Promise<Files>}
  */
 async function program(read, taught, how, from, names) {
-  const kind = /** @type {Kind} */ (taught.kind);
   if (!await hasNetwork(read)) throw new Error('This site was built with another network than the npm package has, so these folders cannot be made: choose “A page”.');
-  const { entry, load } = ENTRIES[kind];
-  const words = { TITLE: taught.name, ENTRY: entry, LOAD: load(taught.variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
-  return {
-    ...Object.fromEntries([...names, 'README.txt'].map((name) => [name, () => filled(read, `${from}/${name}`, words)])),
-    'session.safetensors': taught.session, 'prior.safetensors': taught.prior,
-    ...await packageFiles(read, kind),
-  };
+  return { ...programs(read, taught, how, from, names), ...session(taught), ...await packageFiles(read, /** @type {Kind} */ (taught.kind)) };
 }
+
+/** @param {Read} read @param {Taught} taught @param {string[]} how @param {string} from @param {string[]} names @returns {Files} */
+function programs(read, { name, kind, variant }, how, from, names) {
+  const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
+  const words = { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
+  return Object.fromEntries([...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${file}`, words)]));
+}
+
+/** @param {Taught} taught @returns {Files} */
+const session = (taught) => ({ 'session.safetensors': taught.session, 'prior.safetensors': taught.prior });
+
+/** The session with the numbers of its first example. @param {Taught} taught @returns {Files} */
+const inputs = (taught) => ({
+  ...session(taught),
+  'example.json': async () => {
+    const { shape: [, d], bytes } = tensorsOf(await taught.session()).tensors.embeddings;
+    return new TextEncoder().encode(`${JSON.stringify([...new Float32Array(bytes, 0, d)])}\n`);
+  },
+});
 
 /** @param {Taught} taught @param {string} suffix of the name @param {Files} files @returns {Made} */
 function folder({ name }, suffix, files) {

@@ -15,6 +15,7 @@
  * ONNX files are Protocol Buffers. The messages that are written here have a few fields of three kinds, in forty lines. The
  * libraries that write them bring the whole schema of ONNX, of over 100 KB.
  */
+import { tensorsOf } from './safetensors.js';
 
 /** @typedef {Uint8Array<ArrayBuffer>} Bytes */
 /** @typedef {{shape: number[], numbers: Float64Array}} Tensor */
@@ -82,13 +83,11 @@ function turned({ shape: [rows, d], numbers }) {
   return out;
 }
 
-/** Reads a safetensors file of doubles. @param {Uint8Array} file */
+/** The doubles of the file, by their names. @param {Uint8Array} file */
 function plain(file) {
-  const size = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const { __metadata__: meta, ...head } = JSON.parse(new TextDecoder().decode(file.subarray(8, size)));
-  if (meta?.format !== 'metaqda.plain' || meta.version !== '2') throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
-  const tensors = Object.fromEntries(Object.entries(head).map(([name, { shape, data_offsets: [from, to] }]) => [name, { shape, numbers: new Float64Array(file.slice(size + from, size + to).buffer) }]));
-  return { meta: /** @type {Record<string, string>} */ (meta), tensors: /** @type {Record<string, Tensor>} */ (tensors) };
+  const { meta, tensors } = tensorsOf(file);
+  if (meta.format !== 'metaqda.plain' || meta.version !== '2') throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
+  return { meta, tensors: Object.fromEntries(Object.entries(tensors).map(([name, { shape, bytes }]) => [name, { shape, numbers: new Float64Array(bytes) }])) };
 }
 
 /** Nodes and constants in the order in which they are computed. */

@@ -1,11 +1,12 @@
 // @ts-check
 /** "Use it": what was taught in the page runs elsewhere. */
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually, faults, offlineReady, recognise, sample, visit } from '../harness.js';
-import { answer, asked, assertNear, kept, opened } from '../share/shared.js';
+import { answer, asked, assertNear, kept, opened, styles } from '../share/shared.js';
 import * as ort from 'onnxruntime-web';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
@@ -100,6 +101,51 @@ test('a sketch is told what comes and goes', async () => {
       assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
     }
   }, { flags: film });
+});
+
+/** Lines of a program's answer. @param {string} text */
+const printed = (text) => Object.fromEntries(text.trim().split('\n').slice(1).map((line) => {
+  const [, name, percent] = /** @type {RegExpExecArray} */ (/^(.*): ([\d.]+) %$/.exec(line));
+  return [name, Number(percent) / 100];
+}));
+
+/** What the page says of the first picture that it was taught. @param {string} name of a choice, whose file is saved */
+async function madeAsTaught(name) {
+  /** @type {Awaited<ReturnType<typeof answer>>} */
+  let before = { numbers: {}, words: '' };
+  let file = '';
+  await visit({}, async ({ page }) => {
+    await teachThree(page);
+    before = await answer(page, sample(styles[0], 'cat'));
+    file = await saved(page, name);
+  });
+  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  return { folder: unpacked(file), before };
+}
+
+test('Node.js answers as the page does, with nothing installed', async () => {
+  const { folder, before } = await madeAsTaught('Node.js');
+  for (const more of [[], [path.join(folder, 'example.json')]]) {
+    const text = execFileSync(process.execPath, [path.join(folder, 'recognise.js'), ...more], { cwd: '/', encoding: 'utf8' });
+    assert.equal(plain(text.split('\n')[0]), plain(before.words));
+    assertRounded(printed(text), before.numbers, 5.1e-5);
+  }
+  assert.ok(readFileSync(path.join(folder, 'recognise.js'), 'utf8').split('\n').length <= 12);
+});
+
+test('Python answers as the page does, with numpy alone', async (t) => {
+  const python = ['python3', '/usr/bin/python3'].find((name) => spawnSync(name, ['-c', 'import numpy']).status === 0);
+  if (!python) {
+    t.skip('there is no numpy here');
+    return;
+  }
+  const { folder, before } = await madeAsTaught('Python');
+  for (const more of [[], [path.join(folder, 'example.json')]]) {
+    /** @type {string} */
+    const text = execFileSync(python, ['-B', path.join(folder, 'recognise.py'), ...more], { cwd: '/', encoding: 'utf8' });
+    assert.equal(text.split('\n')[0], 'Cat');
+    assertRounded(printed(text), before.numbers, 5.1e-5);
+  }
 });
 
 test('an ONNX file answers as the page does, from the numbers of the extractor', async () => {

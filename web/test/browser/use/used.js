@@ -90,8 +90,8 @@ export const listed = async (page) => Object.fromEntries((await page.locator('#a
   return [name, Number(percent) / 100];
 }));
 
-/** @param {Record<string, number>} got rounded to tenths of a percent @param {Record<string, number>} want */
-export function assertRounded(got, want) {
+/** @param {Record<string, number>} got rounded to tenths of a percent @param {Record<string, number>} want @param {number} [half] half of what it is rounded to */
+export function assertRounded(got, want, half = 5.01e-4) {
   assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
-  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 5.01e-4, `${name} ${got[name]}, on the page ${p}`);
+  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < half, `${name} ${got[name]}, on the page ${p}`);
 }
