@@ -141,7 +141,7 @@ $(SITE)/share/page.html: $(SITE)/networks/networks.json $(SITE)/kinds/sounds/ext
 DEFAULT_PRIOR := web/prior/default.safetensors
 
 # What "Use it" puts folders together from, beside what the site has already.
-$(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/* scripts/python/metaqda/exported.py) $(PACKAGES)
+$(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/* web/share/scratch/*.js web/share/scratch/*/*.js web/share/page/extractor.js web/share/assemble.js web/extractor/*.mjs web/build/slim-tfjs.mjs scripts/python/metaqda/exported.py) $(PACKAGES)
 	$(NODE) web/build/use.mjs
 	@touch $@
 
@@ -328,9 +328,15 @@ test-package: package $(BUNDLERS)
 	@chromium=$$(scripts/browser.sh chromium) && \
 	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
+# Scratch, which runs the extension that "Use it" makes.
+SCRATCH := web/test/scratch/node_modules/.package-lock.json
+$(SCRATCH): web/test/scratch/package.json web/test/scratch/package-lock.json | build/.needed
+	cd web/test/scratch && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 # Two files at a time: one by itself leaves much of two processors idle.
 .PHONY: test-browser
-test-browser: build $(NETWORKS)
+test-browser: build $(NETWORKS) $(SCRATCH)
 	@echo "== Browser, in headless Chromium"
 	@chromium=$$(scripts/browser.sh chromium) && \
 	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \

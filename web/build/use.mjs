@@ -5,6 +5,7 @@
  *   use.json       {version, network, modules}: of the package; whether its network is the site's; what each entry imports
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
  *   python/metaqda.py   the module of the Python package that needs numpy alone
+ *   scratch/extension.js   an extension for TurboWarp without what was taught
  *   and the programs of web/share/use, as they are
  * Engine, networks and notices come from where the site has them already.
  */
@@ -12,8 +13,11 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { bundleEntries, recordModule } from './entries.mjs';
 import { builtIn } from './extractor.mjs';
+import { slimTfjs } from './slim-tfjs.mjs';
+import { written } from './written.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
@@ -36,6 +40,30 @@ await writeFile(path.join(out, 'use.json'), `${JSON.stringify({ version, network
 await cp(path.join(web, 'share/use'), out, { recursive: true });
 await cp(path.join(web, '../scripts/python/metaqda/exported.py'), path.join(out, 'python/metaqda.py'));
 for (const [name, from] of [['p5.min.js', 'lib/p5.min.js'], ['p5-license.txt', 'license.txt']]) await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
+
+await mkdir(path.join(out, 'scratch'), { recursive: true });
+await writeFile(path.join(out, 'scratch/extension.js'), await extension());
+
+/** An extension is one script. Its worker runs the same program, which is a function for that reason. */
+async function extension() {
+  const { outputFiles: [{ text }] } = await build({
+    stdin: { contents: "import { begin } from './main.js';\nbegin({ Scratch, blocks, about, source });", resolveDir: path.join(web, 'share/scratch') },
+    bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+    define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined', 'import.meta.url': 'undefined' },
+    plugins: [written(), slimTfjs(), {
+      name: 'scratch',
+      setup({ onResolve }) {
+        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/scratch/kinds/pictures.js') }));
+      },
+    }],
+  });
+  return `(function (Scratch) {
+const program = function (Scratch, blocks, about, source) {
+${text}};
+program(Scratch, METAQDA_BLOCKS, METAQDA_ABOUT, \`(\${program})()\`);
+})(Scratch);
+`;
+}
 
 /** A module with all that it imports. @param {string} name @param {Set<string>} [found] @returns {string[]} */
 function imported(name, found = new Set()) {

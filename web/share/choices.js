@@ -1,8 +1,9 @@
 // @ts-check
 /** The choices of "Use it": each makes one file of the open session, which runs elsewhere. */
-import { plainName } from './assemble.js';
+import { packed, plainName } from './assemble.js';
 import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
+import { OWN, ownParts } from './parts.js';
 import { tensorsOf } from './safetensors.js';
 
 /** @import {Files, Kind} from './packaged.js' */
@@ -13,6 +14,8 @@ import { tensorsOf } from './safetensors.js';
  * @property {string} kind of it
  * @property {string} variant of the extractor, '' for none
  * @property {boolean} own whether the extractor is the page's
+ * @property {string[]} labels of classes with examples
+ * @property {string} sha256 of the extractor
  * @property {() => Promise<Uint8Array>} session its file, without pictures
  * @property {() => Promise<Uint8Array>} prior that it uses
  * @property {() => Promise<Uint8Array>} numbers by which it answers now, for other programs
@@ -63,6 +66,16 @@ export const choices = [
       ...await program(read, taught, how, 'p5', ['index.html', 'sketch.js']),
       ...Object.fromEntries(['p5.min.js', 'p5-license.txt'].map((name) => [name, () => read(`use/p5/${name}`)])),
     }),
+  },
+  {
+    id: 'scratch', name: 'Scratch', what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees.',
+    how: [
+      'In TurboWarp (turbowarp.org/editor, or TurboWarp Desktop, which needs no internet) choose Add Extension, Custom Extension, Files, and open the file.',
+      'Tick “Run extension without sandbox”, which the camera needs.',
+      'Use its blocks: turn camera on, what do you see, how sure, when you see …, teach this as ….',
+    ],
+    missing: (taught) => needsNetwork(taught) || (taught.kind === 'pictures' ? '' : 'The blocks for Scratch read pictures only so far: choose “A page” or “My own web page”.'),
+    make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),
   },
   {
     id: 'node', name: 'Node.js', what: 'A program of ten lines that answers from the numbers of the feature extractor, and can be taught more.',
@@ -118,6 +131,19 @@ function programs(read, { name, kind, variant }, how, from, names) {
 
 /** @param {Taught} taught @returns {Files} */
 const session = (taught) => ({ 'session.safetensors': taught.session, 'prior.safetensors': taught.prior });
+
+/**
+ * An extension with all that it needs inside, as a shared page has it.
+ *
+ * @param {Read} read @param {Taught} taught
+ */
+async function scratchExtension(read, { name, kind, sha256, labels, session: taught, prior }) {
+  const { extractor, blocks: { notices: _, ...blocks } } = await ownParts(read, kind, sha256);
+  for (const [block, content] of Object.entries({ classifier: await taught(), prior: await prior() })) blocks[block] = await packed(content);
+  const text = await filled(read, 'scratch/extension.js', { METAQDA_BLOCKS: JSON.stringify(blocks), METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
+  const notices = new TextDecoder().decode(await read(`${OWN[kind].page}.txt`)).replaceAll('*/', '* /');
+  return new Uint8Array(await new Blob([/** @type {BlobPart} */ (text), `\n/*\n${notices}\n*/\n`]).arrayBuffer());
+}
 
 /** The session with the numbers of its first example. @param {Taught} taught @returns {Files} */
 const inputs = (taught) => ({

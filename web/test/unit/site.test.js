@@ -13,7 +13,7 @@ const long = 'all of it stays on this device. '.repeat(100);
 const SHIPPED = ['index.html', 'wasm_exec.js', 'web/app.js', 'web/extractor/index.js', 'web/icons/icon.png', 'web/library/storage.js', 'web/manifest.webmanifest', 'web/style.css'];
 const PARTS = ['extractor/weights.bin', 'metaqda-simd.wasm', 'metaqda.wasm', 'kinds/sounds/start.js', 'networks/n.js', 'prior.safetensors', 'samples/a.svg', 'share/page.html', 'use/use.json'];
 const LEFT_OUT = ['web/package.json', 'web/types.d.ts', 'web/app.test.js', 'web/test/unit/app.js', 'web/build/helper.js', 'web/node_modules/x/index.js',
-  'web/extractor/node_modules/y/z.js', 'web/library/index.js', 'web/share/page/main.js', 'web/share/use/p5/sketch.js', 'web/examples/a.js', 'web/offline/sw.js'];
+  'web/extractor/node_modules/y/z.js', 'web/library/index.js', 'web/share/page/main.js', 'web/share/use/p5/sketch.js', 'web/share/scratch/main.js', 'web/examples/a.js', 'web/offline/sw.js'];
 
 /** @param {(tree: {root: string, out: string, put: (name: string, text: string) => void, build: () => ReturnType<typeof buildSite>}) => Promise<void>} work */
 async function inTree(work) {

@@ -111,11 +111,13 @@ class UseDialog {
   async #taught() {
     const { engine } = this;
     const { sessionName, classes, extractor } = await engine.state();
-    if (!classes.some(({ examples }) => examples.length)) throw new Error(`There is nothing to use yet: teach a ${noun()} first.`);
+    const labels = classes.filter(({ examples }) => examples.length).map(({ name }) => name);
+    if (!labels.length) throw new Error(`There is nothing to use yet: teach a ${noun()} first.`);
     if (extractor.message) throw new Error(extractor.message);
-    const place = await this.reader.placeOf((await this.reader.now).sha256);
+    const { sha256 } = await this.reader.now;
+    const place = await this.reader.placeOf(sha256);
     return {
-      name: sessionName, kind: this.reader.kinds.now.id, variant: place.split('/')[1] ?? '', own: place !== '',
+      name: sessionName, kind: this.reader.kinds.now.id, variant: place.split('/')[1] ?? '', own: place !== '', labels, sha256,
       session: () => engine.sharedSession({ pictures: false }), prior: () => engine.exportPrior(),
       numbers: () => engine.exportClassifier(),
     };

@@ -1,0 +1,139 @@
+// @ts-check
+/** The blocks of an extension for Scratch: what the camera sees, by what was taught. */
+
+/** @typedef {import('../../library/index.js').Classifier<ImageData>} Classifier */
+/** @typedef {import('../../library/index.js').Prediction} Prediction */
+/**
+ * What of Scratch is used. TurboWarp hands it to extensions that run without the sandbox.
+ *
+ * @typedef {object} Video
+ * @property {() => Promise<unknown>|null} enableVideo
+ * @property {() => void} disableVideo
+ * @property {boolean} videoReady
+ * @property {(options: {format: string, mirror: boolean}) => ImageData|null} getFrame
+ *
+ * @typedef {object} Scratch
+ * @property {Record<string, string>} BlockType @property {Record<string, string>} ArgumentType
+ * @property {{unsandboxed?: boolean, register: (extension: object) => void}} extensions
+ * @property {{runtime: {ioDevices: {video: Video}}}} vm
+ */
+
+const NONE = 'None of these';
+/** Milliseconds between two looks: four a second, as a watch expects. */
+const INTERVAL = 250;
+/** False events an hour: ten, for other things of the same class are to count, too. */
+const FALSE_EVENTS = 10;
+
+export class Blocks {
+  #looking = false;
+  /** @type {Prediction|null} */
+  #last = null;
+  /** @type {import('../../library/index.js').Watch|null} */
+  #watch = null;
+
+  /** @param {Scratch} scratch @param {string} name of the session @param {string[]} labels that are taught @param {() => Promise<Classifier>} load */
+  constructor(scratch, name, labels, load) {
+    this.scratch = scratch;
+    this.video = scratch.vm.runtime.ioDevices.video;
+    this.name = name;
+    this.known = labels;
+    /** @type {() => Promise<Classifier>} */
+    this.classifier = () => {
+      const loading = load();
+      loading.catch(() => { this.classifier = first; }); // the next block tries again
+      this.classifier = () => loading;
+      return loading;
+    };
+    const first = this.classifier;
+  }
+
+  getInfo() {
+    const { BlockType: { COMMAND, REPORTER, HAT }, ArgumentType: { STRING } } = this.scratch;
+    const label = { type: STRING, menu: 'labels', defaultValue: this.known[0] };
+    return {
+      id: `metaqda${this.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: this.name, color1: '#0f6e5b',
+      blocks: [
+        { opcode: 'camera', blockType: COMMAND, text: 'turn camera [STATE]', arguments: { STATE: { type: STRING, menu: 'states', defaultValue: 'on' } } },
+        { opcode: 'see', blockType: REPORTER, text: 'what do you see' },
+        { opcode: 'sure', blockType: REPORTER, text: 'how sure (%)' },
+        { opcode: 'probability', blockType: REPORTER, text: 'how probable is [LABEL] (%)', arguments: { LABEL: label } },
+        { opcode: 'when', blockType: HAT, isEdgeActivated: true, text: 'when you see [LABEL]', arguments: { LABEL: label } },
+        { opcode: 'teach', blockType: COMMAND, text: 'teach this as [LABEL]', arguments: { LABEL: { type: STRING, defaultValue: this.known[0] } } },
+      ],
+      menus: { labels: { acceptReporters: true, items: 'labels' }, states: { acceptReporters: true, items: ['on', 'off'] } },
+    };
+  }
+
+  labels() { return [...this.known, NONE]; }
+
+  /** Turns it on, and waits for the first look. @param {{STATE: unknown}} args */
+  async camera({ STATE }) {
+    const on = String(STATE) !== 'off';
+    if (on === this.#looking) return;
+    this.#looking = on;
+    if (!on) {
+      this.video.disableVideo();
+      this.#last = null;
+      return;
+    }
+    try {
+      await this.video.enableVideo();
+      await this.#look();
+      void this.#goOn();
+    } catch (error) {
+      this.#looking = false;
+      throw error;
+    }
+  }
+
+  see() { return this.#last ? this.#last.decision ?? NONE : ''; }
+
+  sure() { return this.#last ? this.#percent(this.see()) : 0; }
+
+  /** @param {{LABEL: unknown}} args */
+  probability({ LABEL }) { return this.#percent(String(LABEL)); }
+
+  /** @param {{LABEL: unknown}} args */
+  when({ LABEL }) { return this.#looking && this.#watch?.here === String(LABEL); }
+
+  /** Adds what the camera sees now to a class, which may be a new one. @param {{LABEL: unknown}} args */
+  async teach({ LABEL }) {
+    const classifier = await this.classifier();
+    if (!this.#looking) await this.camera({ STATE: 'on' });
+    await classifier.addExample(await this.#frame(), String(LABEL));
+    this.known = classifier.labels;
+    await this.#look();
+  }
+
+  /** @param {string} label */
+  #percent(label) {
+    if (!this.#last) return 0;
+    return 100 * (label === NONE ? this.#last.none : this.#last.probabilities[label] ?? 0);
+  }
+
+  /** The camera's picture, once there is one. */
+  async #frame() {
+    for (;;) {
+      const frame = this.video.videoReady ? this.video.getFrame({ format: 'image-data', mirror: false }) : null;
+      if (frame) return frame;
+      await new Promise((resolve) => { setTimeout(resolve, INTERVAL / 5); });
+    }
+  }
+
+  async #look() {
+    const classifier = await this.classifier();
+    this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
+    const embedding = await classifier.embed(await this.#frame());
+    if (!this.#looking) return; // it was turned off meanwhile
+    this.#last = classifier.predictSync(embedding);
+    this.#watch.next(this.#last);
+  }
+
+  /** Looks until the camera is turned off. */
+  async #goOn() {
+    while (this.#looking) {
+      await new Promise((resolve) => { setTimeout(resolve, INTERVAL); });
+      if (this.#looking) await this.#look().catch((error) => console.warn(error));
+    }
+  }
+}
