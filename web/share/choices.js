@@ -45,7 +45,7 @@ export const choices = [
     how: [],
   },
   {
-    id: 'web', name: 'My own web page', what: 'A web page of forty lines that you can change, with all that it needs.',
+    id: 'web', name: 'My own web page', what: 'A web page of some fifty lines that you can change, with all that it needs.',
     how: [
       'Unpack the zip.',
       'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
@@ -57,7 +57,7 @@ export const choices = [
   {
     id: 'p5', name: 'A p5.js sketch', what: 'A sketch that reacts to what the camera sees, with p5.js beside it.',
     how: [
-      'Unpack the zip, and open its folder as a project of your editor, or serve it: “python3 -m http.server” or “npx serve” in that folder does.',
+      'Unpack the zip, and serve its folder: “python3 -m http.server” or “npx serve” in that folder does.',
       'Open the address that it names, and allow the camera.',
       'In sketch.js, write in gotEvent() what shall happen when something comes or goes.',
     ],
@@ -70,9 +70,9 @@ export const choices = [
   {
     id: 'scratch', name: 'Scratch', what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees.',
     how: [
-      'In TurboWarp (turbowarp.org/editor, or TurboWarp Desktop, which needs no internet) choose Add Extension, Custom Extension, Files, and open the file.',
+      'In TurboWarp (turbowarp.org/editor, or its desktop program) press Add Extension, then Custom Extension, and open the file.',
       'Tick “Run extension without sandbox”, which the camera needs.',
-      'Use its blocks: turn camera on, what do you see, how sure, when you see …, teach this as ….',
+      'Use its blocks: “turn camera on” first, then “what do you see”, “how sure”, “when you see” and “teach this as”.',
     ],
     missing: (taught) => needsNetwork(taught) || (taught.kind === 'pictures' ? '' : 'The blocks for Scratch read pictures only so far: choose “A page” or “My own web page”.'),
     make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),

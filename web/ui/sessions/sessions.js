@@ -84,8 +84,8 @@ export class SessionsDialog {
         <div class="actions"><label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label></div></fieldset>
       <fieldset><legend>More for this session</legend>
         <details><summary class="small">For other programs</summary>
-          <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. Thirty lines of Python or JavaScript read it
-            and give the same probabilities: see web/share/README.md of metaqda.</p>
+          <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. “Use it…” beside the answer has
+            programs that read such files, and other forms.</p>
           <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
         <p class="small muted">Removed ${noun()}s are kept as long as you can undo the removal.</p>
         <div class="actions">${this.#button('Erase undo history', async () => {

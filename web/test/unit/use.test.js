@@ -1,0 +1,49 @@
+// @ts-check
+/** The choices of "Use it", as far as they need no browser. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { choices } from '../../share/choices.js';
+import { filled } from '../../share/packaged.js';
+
+const programs = new URL('../../share/use/', import.meta.url);
+const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(new URL(name.replace(/^use\//, ''), programs)));
+
+test('each choice is told in a sentence or two, and how to use it in three', () => {
+  for (const { name, what, how, make } of choices) {
+    assert.match(what, /^[A-Z].*\.$/, name);
+    assert.equal(how.length, make ? 3 : 0, name);
+    for (const sentence of how) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
+  }
+});
+
+test('what cannot be made yet is said, and so is the way around', () => {
+  const missing = (/** @type {string} */ id, /** @type {object} */ taught) => choices.find((one) => one.id === id)?.missing?.(/** @type {any} */ ({ own: true, kind: 'pictures', ...taught })) ?? '';
+  for (const id of ['web', 'p5', 'scratch']) {
+    assert.equal(missing(id, {}), '');
+    assert.match(missing(id, { kind: 'sounds' }), /do not read sounds yet.*“A page”/);
+    assert.match(missing(id, { own: false }), /that you brought.*“A page”/);
+  }
+  assert.equal(missing('web', { kind: 'hands' }), '');
+  assert.match(missing('scratch', { kind: 'hands' }), /pictures only/);
+  for (const id of ['node', 'python', 'onnx']) assert.equal(missing(id, { own: false, kind: 'sounds' }), '');
+});
+
+test('names of people are text in a page, whatever they look like', async () => {
+  const name = '</title><script>alert(1)</script> & $& TITLE ENTRY';
+  const html = new TextDecoder().decode(await filled(read, 'page/index.html', { TITLE: name, ENTRY: 'hands', LOAD: 'loadExtractor()' }));
+  assert.equal(html.match(/<script/g)?.length, 1);
+  assert.ok(html.includes('<h1>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; $&amp; TITLE ENTRY</h1>'));
+  assert.ok(html.includes("from './metaqda/hands.js'"));
+});
+
+test('programs have no place that nothing fills', async () => {
+  const filling = /\b(TITLE|ENTRY|LOAD|HOW)\b/;
+  for (const folder of await readdir(programs)) {
+    for (const name of await readdir(new URL(`${folder}/`, programs))) {
+      const text = await readFile(new URL(`${folder}/${name}`, programs), 'utf8');
+      const left = text.replaceAll(new RegExp(filling, 'g'), '').match(/\b[A-Z]{4,}\b/g) ?? [];
+      assert.deepEqual(left.filter((word) => !['CENTER', 'VIDEO', 'JSON', 'README', 'NOTICES', 'LICENSE'].includes(word)), [], `${folder}/${name}`);
+    }
+  }
+});
