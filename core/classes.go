@@ -18,7 +18,8 @@ type Class struct {
 	Label    string  // as [CleanLabel] leaves it
 	Order    float64 // classes are sorted by order, then by ID
 	Examples []*Example
-	Bursts   []int // sizes of the bursts: frames of a group or near-copies, which count as one example; oldest first
+	Bursts   []int  // sizes of the bursts: frames of a group or near-copies, which count as one example; oldest first
+	Actions  string // what happens when it comes and goes, see [Classifier.SetActions]
 }
 
 // Example is one vector of a class. It does not change.

@@ -11,8 +11,8 @@ import (
 // Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
 // applied it holds the former state, so that applying it again undoes it.
 type Entry struct {
-	Do      string   // "class", "head" (label and order of a class), "example" or "prior"
-	ID      string   // of the class or example
+	Do      string   // "class", "head" (label and order of a class), "actions", "example" or "prior"
+	ID      string   // of the class or example; of "actions" empty for those of none of these
 	Class   *Class   `json:",omitempty"` // the new class with its examples; nil for none
 	Example *Example `json:",omitempty"` // the new example; nil for none
 
@@ -55,7 +55,7 @@ func (c *Classifier) exchange(e *Entry) error {
 	case "head":
 		k := c.ids[e.ID]
 		if k == nil {
-			return &Error{Code: "class", Message: "This class is gone: bring it back first."}
+			return errGone
 		}
 		if _, err := c.free(e.Class.Label, k.ID); err != nil {
 			return err
@@ -64,7 +64,9 @@ func (c *Classifier) exchange(e *Entry) error {
 		k.Label = e.Class.Label
 		e.Class = &was
 		k.folded = model.FoldLabel(k.Label)
-		c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
+		c.tellHead(k)
+	case "actions":
+		return c.exchangeActions(e)
 	case "example":
 		return c.exchangeExample(e)
 	case "prior":
@@ -75,6 +77,13 @@ func (c *Classifier) exchange(e *Entry) error {
 		e.prior = was
 	}
 	return nil
+}
+
+var errGone = &Error{Code: "class", Message: "This class is gone: bring it back first."}
+
+// tellHead tells that the label or the actions of a class changed.
+func (c *Classifier) tellHead(k *class) {
+	c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
 }
 
 func (c *Classifier) exchangeClass(e *Entry) error {

@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -19,13 +20,13 @@ func (c *Classifier) File() *model.Classifier {
 	defer c.reading()()
 	f := &model.Classifier{
 		Name: c.Name, Extractor: c.Extractor,
-		Settings: model.Settings{NonePrior: c.settings.NonePrior, Scale: c.settings.Scale},
+		Settings: model.Settings{NonePrior: c.settings.NonePrior, Scale: c.settings.Scale, Actions: c.actions},
 	}
 	if c.prior != nil {
 		f.PriorSum = c.prior.sum
 	}
 	for _, k := range c.classes {
-		fk := model.Class{Label: k.Label}
+		fk := model.Class{Label: k.Label, Actions: k.Actions}
 		for _, x := range k.list() {
 			fk.Examples = append(fk.Examples, model.Example{Embedding: x.Vector, Thumbnail: x.Thumbnail, Group: x.Group})
 		}
@@ -38,7 +39,7 @@ func (c *Classifier) File() *model.Classifier {
 func ClassesOf(f *model.Classifier) []Class {
 	all := make([]Class, len(f.Classes))
 	for i, k := range f.Classes {
-		all[i] = Class{Label: k.Label, Order: float64(i + 1)}
+		all[i] = Class{Label: k.Label, Order: float64(i + 1), Actions: k.Actions}
 		for j, x := range k.Examples {
 			all[i].Examples = append(all[i].Examples, &Example{Order: float64(j + 1), Group: x.Group, Vector: x.Embedding, Thumbnail: x.Thumbnail})
 		}
@@ -99,7 +100,7 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor = f.Name, f.Extractor
+	c.Name, c.Extractor, c.actions = f.Name, f.Extractor, f.Settings.Actions
 	return c, c.Load(ClassesOf(f))
 }
 
@@ -129,7 +130,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor, c.Reserve = a.Name, a.Extractor, a.Reserve
+	c.Name, c.Extractor, c.Reserve, c.actions = a.Name, a.Extractor, a.Reserve, a.actions
 	if c.Extractor.ID == "" {
 		c.Extractor = b.Extractor
 	}
@@ -141,6 +142,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 			continue
 		}
 		to := &all[slices.Index(a.classes, into)]
+		to.Actions = cmp.Or(to.Actions, k.Actions)
 		for group := groupsApart(into, b.classes[i]); len(k.Examples) > 0; k.Examples = k.Examples[1:] {
 			x := k.Examples[0]
 			x.Group, x.Order = group[x.Group], float64(len(to.Examples)+1)

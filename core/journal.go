@@ -9,12 +9,13 @@ import (
 type Do string
 
 const (
-	PutClass    Do = "put-class"    // a class, possibly new, has this place and label
+	PutClass    Do = "put-class"    // a class, possibly new, has this place, label and actions
 	DropClass   Do = "drop-class"   // the class and its examples are gone
 	PutExample  Do = "put-example"  // a new example is at this place of the class
 	DropExample Do = "drop-example" // an example of the class is gone
 	PutBurst    Do = "put-burst"    // the burst at this place of the class, possibly a new last one, has this size
 	PutBursts   Do = "put-bursts"   // all bursts of the class have other sizes
+	PutActions  Do = "put-actions"  // none of these has these actions
 )
 
 // Change is one change of classes or examples, for [Classifier.Changed].
@@ -295,6 +296,7 @@ func (c *Classifier) nameOf(entries []Entry) string {
 	var classes, gone []string // labels
 	into, from := map[string]bool{}, map[string]bool{}
 	renamed, prior := "", false
+	acting := map[string]bool{} // labels
 	label := func(id string) string {
 		if k := c.ids[id]; k != nil {
 			return k.Label
@@ -306,6 +308,10 @@ func (c *Classifier) nameOf(entries []Entry) string {
 		switch {
 		case e.Do == "prior":
 			prior = true
+		case e.Do == "actions" && e.ID == "":
+			acting[NoneName] = true
+		case e.Do == "actions":
+			acting[label(e.ID)] = true
 		case e.Do == "head":
 			renamed = e.Class.Label
 			into[label(e.ID)] = true
@@ -352,6 +358,8 @@ func (c *Classifier) nameOf(entries []Entry) string {
 		return "remove " + strconv.Itoa(len(gone)) + " classes"
 	case len(classes) == 1:
 		return "add " + classes[0]
+	case len(acting) > 0 && len(classes) == 0:
+		return "change of what happens when it sees " + one(acting)
 	}
 	return "add " + strconv.Itoa(len(classes)) + " classes"
 }

@@ -63,6 +63,7 @@ type Classifier struct {
 	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
 	bulk     bool     // several changes are being made, see [Classifier.followAll]
 	late     []*class // classes changed in bulk
+	actions  string   // of none of these
 	loading  bool     // labels are taken as they are
 	last     uint64   // last id given
 	top      float64  // largest order of a class so far
@@ -175,7 +176,7 @@ func sameExtractor(a, b Extractor) error {
 // history. Cost O(N); its first answer costs that of teaching all of it.
 func (c *Classifier) Clone() (*Classifier, error) {
 	defer c.reading()()
-	other := &Classifier{Name: c.Name, Lazy: true, Reserve: c.Reserve, Extractor: c.Extractor, settings: c.settings}
+	other := &Classifier{Name: c.Name, Lazy: true, Reserve: c.Reserve, Extractor: c.Extractor, settings: c.settings, actions: c.actions}
 	err := other.ReplacePrior(c.prior)
 	if err == nil {
 		err = other.Load(c.copies())

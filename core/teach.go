@@ -328,15 +328,20 @@ func (c *Classifier) Replace(id string, x *Example) error {
 }
 
 // ReplaceClass takes over the class with an id, without examples. It adds it, changes its
-// label, or removes it if k is nil. It cannot be undone.
+// label or actions, or removes it if k is nil. It cannot be undone.
 func (c *Classifier) ReplaceClass(id string, k *Class) error {
 	defer c.writing()()
 	there := c.ids[id]
-	switch {
-	case k == nil || there == nil:
+	if k == nil || there == nil {
 		return c.exchangeClass(&Entry{ID: id, Class: k})
-	case there.Label != k.Label:
-		return c.exchange(&Entry{Do: "head", ID: id, Class: k})
+	}
+	if there.Label != k.Label {
+		if err := c.exchange(&Entry{Do: "head", ID: id, Class: &Class{Label: k.Label}}); err != nil {
+			return err
+		}
+	}
+	if there.Actions != k.Actions {
+		return c.exchangeActions(&Entry{ID: id, Class: &Class{Actions: k.Actions}})
 	}
 	return nil
 }

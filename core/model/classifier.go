@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"unicode/utf8"
 )
 
 // Classifier is the content of a classifier file: the examples of each class, as raw
@@ -22,6 +23,7 @@ type Classifier struct {
 // Class is one class with its examples.
 type Class struct {
 	Label    string
+	Actions  string // what happens when it comes and goes, see [Settings]
 	Examples []Example
 }
 
@@ -40,6 +42,10 @@ type Settings struct {
 	NonePrior float64 `json:"nonePrior"`
 	Scale     string  `json:"scale,omitempty"` // [Standardise] or empty
 	Sort      string  `json:"sort,omitempty"`  // of the view
+
+	// Actions say what happens when none of these comes and goes, and those of a class the same
+	// of it. They are text that the page writes and reads; nothing here looks into it.
+	Actions string `json:"actions,omitempty"`
 }
 
 // Standardise as Settings.Scale takes each number of a vector less the mean of the examples'
@@ -50,6 +56,14 @@ const Standardise = "standardise"
 const (
 	MaxClasses  = 2000
 	MaxExamples = 20000
+)
+
+// MaxActions is the length of the longest actions, in bytes: room for two recordings of four
+// seconds and more. MaxAllActions is that of all actions of a classifier together, half of what
+// the header of a file holds.
+const (
+	MaxActions    = 512 << 10
+	MaxAllActions = 4 << 20
 )
 
 // Validate checks that classes and examples are not too many, labels distinct and as
@@ -89,6 +103,9 @@ func (c *Classifier) validateFrame() (d int, err error) {
 	if n > MaxExamples {
 		return 0, fail("it has ", n, " examples, the most allowed is ", MaxExamples, ": divide it into several")
 	}
+	if err := c.validateActions(); err != nil {
+		return 0, err
+	}
 	seen := map[string]bool{}
 	for _, k := range c.Classes {
 		clean, err := CleanLabel(k.Label)
@@ -106,6 +123,35 @@ func (c *Classifier) validateFrame() (d int, err error) {
 		}
 	}
 	return d, nil
+}
+
+// validateActions checks that actions are text, and not too long.
+func (c *Classifier) validateActions() error {
+	all := len(c.Settings.Actions)
+	err := CheckActions(c.Settings.Actions)
+	for i := 0; i < len(c.Classes) && err == nil; i++ {
+		all += len(c.Classes[i].Actions)
+		err = CheckActions(c.Classes[i].Actions)
+	}
+	if err == nil && all > MaxAllActions {
+		err = fail("are too long: at most ", MaxAllActions, " bytes for all classes together")
+	}
+	if err != nil {
+		return fail("its actions ", err)
+	}
+	return nil
+}
+
+// CheckActions returns an error for actions that are no text, or too long. It says what is wrong
+// with them in the form "are too long".
+func CheckActions(text string) error {
+	switch {
+	case len(text) > MaxActions:
+		return fail("are too long: at most ", MaxActions, " bytes for one class")
+	case !utf8.ValidString(text):
+		return fail("are no text")
+	}
+	return nil
 }
 
 // checkExample checks an example of a class.

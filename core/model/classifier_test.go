@@ -17,10 +17,10 @@ import (
 func sampleClassifier() *Classifier {
 	return &Classifier{
 		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
-		Settings: Settings{NonePrior: 0.1, Sort: "taught"},
+		Settings: Settings{NonePrior: 0.1, Sort: "taught", Actions: `{"come":[]}`},
 		Classes: []Class{
 			{Label: "Tasse ☕", Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
-			{Label: "empty"},
+			{Label: "empty", Actions: `{"go":[{"text":"<ü>\u2028"}]}`},
 			{Label: "pot", Examples: []Example{{Embedding: []float32{0, 3e30}, Thumbnail: []byte{0, 1}}}},
 		},
 	}
@@ -34,8 +34,31 @@ func TestClassifierRoundTrip(t *testing.T) {
 	if err != nil || !bytes.Equal(b, again) {
 		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
 	}
-	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
+	if got.Settings != want.Settings || got.Classes[1].Actions != want.Classes[1].Actions || got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Actions are bounded, one by one and together, so that the header of the file can be read.
+func TestActionsAreTextOfABoundedLength(t *testing.T) {
+	of := func(each string, n int) *Classifier {
+		c := &Classifier{}
+		for i := range n {
+			c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i), Actions: each})
+		}
+		return c
+	}
+	largest := strings.Repeat(`"`, MaxActions) // which is escaped twice, and takes the most room
+	if got := test.Must(DecodeClassifier(must(EncodeClassifier(of(largest, 1)))))(t); got.Classes[0].Actions != largest {
+		t.Error("the longest actions are not read back")
+	}
+	most := of(strings.Repeat("x", MaxActions), MaxAllActions/MaxActions)
+	test.Must(DecodeClassifier(must(EncodeClassifier(most))))(t)
+	most.Settings.Actions = "x"
+	for what, c := range map[string]*Classifier{"too many": most, "too long": of(largest+"x", 1), "no text": of("\xff", 1)} {
+		if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "its actions are ") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
@@ -44,7 +67,7 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 	want := sampleClassifier()
 	for _, settings := range []string{`{"inference":"map","pooled":true,`, `{"inference":"fb",`, `{"inference":7,"pooled":"x",`} {
 		got, err := DecodeClassifier(changed(must(EncodeClassifier(want)), func(_ map[string]tensor, m map[string]string) {
-			m["settings"] = settings + `"nonePrior":0.1,"sort":"taught"}`
+			m["settings"] = settings + `"nonePrior":0.1,"sort":"taught","actions":"{\"come\":[]}"}`
 		}))
 		if err != nil || got.Settings != want.Settings {
 			t.Errorf("%s: %v, %+v", settings, err, got)

@@ -73,6 +73,7 @@ func (s *Settings) code(c codec) {
 	c.floatField("nonePrior", &s.NonePrior, true)
 	c.textField("scale", &s.Scale, false)
 	c.textField("sort", &s.Sort, false)
+	c.textField("actions", &s.Actions, false)
 }
 
 // writeClasses returns the classes without their examples.
@@ -82,6 +83,7 @@ func writeClasses(classes []Class) string {
 	for i := range classes {
 		w.object(func(w *writer) {
 			w.textField("label", &classes[i].Label, true)
+			w.textField("actions", &classes[i].Actions, false)
 		})
 	}
 	w.close(']')
@@ -94,6 +96,7 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 		f := fieldsOf(v)
 		var c Class
 		f.textField("label", &c.Label, true)
+		f.textField("actions", &c.Actions, false)
 		classes = append(classes, c)
 		return !f.failed
 	})

@@ -1,0 +1,149 @@
+package metaqda
+
+import (
+	"strings"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/core/test"
+)
+
+func actionsOf(t *testing.T, c *Classifier, label string) string {
+	t.Helper()
+	if label == "" {
+		return c.Actions()
+	}
+	k, ok := c.Find(label)
+	if !ok {
+		t.Fatalf("there is no class %q", label)
+	}
+	return k.Actions
+}
+
+func TestActionsAreUndoneAndKept(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.1})
+	test.Must(c.Add("cup", "", []float32{1, 2}))(t)
+	test.Must(c.Add("pot", "", []float32{2, 1}))(t)
+	want := map[string]string{"cup": "say cup", "": "say nothing", "pot": ""}
+	check := func(when string, c *Classifier) {
+		t.Helper()
+		for label, text := range want {
+			if got := actionsOf(t, c, label); got != text {
+				t.Errorf("%s, %q has the actions %q, want %q", when, label, got, text)
+			}
+		}
+	}
+	for _, label := range []string{"cup", ""} {
+		if err := c.SetActions(label, want[label]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("set", c)
+	if undo, _ := c.Next(); undo != "change of what happens when it sees None of these" {
+		t.Errorf("the step is called %q", undo)
+	}
+	if err := c.SetActions("cup", "say cup"); err != nil {
+		t.Fatal(err)
+	}
+	if undo, _ := c.Steps(); len(undo) != 4 {
+		t.Errorf("setting the same is a step: there are %d", len(undo))
+	}
+
+	test.Must(c.Undo())(t)
+	test.Must(c.Undo())(t)
+	kept := want
+	want = map[string]string{"cup": "", "": "", "pot": ""}
+	check("undone", c)
+	test.Must(c.Redo())(t)
+	test.Must(c.Redo())(t)
+	want = kept
+	check("done again", c)
+
+	if err := c.RenameClass("cup", "mug"); err != nil {
+		t.Fatal(err)
+	}
+	want = map[string]string{"mug": "say cup", "": "say nothing", "pot": ""}
+	check("renamed", c)
+	if err := c.RemoveClass("mug"); err != nil {
+		t.Fatal(err)
+	}
+	test.Must(c.Undo())(t)
+	check("removed and brought back", c)
+
+	check("copied", test.Must(c.Clone())(t))
+	check("opened from a file", test.Must(Open(test.Must(c.Save())(t)))(t))
+	other := fresh(t, Settings{})
+	test.Must(other.Add("mug", "", []float32{1, 3}))(t)
+	test.Must(other.Add("pot", "", []float32{2, 2}))(t)
+	for _, label := range []string{"mug", "pot"} {
+		if err := other.SetActions(label, "say other"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want["pot"] = "say other"
+	check("merged", test.Must(Merge(c, other))(t))
+}
+
+// A step undone out of its order takes back its own change alone.
+func TestActionsAndNamesAreStepsOfTheirOwn(t *testing.T) {
+	c := fresh(t, Settings{})
+	test.Must(c.AddClass("cup"))(t)
+	if err := c.RenameClass("cup", "mug"); err != nil {
+		t.Fatal(err)
+	}
+	steps, _ := c.Steps()
+	if err := c.SetActions("mug", "say mug"); err != nil {
+		t.Fatal(err)
+	}
+	test.Must(c.UndoStep(steps[0].ID))(t)
+	if got := actionsOf(t, c, "cup"); got != "say mug" {
+		t.Errorf("undoing the name changed the actions to %q", got)
+	}
+}
+
+func TestActionsOfAnotherCopyAreTakenOver(t *testing.T) {
+	c := fresh(t, Settings{})
+	id := test.Must(c.AddClass("cup"))(t)
+	var told []Change
+	c.Changed = func(what Change) { told = append(told, what) }
+	if err := c.ReplaceClass(id, &Class{ID: id, Label: "mug", Order: 1, Actions: "say mug"}); err != nil {
+		t.Fatal(err)
+	}
+	c.ReplaceActions("say nothing")
+	if got := actionsOf(t, c, "mug"); got != "say mug" || c.Actions() != "say nothing" {
+		t.Errorf("the actions are %q and %q", got, c.Actions())
+	}
+	if last := told[len(told)-1]; last.Do != PutClass || last.Class.Actions != "say mug" {
+		t.Errorf("the last change told is %+v", last)
+	}
+	if undo, _ := c.Steps(); len(undo) != 1 {
+		t.Errorf("there are %d steps to undo, want that of the class alone", len(undo))
+	}
+}
+
+func TestActionsThatAreTooLongAreRefused(t *testing.T) {
+	c := fresh(t, Settings{})
+	test.Must(c.AddClass("cup"))(t)
+	long := strings.Repeat("x", model.MaxActions)
+	for _, text := range []string{long + "x", "\xff"} {
+		if err := c.SetActions("cup", text); Code(err) != "limit" || actionsOf(t, c, "cup") != "" {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+	if err := c.SetActions("pot", ""); Code(err) != "label" {
+		t.Errorf("a class that is not there: %v", err)
+	}
+	for i := range model.MaxAllActions / model.MaxActions {
+		label := "class " + strings.Repeat("i", i+1)
+		test.Must(c.AddClass(label))(t)
+		if err := c.SetActions(label, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.SetActions("", "x"); Code(err) != "limit" {
+		t.Errorf("more than a file holds: %v", err)
+	}
+	if err := c.SetActions("class i", "y"); err != nil {
+		t.Errorf("shorter ones in their place: %v", err)
+	}
+}
