@@ -61,6 +61,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"addExamples":   stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
 		"removeExample": stored(bind(p.RemoveExample, "id of the class, id of the picture", "undo")),
 		"moveExample":   stored(bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo")),
+		"setActions":    stored(bind(p.SetActions, "id of the class, actions", "undo")),
 		"undo":          stored(bind(p.Undo, "undo token?", "name")),
 		"redo":          stored(bind(p.Redo, "", "name")),
 		"forgetUndo":    stored(bind(p.ForgetUndo, "")),

@@ -43,7 +43,11 @@ func (all classes) MarshalJSON() ([]byte, error) {
 			b = append(appendText(append(b, `{"id":`...), x.ID), '}')
 		}
 		bursts, _ := json.Marshal(append([]int{}, c.Bursts...)) // numbers always have one
-		b = append(append(append(b, `],"bursts":`...), bursts...), '}')
+		b = append(append(b, `],"bursts":`...), bursts...)
+		if c.Actions != "" {
+			b = appendText(append(b, `,"actions":`...), c.Actions)
+		}
+		b = append(b, '}')
 	}
 	return append(b, ']'), nil
 }
@@ -74,6 +78,7 @@ type step struct {
 	Do      metaqda.Do `json:"do"`
 	Class   string     `json:"class"`
 	Name    string     `json:"name,omitempty"`
+	Actions string     `json:"actions,omitempty"`
 	At      int        `json:"at"`
 	Example *example   `json:"example,omitempty"`
 	Sizes   []int      `json:"sizes,omitempty"`
@@ -103,7 +108,7 @@ func (p *page) changes(since float64) js.Value {
 		to.Classes = listed(c.State)
 	}
 	for i, s := range c.Steps {
-		to.Steps[i] = step{Do: s.Do, Class: s.Class.ID, Name: s.Class.Label, At: s.At, Sizes: s.Bursts}
+		to.Steps[i] = step{Do: s.Do, Class: s.Class.ID, Name: s.Class.Label, Actions: s.Class.Actions, At: s.At, Sizes: s.Bursts}
 		if s.Example != nil {
 			to.Steps[i].Example = &example{s.Example.ID}
 		}

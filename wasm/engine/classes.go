@@ -38,6 +38,15 @@ func (e *Engine) RenameClass(id, name string) error {
 	return err
 }
 
+// SetActions sets what happens when a class comes and goes, or none of these for an empty id, and
+// returns a token for [Engine.Undo].
+func (e *Engine) SetActions(id, text string) (token string, err error) {
+	if id == "" {
+		return e.change(func() error { return e.taught.SetActions("", text) })
+	}
+	return e.ofClass(id, func(k metaqda.Class) error { return e.taught.SetActions(k.Label, text) })
+}
+
 // RemoveClass removes a class with its examples and returns a token for [Engine.Undo].
 func (e *Engine) RemoveClass(id string) (token string, err error) {
 	return e.ofClass(id, func(k metaqda.Class) error { return e.taught.RemoveClass(k.Label) })
@@ -201,6 +210,11 @@ func (e *Engine) noteHeard() {
 	of, last := map[string]*part{}, map[store.Ref]*part{}
 	edit, added := store.Edit{}, 0
 	for _, h := range e.heard {
+		if h.Do == metaqda.PutActions {
+			text := h.Class.Actions
+			edit.Actions, e.session.Settings.Actions = &text, text
+			continue
+		}
 		if h.Do == metaqda.PutBurst || h.Do == metaqda.PutBursts { // follows from the rest
 			continue
 		}
@@ -222,7 +236,7 @@ func (e *Engine) noteHeard() {
 		switch h.Do {
 		case metaqda.PutClass:
 			p.needs.Name, p.needs.Whole = h.Class.Label, false
-			put(store.Op{Table: store.Classes, Key: id, Value: store.Class{ID: id, Session: e.session.ID, Name: h.Class.Label, Order: h.Class.Order}})
+			put(store.Op{Table: store.Classes, Key: id, Value: store.Class{ID: id, Session: e.session.ID, Name: h.Class.Label, Order: h.Class.Order, Actions: h.Class.Actions}})
 		case metaqda.DropClass:
 			p.needs.Name, p.needs.Whole = "", !p.fresh
 			put(store.Op{Table: store.Classes, Key: id})
@@ -254,6 +268,9 @@ func (e *Engine) noteHeard() {
 			p.ops = append(p.ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
 		}
 		e.note(p.needs, p.ops...)
+	}
+	if len(parts) == 0 && edit.Actions != nil {
+		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
 	}
 	if steps := e.storeSteps(); len(steps) > 0 { // on its own, so that removals need no free space
 		e.note(store.Needs{Session: e.session.ID}, steps...)
@@ -299,5 +316,5 @@ func exampleOf(x *store.Example) *metaqda.Example {
 }
 
 func classOf(k store.Class) metaqda.Class {
-	return metaqda.Class{ID: k.ID, Label: k.Name, Order: k.Order}
+	return metaqda.Class{ID: k.ID, Label: k.Name, Order: k.Order, Actions: k.Actions}
 }

@@ -184,12 +184,12 @@ func contentsOf(file *model.Classifier, now int64) *store.Contents {
 	}
 	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
 	s := &c.Session.Settings
-	s.NonePrior = file.Settings.NonePrior
+	s.NonePrior, s.Actions = file.Settings.NonePrior, file.Settings.Actions
 	if file.Settings.Sort == string(view.AsTaught) {
 		s.Sort = file.Settings.Sort
 	}
 	for i, k := range file.Classes {
-		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1)}
+		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1), Actions: k.Actions}
 		c.Classes = append(c.Classes, class)
 		for j, x := range k.Examples {
 			c.Examples = append(c.Examples, &store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,

@@ -134,6 +134,7 @@ func (e *Engine) adoptHead(s store.Session) (anew bool) {
 	if s.Settings != e.session.Settings && e.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior}) != nil {
 		return true
 	}
+	e.taught.ReplaceActions(s.Settings.Actions)
 	e.session = s
 	return false
 }
@@ -287,6 +288,9 @@ func (e *Engine) hear(what metaqda.Change) {
 		e.damaged = append(e.damaged, store.Damage{Table: store.Examples, Key: x.ID, Reason: what.Err.Error(), Raw: plainOf(e.session.ID, x)})
 	} else {
 		e.heard = append(e.heard, what)
+	}
+	if what.Do == metaqda.PutActions { // they are in the overview
+		return
 	}
 	what.Class.Examples = nil
 	e.changes.note(what)

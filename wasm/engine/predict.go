@@ -7,6 +7,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/watch"
 	"metaqda/wasm/view"
 )
 
@@ -48,14 +49,70 @@ func (e *Engine) Predict(x []float32) (*Prediction, error) {
 
 // Show is [Engine.Predict], and shows the answer now and after every later change. With nil it
 // shows no answer.
-func (e *Engine) Show(x []float32) (*Prediction, error) { return e.show(x, single) }
-
-// ShowFrame is [Engine.Show] for the next frame of a live view.
-func (e *Engine) ShowFrame(x []float32) (*Prediction, error) { return e.show(x, frame) }
-
-func (e *Engine) show(x []float32, showing int) (*Prediction, error) {
+func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.show(x, single)
+}
+
+// Live is the answer for a frame of a live view, and what came and went by it.
+type Live struct {
+	Answer *Prediction `json:"answer"` // nil where there was nothing to ask about
+	Events []Event     `json:"events"`
+	Here   string      `json:"here"` // name of the class that is here now, empty for none
+}
+
+// Event is a [metaqda.Event] with a time that other programs understand.
+type Event struct {
+	Label       string  `json:"label"`
+	Here        bool    `json:"here"`
+	Since       float64 `json:"since"` // seconds since 1970 UTC
+	Probability float64 `json:"probability"`
+}
+
+// ShowFrame is [Engine.Show] for the next frame of a live view, nil for one with nothing to ask
+// about. A live view begins after Show.
+func (e *Engine) ShowFrame(x []float32) (*Live, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	answer, err := e.show(x, frame)
+	if err != nil {
+		return nil, err
+	}
+	var p []float64
+	if answer != nil {
+		p = e.answer[1 : 1+e.taught.Len()]
+	}
+	return e.follows(answer, p)
+}
+
+// follows has the watch of the live view follow a frame with these probabilities of the classes.
+func (e *Engine) follows(answer *Prediction, p []float64) (*Live, error) {
+	now := e.hooks.Now()
+	if e.watch == nil {
+		w, err := e.taught.Watch(watch.Default)
+		if err != nil {
+			return nil, err
+		}
+		e.watch, e.began = w, now
+	}
+	// The clock of the day may be set back meanwhile; the time since the beginning never is.
+	seconds := float64(e.began.UnixMilli())/1000 + now.Sub(e.began).Seconds()
+	found, err := e.watch.Next(seconds, p)
+	if err != nil {
+		return nil, err
+	}
+	live := &Live{Answer: answer, Events: make([]Event, len(found)), Here: e.watch.Here()}
+	for i, f := range found {
+		live.Events[i] = Event(f)
+	}
+	return live, nil
+}
+
+func (e *Engine) show(x []float32, showing int) (*Prediction, error) {
+	if showing == single {
+		e.watch = nil
+	}
 	if x == nil {
 		e.query = nil
 		e.display(nil, metaqda.Decision{}, single)

@@ -181,11 +181,13 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 	if err != nil {
 		return err
 	}
+	taught.ReplaceActions(session.Settings.Actions)
 	taught.NewID, taught.Lazy, taught.Reserve = newID, e.hooks.Yield != nil, e.memory.Reserve
 	if err := taught.Load(classesOf(c)); err != nil {
 		return err
 	}
 	taught.Changed = e.hear
+	e.watch = nil // it is of the former classifier
 	e.session, e.taught, e.unreadable, e.damaged = session, taught, unreadable, c.Damaged
 	e.prepare()
 	e.changes.renew()
@@ -221,9 +223,9 @@ func classesOf(c *store.Contents) []metaqda.Class {
 // repaired returns the session, with default settings if its own are invalid.
 func repaired(s store.Session) store.Session {
 	if checkSettings(s.Settings) != nil {
-		prior := s.Settings.Prior
+		prior, actions := s.Settings.Prior, s.Settings.Actions
 		s.Settings = defaultSettings()
-		s.Settings.Prior = prior
+		s.Settings.Prior, s.Settings.Actions = prior, actions
 	}
 	return s
 }

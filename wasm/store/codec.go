@@ -20,8 +20,8 @@ type Record map[string]any
 
 // fields are those of the records of each table.
 var fields = map[Table][]string{
-	Sessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "prior", "extractor", "extractorSum"},
-	Classes:  {"id", "session", "name", "order"},
+	Sessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "actions", "prior", "extractor", "extractorSum"},
+	Classes:  {"id", "session", "name", "order", "actions"},
 	Examples: {"id", "session", "class", "order", "embedding", "thumbnail", "group"},
 }
 
@@ -42,10 +42,10 @@ func encode(v any) any {
 	case Session:
 		s := v.Settings
 		return Record{"id": v.ID, "name": v.Name, "created": float64(v.Created), "updated": float64(v.Updated), "saved": float64(v.Saved),
-			"sort": s.Sort, "nonePrior": s.NonePrior, "prior": s.Prior,
+			"sort": s.Sort, "nonePrior": s.NonePrior, "actions": s.Actions, "prior": s.Prior,
 			"extractor": v.Extractor.ID, "extractorSum": v.Extractor.SHA256}
 	case Class:
-		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order}
+		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order, "actions": v.Actions}
 	case Example:
 		r := Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding)}
 		if v.Group != "" {
@@ -77,7 +77,7 @@ func decodeSession(key string, v any) Session {
 		r = Record{}
 	}
 	s := Session{ID: key, Name: text(r, "name"), Created: int64(number(r, "created")), Updated: int64(number(r, "updated")), Saved: int64(number(r, "saved")),
-		Settings:  Settings{Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Prior: text(r, "prior")},
+		Settings:  Settings{Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Actions: actions(r), Prior: text(r, "prior")},
 		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
 	if s.Name == "" {
 		s.Name = "Recovered session"
@@ -90,7 +90,7 @@ func decodeClass(key string, v any) (c Class, reason string) {
 	if !ok {
 		return c, "it is no object"
 	}
-	c = Class{ID: key, Session: text(r, "session"), Name: text(r, "name"), Order: number(r, "order")}
+	c = Class{ID: key, Session: text(r, "session"), Name: text(r, "name"), Order: number(r, "order"), Actions: actions(r)}
 	if c.Name == "" {
 		c.Name = "Recovered class"
 	}
@@ -172,6 +172,15 @@ func floatBytes(x []float32) []byte {
 
 func text(r Record, key string) string {
 	s, _ := r[key].(string)
+	return s
+}
+
+// actions returns text that a file can hold, nothing for anything else.
+func actions(r Record) string {
+	s := text(r, "actions")
+	if model.CheckActions(s) != nil {
+		return ""
+	}
 	return s
 }
 

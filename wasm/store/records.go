@@ -42,13 +42,15 @@ type Session struct {
 type Settings struct {
 	Sort      string  `json:"sort"` // order of the meters
 	NonePrior float64 `json:"nonePrior"`
-	Prior     string  `json:"-"` // sha256 of the prior chosen for this session, empty for the site's
+	Actions   string  `json:"actions"` // what happens when none of these comes and goes
+	Prior     string  `json:"-"`       // sha256 of the prior chosen for this session, empty for the site's
 }
 
 // Class is one class; classes of a session stand in the order of Order.
 type Class struct {
 	ID, Session, Name string
 	Order             float64
+	Actions           string // what happens when it comes and goes
 }
 
 // Example is one picture of a class: its raw embedding of length d and its
@@ -70,10 +72,10 @@ const ManyPictures = 600
 // Edit changes fields of a session's record; nil leaves one as it is, so that two
 // tabs which change different fields both have their way.
 type Edit struct {
-	Name, Sort, Prior *string
-	NonePrior         *float64
-	Extractor         *model.Extractor
-	Updated, Saved    int64 // the later one counts
+	Name, Sort, Prior, Actions *string
+	NonePrior                  *float64
+	Extractor                  *model.Extractor
+	Updated, Saved             int64 // the later one counts
 }
 
 // Apply makes the changes.
@@ -82,6 +84,7 @@ func (d Edit) Apply(s *Session) {
 	set(&s.Settings.Sort, d.Sort)
 	set(&s.Settings.Prior, d.Prior)
 	set(&s.Settings.NonePrior, d.NonePrior)
+	set(&s.Settings.Actions, d.Actions)
 	set(&s.Extractor, d.Extractor)
 	s.Updated, s.Saved = max(s.Updated, d.Updated), max(s.Saved, d.Saved)
 }

@@ -179,7 +179,7 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 
 func TestRecordsRoundTrip(t *testing.T) {
 	s := Session{ID: "s", Name: "n", Created: 1, Updated: 2, Saved: 3, Extractor: model.Extractor{ID: "x", SHA256: "y"},
-		Settings: Settings{Sort: "taught", NonePrior: 0.25, Prior: "p"}}
+		Settings: Settings{Sort: "taught", NonePrior: 0.25, Actions: "a", Prior: "p"}}
 	if got := decodeSession("s", encode(s)); got != s {
 		t.Errorf("session %+v came back as %+v", s, got)
 	}
@@ -188,9 +188,14 @@ func TestRecordsRoundTrip(t *testing.T) {
 	if got := decodeSession("s", before); got != s {
 		t.Errorf("session of before %+v came back as %+v", s, got)
 	}
-	k := Class{ID: "k", Session: "s", Name: "n", Order: 2.5}
+	k := Class{ID: "k", Session: "s", Name: "n", Order: 2.5, Actions: "a"}
 	if got, reason := decodeClass("k", encode(k)); got != k || reason != "" {
 		t.Errorf("class %+v came back as %+v (%s)", k, got, reason)
+	}
+	long := encode(k).(Record)
+	long["actions"] = strings.Repeat("x", model.MaxActions+1)
+	if got, reason := decodeClass("k", long); got.Actions != "" || got.Name != "n" || reason != "" {
+		t.Errorf("a class with actions that no file holds came back with %d bytes (%s)", len(got.Actions), reason)
 	}
 	x := Example{ID: "x", Session: "s", Class: "k", Order: -1, Embedding: []float32{1, -2.5, 1e-40}, Thumbnail: []byte("jpeg")}
 	got, reason := DecodeExample("x", Plain(x)) // as of before version 5
@@ -321,7 +326,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		m.tables[Examples]["x"] = Record{"id": pick(0, id), "session": pick(1, session), "class": pick(2, class), "order": pick(3, order),
 			"embedding": pick(4, b), "thumbnail": pick(5, b)}
-		m.tables[Classes]["k"] = Record{"id": pick(2, id), "session": pick(3, session), "name": pick(4, class), "order": pick(5, order)}
+		m.tables[Classes]["k"] = Record{"id": pick(2, id), "session": pick(3, session), "name": pick(4, class), "order": pick(5, order), "actions": pick(4, class)}
 		m.tables[Sessions]["t"] = pick(7, Record{"id": id, "name": pick(6, class), "nonePrior": pick(0, order), "prior": pick(1, b)})
 		test.Must(m.Summaries())(t)
 		c, err := m.Contents("s")

@@ -17,6 +17,7 @@
  * @property {string} name
  * @property {Example[]} examples in the order added
  * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
+ * @property {string} [actions] what happens when it comes and goes, as web/ui/then/actions.js writes it; only if something does
  *
  * @typedef {object} PriorState
  * @property {string} sha256
@@ -30,6 +31,7 @@
  * @property {string} sessionName
  * @property {SortOrder} sort
  * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
+ * @property {string} actions what happens when none of these comes and goes, empty for nothing
  * @property {number} dimension numbers per embedding
  * @property {string} undo the change that undo would take back ("remove Banana"), empty if there is none
  * @property {string} redo the change that redo would repeat, empty if there is none
@@ -52,13 +54,13 @@
  * @property {Step[]} steps changes of classes and examples, in order
  *
  * `class` is the id of the class.
- *   put-class    adds the class, or changes its name or place
+ *   put-class    adds the class, or changes its name, place or actions
  *   drop-class   removes the class and its examples
  *   put-example  adds an example at a place of the class
  *   drop-example removes an example
  *   put-bursts   sets the sizes of all bursts; put-burst sets the one at a place
  *
- * @typedef {{class: string} & ({do: 'put-class', name: string, at: number} | {do: 'drop-class'} | {do: 'put-example', at: number, example: Example}
+ * @typedef {{class: string} & ({do: 'put-class', name: string, at: number, actions?: string} | {do: 'drop-class'} | {do: 'put-example', at: number, example: Example}
  *   | {do: 'drop-example', example: Example} | {do: 'put-bursts'|'put-burst', at: number, sizes?: number[]})} Step
  *
  * @typedef {object} SessionInfo
@@ -74,6 +76,17 @@
  * @property {{id: string, name: string, probability: number}[]} classes
  * @property {number} none
  * @property {Decision} decision
+ *
+ * @typedef {object} LiveEvent something came or went before the camera or the microphone
+ * @property {string} label of the class
+ * @property {boolean} here true: it has come; false: it has gone
+ * @property {number} since when that began, in seconds since 1970
+ * @property {number} probability that it is here, or that it is gone
+ *
+ * @typedef {object} Live
+ * @property {Prediction|null} answer null where there was nothing to ask about
+ * @property {LiveEvent[]} events mostly none
+ * @property {string} here label of the class that is here, empty for none
  *
  * @typedef {object} Decision a class or none of these (core/decide.go)
  * @property {string} class id, empty for none of these
@@ -112,6 +125,8 @@
  *   of the class with this name or one that people take for the same (other case, other form of accents), empty if there is none. Rejects a name that no class can have
  * @property {(id: string) => Promise<{undo: string}>} removeClass
  * @property {(id: string, into: string) => Promise<{undo: string}>} mergeClasses moves all examples and removes the class, as one step
+ * @property {(classId: string, actions: string) => Promise<{undo: string}>} setActions sets what happens when a class comes and goes, or none of
+ *   these for an empty id
  * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null, group?: string) => Promise<{id: string}>} addExample
  * examples of a class with the same group are one burst and count as one
  * @property {(names: string[], embeddings: Float32Array[], thumbnail: Uint8Array|null, group?: string) => Promise<{ids: string[]}>} addExamples
@@ -127,8 +142,8 @@
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters
  *   now and after every later change; null shows none
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame as show, for the next frame of a live view: other words or
- *   another class appear once two frames in a row have them
+ * @property {(embedding: Float32Array|null) => Promise<Live>} frame as show, for the next frame of a live view, with what came and went: other
+ *   words or another class appear once two frames in a row have them. A live view begins after `show`
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
  * @property {(cells: Float32Array, dimension: number, classId: string, against: string) => Promise<{score: number, rest: number, cells: number[]}>} explain
  *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id

@@ -42,9 +42,21 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision), headline }));
     return given;
   };
+  /** Follows the live view. @type {ReturnType<typeof classifier.watch>|null} */
+  let watch = null;
   const show = async (/** @type {Float32Array|null} */ embedding) => {
+    watch?.dispose();
+    watch = null; // the next live view begins anew
     asked = embedding;
     return answer();
+  };
+  const frame = async (/** @type {Float32Array|null} */ embedding) => {
+    asked = embedding;
+    const given = answer();
+    watch ??= classifier.watch();
+    const probabilities = Object.fromEntries(given?.classes.map(({ name, probability }) => [name, probability]) ?? []);
+    const events = watch.next(given && { probabilities }, (performance.timeOrigin + performance.now()) / 1000);
+    return { answer: given, events, here: watch.here ?? '' };
   };
   const again = () => {
     showUndo();
@@ -91,7 +103,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     kinds: kindsOf([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
       show,
-      frame: show,
+      frame,
       ask: async (embedding) => ask(embedding),
       explain: async (cells, label, against) => classifier.explain(cells, { label, against: against || null }).views.flatMap(({ values }) => [...values]), // ids are labels here
       teach: async (target, open) => {

@@ -12,11 +12,11 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Sample, Source} from '../kinds/index.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Target} from '../teach/correct.js' */
-/** @import {Prediction} from '../../library/types.js' */
+/** @import {Live, Prediction} from '../../library/types.js' */
 /**
  * @typedef {object} Classifier
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer, none for null
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame shows the answer for the next frame of a live view
+ * @property {(embedding: Float32Array|null) => Promise<Live>} frame shows the answer for the next frame of a live view
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask predicts without showing the answer
  * @property {(cells: Cells, of: string, against: string) => Promise<ArrayLike<number>>} explain how much each place speaks for a class against another one, or for an empty id against none
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
@@ -27,6 +27,15 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  */
 
 /** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, cells: Cells|null, open: () => Promise<Sample>}} Found */
+
+/**
+ * @typedef {object} Seen gets what is recognised
+ * @property {(live: Live) => void} live the next answer of a live view, and what came and went
+ * @property {() => void} end the live view has ended
+ * @property {(answer: Prediction|null) => void} answer about a file
+ */
+/** @type {Seen} */
+const unseen = { live: () => {}, end: () => {}, answer: () => {} };
 
 /** Edge of a picture that is drawn to be shown as the query, in pixels. */
 const EDGE = 480;
@@ -55,15 +64,17 @@ export class Recogniser {
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, classifier: Classifier, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string}} parts
-   *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera
+   * @param {{kinds: import('../kinds/index.js').Kinds, classifier: Classifier, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen}} parts
+   *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
+   *   `seen` gets all that is recognised
    */
-  constructor({ kinds, classifier, teachable = true, sort, onAsked = () => {}, refusal = sentence }) {
+  constructor({ kinds, classifier, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen }) {
     this.kinds = kinds;
     this.classifier = classifier;
     this.sort = sort;
     this.onAsked = onAsked;
     this.refusal = refusal;
+    this.seen = seen;
     this.prediction = byId('prediction', HTMLElement);
     this.verdict = byId('verdict', HTMLElement);
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: async (target, about) => about !== null && about !== this.#turn || this.#choose(target) });
@@ -162,6 +173,7 @@ export class Recogniser {
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
     void this.where.show(answer && cells && { cells, answer });
+    this.seen.answer(answer);
     this.#shown = embedding && open;
     this.#showBar();
     this.onAsked(embedding);
@@ -279,6 +291,7 @@ export class Recogniser {
 
   /** Closes the source. */
   close() {
+    if (this.#source) this.seen.end();
     this.#source?.close();
     this.#source = null;
     this.#last = null;
@@ -346,9 +359,11 @@ export class Recogniser {
   async #look(source) {
     const look = await source.look(this.where.on);
     if (this.#source !== source) return;
-    const answer = await this.classifier.frame(look.embedding);
+    const live = await this.classifier.frame(look.embedding);
     if (this.#source !== source) return;
     this.#last = look;
+    this.seen.live(live);
+    const { answer } = live;
     this.where.mirrored = source.mirrored ?? false;
     await this.where.show(answer && look.cells ? { cells: look.cells, answer } : null, !!answer && source.mirrored !== undefined);
     if (!answer) return;
