@@ -41,7 +41,7 @@ var headers = map[string]string{
 		"style-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
-	"Permissions-Policy":           "camera=(self), microphone=(self), geolocation=(), payment=(), usb=()",
+	"Permissions-Policy":           "camera=(self), microphone=(self), serial=(self), bluetooth=(self), midi=(self), geolocation=(), payment=(), usb=()",
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Cache-Control":                "no-cache",
