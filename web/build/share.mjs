@@ -93,7 +93,7 @@ async function bundledProgram({ kind, runtime, plugin }) {
 }
 
 async function bundledStyle() {
-  const files = ['ui/style.css', 'ui/dialogs.css', 'ui/sort.css', 'share/page/page.css'].map((name) => `@import "./${name}";`).join('\n');
+  const files = ['ui/style.css', 'ui/dialogs.css', 'ui/sort.css', 'ui/then/then.css', 'share/page/page.css'].map((name) => `@import "./${name}";`).join('\n');
   const { outputFiles: [{ text }] } = await build({
     stdin: { contents: files, resolveDir: web, loader: 'css' }, bundle: true, minify: true, write: false, target: 'es2022', logLevel: 'warning',
   });

@@ -25,6 +25,8 @@ import { Samples } from './teach/samples.js';
 import { fileName, SessionsDialog } from './sessions/sessions.js';
 import { SettingsDialog } from './sessions/settings.js';
 import { tellCutShort } from './kit/note.js';
+import { Then } from './then/then.js';
+import { ThenForm } from './then/form.js';
 import { Sorting } from './sort/sort.js';
 import { Why } from './recognise/why.js';
 
@@ -206,8 +208,9 @@ async function build(engine, reader) {
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
   const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
+  const then = new Then({ change: (sets) => changes.step(async () => { for (const [id, actions] of sets) await engine.setActions(id, actions); }), form: (parts) => new ThenForm(parts) });
   const recogniser = new Recogniser({
-    kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
+    kinds, seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
       show: (embedding) => engine.show(embedding),
       frame: (embedding) => engine.frame(embedding),
@@ -256,6 +259,7 @@ async function build(engine, reader) {
     const { all: taught } = classes.model;
     recogniser.follow(taught);
     byId('use', HTMLElement).hidden = !taught.some(({ examples }) => examples.length);
+    then.follow(taught, state.actions);
     sorting.follow(taught, judgedBy(state, taught), state);
     samples.showIn(state.sessionId);
     choice.follow(classes.model);

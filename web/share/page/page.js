@@ -2,6 +2,7 @@
 /** The page of a shared file: opens its blocks and recognises. If allowed, it can be taught and saves itself as a new file. */
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
+import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
 import { room, startExtractor } from './extractor.js';
@@ -61,7 +62,8 @@ async function start(blocks, write, program) {
   extractor.catch(() => {}); // awaited below
   await init({ wasm: await read('engine') });
   const { id, sha256 } = about.extractor;
-  const classifier = await openClassifier(await read('classifier'), {
+  const session = await read('classifier');
+  const classifier = await openClassifier(session, {
     prior: blocks.prior ? await read('prior') : undefined,
     extractor: { id, sha256, embed: () => { throw new Error('examples come as vectors'); } },
   }).catch((error) => { throw error.code === 'prior' ? notWhole() : error; }); // a learned prior is a block
@@ -77,7 +79,7 @@ async function start(blocks, write, program) {
     const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
     return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
   }, name: about.name });
-  buildRecogniser({ classifier, kind, about, onTaught });
+  buildRecogniser({ classifier, kind, about, actions: actionsIn(session), onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
   say('Ready.');

@@ -7,19 +7,21 @@ import { speakOf } from '../../ui/kinds/choice.js';
 import { kindsOf } from '../../ui/kinds/index.js';
 import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
+import { Then } from '../../ui/then/then.js';
 import { compose } from './compose.js';
 import { showMeters } from './meters.js';
 
 /** @import {Target} from '../../ui/teach/correct.js' */
 
 /**
- * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, onTaught: () => void}} parts
+ * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, actions: ReturnType<typeof import('../../ui/then/actions.js').actionsIn>, onTaught: () => void}} parts
  */
-export function buildRecogniser({ classifier, kind, about, onTaught }) {
+export function buildRecogniser({ classifier, kind, about, actions, onTaught }) {
   speakOf(kind);
   /** Undo steps, the newest last. @type {{name: string, back: () => void}[]} */
   const done = [];
-  const named = () => classifier.labels.map((name) => ({ id: name, name }));
+  const named = () => classifier.labels.map((name) => ({ id: name, name, actions: actions.classes.get(name) }));
+  const then = new Then();
   /** Examples added here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
   const taught = new Map();
   let count = 0;
@@ -62,6 +64,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     showUndo();
     answer();
     recogniser.follow(named());
+    then.follow(named(), actions.none);
     onTaught();
   };
   const button = byId('undo-button', HTMLElement);
@@ -100,7 +103,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   });
 
   const recogniser = new Recogniser({
-    kinds: kindsOf([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
+    kinds: kindsOf([kind]), seen: then, teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
       show,
       frame,
@@ -131,6 +134,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     },
   });
   recogniser.follow(named());
+  then.follow(named(), actions.none);
   const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
   catchMisses((files) => void recogniser.take(files), wanted);
   catchPaste((files) => void recogniser.take(files), wanted);

@@ -25,6 +25,8 @@ const EXCEPT = {
   'share.test.js': 'web/test/firefox/share.test.js does it in Firefox',
   'brought.test.js': 'web/test/firefox/share.test.js does it in Firefox',
   'camera.test.js': CAMERA,
+  'then.test.js': CAMERA,
+  'messages.test.js': CAMERA,
   'scale.test.js': MEASURED,
   'harness.test.js': 'it is about what Chromium asks of the network',
   'access.test.js': 'it speaks with Chromium about what is drawn',

@@ -2,6 +2,7 @@
 /** The settings dialog: how probabilities are computed and shown, and background knowledge. */
 import { say, toast } from '../kit/announce.js';
 import { byId, dialogHead, noun, save, sentence } from '../kit/dom.js';
+import { metadataOf } from '../kit/safetensors.js';
 import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -106,8 +107,7 @@ export class SettingsDialog {
 }
 
 /**
- * What is in the file that was chosen in a field, which is empty again at once. Refuses what is no safetensors file at
- * all: eight bytes that tell how long a header of JSON is, the header, numbers.
+ * What is in the file that was chosen in a field, which is empty again at once. Refuses what is no safetensors file at all.
  *
  * @param {Event} event of the field
  * @param {string} what the file should hold
@@ -118,13 +118,9 @@ export async function savedIn({ target }, what) {
   const [file] = field.files ?? [];
   field.value = '';
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const length = bytes.length > 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) : Infinity;
-  if (length > bytes.length - 8 || bytes[8] !== 0x7b) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
-  try {
-    return { bytes, facts: JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))).__metadata__ ?? {} };
-  } catch {
-    return { bytes, facts: {} }; // the engine says what is wrong
-  }
+  const facts = metadataOf(bytes);
+  if (!facts) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
+  return { bytes, facts };
 }
 
 /**

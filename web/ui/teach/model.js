@@ -8,6 +8,7 @@
  * @property {string} name
  * @property {string[]} examples ids, in the order taught
  * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
+ * @property {string} actions what happens when it comes and goes, empty for nothing
  */
 
 export class Classes {
@@ -36,7 +37,7 @@ export class Classes {
 
   /** Replaces all classes. @param {readonly ClassState[]} classes */
   set(classes) {
-    this.all = classes.map(({ id, name, examples, bursts }) => ({ id, name, examples: examples.map((one) => one.id), bursts }));
+    this.all = classes.map(({ id, name, examples, bursts, actions = '' }) => ({ id, name, examples: examples.map((one) => one.id), bursts, actions }));
   }
 
   /** Applies a step. The cost does not depend on the examples of other classes. @param {Step} step */
@@ -45,7 +46,7 @@ export class Classes {
     const one = this.all[at];
     if (step.do === 'put-class') {
       if (one) this.all.splice(at, 1);
-      this.all.splice(step.at, 0, { ...one ?? { id: step.class, examples: [], bursts: [] }, name: step.name });
+      this.all.splice(step.at, 0, { ...one ?? { id: step.class, examples: [], bursts: [] }, name: step.name, actions: step.actions ?? '' });
       return;
     }
     if (!one) return;

@@ -23,7 +23,10 @@ export const claimsSound = (file) => file.type.startsWith('audio/') || (file.typ
  * @param {File} file
  * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a sentence
  */
-export async function decodeSound(file) {
+export const decodeSound = async (file) => piecesOf(await decoded(file), file.name);
+
+/** The samples of a file, RATE of them a second; rejects with a sentence. @param {File} file @returns {Promise<Float32Array>} */
+export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
   if (file.size === 0) throw refuse('is empty, so there is no sound in it.');
@@ -36,7 +39,7 @@ export async function decodeSound(file) {
   const seconds = samples.length / RATE;
   if (seconds > LONGEST) throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
   if (samples.length < RATE / 50) throw refuse('holds no sound.');
-  return piecesOf(samples, file.name);
+  return samples;
 }
 
 /** @param {AudioBuffer} buffer */

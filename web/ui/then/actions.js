@@ -1,0 +1,70 @@
+// @ts-check
+/** Actions as text, which the session keeps with a class. The text may come from a file of others, so everything is checked. */
+
+import { metadataOf } from '../kit/safetensors.js';
+
+/** @import {Action, Device, Field} from './index.js' */
+/** @typedef {'come'|'go'} When */
+/** @typedef {Record<When, Action[]>} Actions */
+/**
+ * @typedef {object} Rule one action with what it belongs to
+ * @property {string} id of the class, empty for none of these
+ * @property {string} name
+ * @property {When} when
+ * @property {number} at its place among the actions of that class and time
+ * @property {Action} action
+ */
+
+/** @type {When[]} */
+export const WHENS = ['come', 'go'];
+export const NONE_NAME = 'None of these';
+
+/** The actions of a text; what is none is left out. @param {string|undefined} text @returns {Actions} */
+export function actionsOf(text) {
+  /** @type {any} */
+  let found = {};
+  try {
+    found = JSON.parse(text || '{}') ?? {};
+  } catch {
+    // of another program: nothing happens
+  }
+  const list = (/** @type {When} */ when) => (Array.isArray(found[when]) ? found[when] : []).filter((/** @type {any} */ one) => typeof one?.device === 'string');
+  return { come: list('come'), go: list('go') };
+}
+
+/** The inverse; empty for no actions. @param {Actions} actions */
+export const textOf = ({ come, go }) => (come.length + go.length ? JSON.stringify({ come, go }) : '');
+
+/**
+ * The actions in a file of a session.
+ *
+ * @param {Uint8Array} file
+ * @returns {{none: string, classes: Map<string, string>}} of none of these, and of classes by their labels
+ */
+export function actionsIn(file) {
+  const { settings = '{}', classes = '[]' } = metadataOf(file) ?? {};
+  const labelled = /** @type {{label: string, actions?: string}[]} */ (JSON.parse(classes));
+  return { none: JSON.parse(settings).actions ?? '', classes: new Map(labelled.map(({ label, actions = '' }) => [label, actions])) };
+}
+
+/** @param {readonly {id: string, name: string, actions?: string}[]} classes @param {string} none actions of none of these @returns {Rule[]} */
+export function rulesOf(classes, none) {
+  return [...classes, { id: '', name: NONE_NAME, actions: none }].filter(({ actions }) => actions).flatMap(({ id, name, actions }) => {
+    const all = actionsOf(actions);
+    return WHENS.flatMap((when) => all[when].map((action, at) => ({ id, name, when, at, action })));
+  });
+}
+
+/** The action with a possible value in each field. @param {Device} device @param {Action} action @returns {Action} */
+export function checked(device, action) {
+  return { device: device.id, ...Object.fromEntries(device.fields.map((field) => [field.name, possible(field, action[field.name])])) };
+}
+
+/** @param {Field} field @param {unknown} value */
+function possible({ kind, first, least = 0, most = Infinity, choices = [] }, value) {
+  switch (kind) {
+    case 'number': return typeof value === 'number' && value >= least && value <= most ? Math.round(value) : first;
+    case 'choice': return choices.some(([one]) => one === value) ? value : first;
+    default: return typeof value === 'string' ? value.slice(0, most) : first;
+  }
+}

@@ -1,0 +1,36 @@
+// @ts-check
+/** What the connections to devices have in common. */
+
+/**
+ * Does one piece of work after the other, in the order of the calls, whether those before failed or not.
+ *
+ * @returns {<T>(work: () => Promise<T>) => Promise<T>}
+ */
+export function inTurn() {
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+/** A listener that is set later. @returns {{lost: (why: string) => void, onLost: (listener: (why: string) => void) => void}} */
+export function loss() {
+  /** @type {(why: string) => void} */
+  let listener = () => {};
+  return { lost: (why) => listener(why), onLost: (given) => { listener = given; } };
+}
+
+/** A sentence for an error of the browser by its name, or the last of the sentences. @param {unknown} error @param {Record<string, string>} sentences @param {string} other */
+export const reason = (error, sentences, other) => new Error(sentences[error instanceof Error ? error.name : ''] ?? other, { cause: error });
+
+/** Text as a line. @param {string} text */
+export const line = (text) => new TextEncoder().encode(`${text}\n`);
+
+/** Why a thing of Chromium is not here. @param {string} name in navigator @param {string} what @param {string} where which browser has it */
+export function lacking(name, what, where) {
+  if (!isSecureContext) return `Only a secure page can use ${what}: open this page by https or on localhost.`;
+  return name in navigator ? '' : `This browser cannot use ${what}: open this page in ${where}.`;
+}

@@ -1,0 +1,14 @@
+// @ts-check
+/** Posts a message to the pages that listen. */
+import { messages } from './messages.js';
+
+/** @type {import('./index.js').Device} */
+export const message = {
+  id: 'message', does: 'post a message to other pages',
+  fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'To pages that ask for it, once you allow each of them here.' }],
+  words: ({ text }) => `post “${text}” to the pages that listen`,
+  lacks: () => '',
+  run: async ({ text }, event) => {
+    if (!messages.post({ message: text, event })) throw new Error('No page listens yet: open one that asks to, and allow it here.');
+  },
+};

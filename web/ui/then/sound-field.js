@@ -1,0 +1,73 @@
+// @ts-check
+/** Records a sound for an action, or takes one from a file. */
+import { base64 } from '../../share/assemble.js';
+import { sentence } from '../kit/dom.js';
+import { html } from '../kit/view.js';
+import { leaveSource, mediaDevices, sourceError, takeSource } from '../kinds/index.js';
+import { decoded, RATE, waveOf } from '../kinds/sounds/recording.js';
+import { LONGEST } from './recording.js';
+
+export class SoundField {
+  /** @type {MediaRecorder|null} */
+  #recorder = null;
+  #sound = '';
+
+  /** @param {{onSound: (sound: string) => void, onError: (why: string) => void}} parts */
+  constructor({ onSound, onError }) {
+    this.onSound = onSound;
+    this.onError = onError;
+  }
+
+  /** @param {string} sound that there is, empty for none */
+  show(sound) {
+    this.#sound = sound;
+    const seconds = (sound.length * 3 / 4 - 44) / (2 * RATE);
+    return html`<div class="then-field" role="group" aria-label="Recording"><div class="actions">
+      <button class="button" type="button" aria-pressed=${String(this.#recorder !== null)} @click=${() => void this.#press()}>${this.#recorder ? 'Stop recording' : sound ? 'Record again' : 'Record'}</button>
+      <label class="button file-button">Choose a sound file<input type="file" accept="audio/*" @change=${(/** @type {any} */ { target }) => {
+    const [file] = target.files;
+    if (file) void this.#take(file, false);
+    target.value = '';
+  }}></label></div>
+      <span class="small muted">${this.#recorder ? `Recording, ${LONGEST} seconds at most …` : sound ? `There is a recording of ${seconds.toFixed(1)} seconds.` : `At most ${LONGEST} seconds.`}</span></div>`;
+  }
+
+  async #press() {
+    if (this.#recorder) {
+      this.#recorder.stop();
+      return;
+    }
+    const stop = () => this.#recorder?.stop();
+    takeSource(stop); // the microphone may be in use for recognising
+    try {
+      const stream = await mediaDevices(window, 'microphone', 'a sound file').getUserMedia({ audio: true });
+      const recorder = this.#recorder = new MediaRecorder(stream);
+      /** @type {Blob[]} */
+      const pieces = [];
+      recorder.ondataavailable = ({ data }) => pieces.push(data);
+      recorder.onstop = () => {
+        this.#recorder = null;
+        leaveSource(stop);
+        for (const track of stream.getTracks()) track.stop();
+        void this.#take(new File(pieces, 'recording', { type: 'audio/webm' }), true);
+      };
+      recorder.start();
+      setTimeout(() => { if (recorder.state === 'recording') recorder.stop(); }, LONGEST * 1000);
+      this.onSound(this.#sound); // drawn anew
+    } catch (error) {
+      leaveSource(stop);
+      this.onError(sentence(sourceError(error, 'microphone', 'a sound')));
+    }
+  }
+
+  /** @param {File} file @param {boolean} own whether it was just recorded: then what is too long is cut */
+  async #take(file, own) {
+    try {
+      const samples = await decoded(file);
+      if (!own && samples.length > LONGEST * RATE) throw new Error(`“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and at most ${LONGEST} are kept: cut out what matters and choose that.`);
+      this.onSound(base64(waveOf(samples.slice(0, LONGEST * RATE))));
+    } catch (error) {
+      this.onError(sentence(error));
+    }
+  }
+}
