@@ -29,10 +29,11 @@ var state = struct {
 	reply   []byte
 	numbers []float64 // a reply of numbers, which reply shares
 	handles map[int32]*metaqda.Classifier
-	last    int32
+	watches map[int32]watching
+	last    int32                     // of both
 	priors  map[string]*metaqda.Prior // by sha256 of their files
 	memory  memory.Budget
-}{handles: map[int32]*metaqda.Classifier{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+}{handles: map[int32]*metaqda.Classifier{}, watches: map[int32]watching{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
 // guard turns errors and panics into replies.
 func guard(f func() (int, error)) (n int32) {
@@ -211,10 +212,13 @@ func Open(n, m int32) int32 {
 	})
 }
 
-// Free forgets a classifier.
+// Free forgets a classifier and its watches.
 //
 //go:wasmexport mq_free
-func Free(h int32) { delete(state.handles, h) }
+func Free(h int32) {
+	delete(state.handles, h)
+	maps.DeleteFunc(state.watches, func(_ int32, w watching) bool { return w.of == h })
+}
 
 // Configure sets the prior probability of none of the classes. It returns 0.
 //

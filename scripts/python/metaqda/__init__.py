@@ -10,5 +10,6 @@
 from .classifier import Answers, FewShotClassifier
 from .errors import MetaqdaError
 from .exported import Classifier, load
+from .watch import Watch, WatchEvent
 
-__all__ = ['Answers', 'Classifier', 'FewShotClassifier', 'MetaqdaError', 'load']
+__all__ = ['Answers', 'Classifier', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'load']

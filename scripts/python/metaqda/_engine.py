@@ -93,6 +93,15 @@ class Engine:
         self._write(X)
         return json.loads(self._reply(self._call('suggest', self.handle, *X.shape, count)))['rows']
 
+    def watch(self, per_hour):
+        return self._call('watch', self.handle, float(per_hour))
+
+    def next(self, watch, seconds, p):
+        """Gives a watch its next probabilities, None where there was nothing to ask about."""
+        if p is not None:
+            self._write(p)
+        return json.loads(self._reply(self._call('next', watch, float(seconds), -1 if p is None else len(p))))
+
     def file(self, kind):
         return self._reply(self._call(kind, self.handle))
 

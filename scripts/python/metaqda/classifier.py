@@ -9,6 +9,7 @@ import numpy as np
 from ._engine import Engine
 from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
 from .errors import MetaqdaError
+from .watch import Watch
 
 __all__ = ['Answers', 'FewShotClassifier']
 
@@ -128,6 +129,13 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             X, engine = checked(type(self)(), X, reset=True), self._fresh()
         with engine.lock:
             return np.array(engine.suggest(X, int(count)), int)
+
+    def watch(self, false_events_per_hour=1):
+        """Returns a `Watch`, which says what comes and goes in a stream of vectors, such as
+        that of a camera. It allows about so many false events per hour; the more, the less
+        is missed."""
+        self._require()
+        return Watch(self, false_events_per_hour)
 
     def save(self, path):
         """Writes a session file, which the page and the npm package open. Labels are text in

@@ -1,0 +1,49 @@
+"""A watch: what comes and goes in a stream of vectors. core/watch has the model."""
+import time
+from collections import namedtuple
+
+import numpy as np
+
+from .errors import MetaqdaError
+
+__all__ = ['Watch', 'WatchEvent']
+
+WatchEvent = namedtuple('WatchEvent', 'label here since probability')
+WatchEvent.__doc__ = """The class `label` has come, or has gone if `here` is False. `since` is when that
+began, in the seconds given to `next`, and `probability` that it is so by all answers so far."""
+
+
+class Watch:
+    """Follows one stream. `FewShotClassifier.watch` makes it. The classifier may be taught more
+    meanwhile, by partial_fit; after fit it needs another watch."""
+
+    def __init__(self, classifier, false_events_per_hour):
+        self._classifier, self._engine = classifier, classifier._engine
+        self._here = ''
+        with self._engine.lock:
+            self._number = self._engine.watch(false_events_per_hour)
+
+    def next(self, x, seconds=None):
+        """Takes the next vector, of shape (n_features), or None where there was nothing to ask
+        about, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times
+        a second; more often changes little. `seconds` is the time on any clock that never runs
+        backwards, time.monotonic() if left out."""
+        seconds = time.monotonic() if seconds is None else seconds
+        if x is not None:
+            x = self._classifier._checked(np.asarray(x)[None])
+        with self._engine.lock:
+            if self._classifier._engine is not self._engine:
+                raise MetaqdaError('disposed', 'The classifier was fitted anew since this watch began: call watch again.')
+            p = None if x is None else self._engine.answers('predict', x)[1:]
+            answer = self._engine.next(self._number, seconds, p)
+            self._here = answer['here']
+            return [WatchEvent(**{**event, 'label': self._label(event['label'])}) for event in answer['events']]
+
+    @property
+    def here(self):
+        """The class that was here by the last vector, or None."""
+        return self._label(self._here) if self._here else None
+
+    def _label(self, text):
+        c = self._classifier
+        return next(k for k in c.classes_ if c._names[str(k)] == text)
