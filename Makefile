@@ -180,7 +180,7 @@ build/metaqda.wasi.wasm: $(MODULES)
 	@mkdir -p $(@D)
 	GOOS=wasip1 GOARCH=wasm $(GO_BUILD_SMALL) -buildmode=c-shared -o $@ ./wasm/wasi
 
-# The package and the engine come together in build/wheel. The engine is packed by xz: deflate,
+# The package, the engine and the network of pictures come together in build/wheel. The engine is packed by xz: deflate,
 # the wheel's own way, leaves it 0.4 MB larger.
 PYTHON_REQUIREMENTS := scripts/python/tests/requirements.txt
 VENV := build/venv
@@ -194,6 +194,7 @@ wheel: build/metaqda.wasi.wasm $(VENV)/bin/pip ## build the Python package: buil
 	@rm -rf build/wheel && mkdir -p build/wheel && cp -R scripts/python/metaqda scripts/python/pyproject.toml scripts/python/README.md LICENSE THIRD_PARTY.md build/wheel/ && \
 	cp web/prior/*.safetensors build/wheel/metaqda/ && \
 	$(VENV)/bin/python -c 'import lzma, sys; open(sys.argv[2], "wb").write(lzma.compress(open(sys.argv[1], "rb").read(), preset=9))' build/metaqda.wasi.wasm build/wheel/metaqda/engine.wasm.xz && \
+	$(VENV)/bin/python -B scripts/networks/onnx_graph.py web/extractor/efficientnet-lite0 build/wheel/metaqda/efficientnet-lite0.onnx && \
 	$(VENV)/bin/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build build/wheel && ls -l build/metaqda-*-py3-none-any.whl
 
 # ---- the reference ------------------------------------------------------------
@@ -294,7 +295,7 @@ GO_WASM_TEST := $(WASM) $(GO) test -p 2 -timeout 5m -count=1 -exec "$(NODE) --st
 
 # Without Python 3.11, pip or a network there is nothing to test with, which is said.
 .PHONY: test-python
-test-python: $(BIN)/metaqda $(BIN)/oracle
+test-python: $(BIN)/metaqda $(BIN)/oracle $(SITE)/extractor/extractor.json
 	@echo "== Python package, the wheel in a virtual environment"
 	@if $(MAKE) $(VENV)/bin/pip >/dev/null 2>&1; then \
 		$(MAKE) wheel && $(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-index --force-reinstall build/metaqda-*-py3-none-any.whl && \

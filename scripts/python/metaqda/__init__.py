@@ -1,6 +1,7 @@
 """Few-shot classification with probabilities: teach two to five examples of each class.
 
-    c = metaqda.FewShotClassifier().fit(X, y)   # a scikit-learn classifier
+    X = metaqda.embed(paths)                    # of pictures; or vectors of any network
+    c = metaqda.FewShotClassifier('pictures').fit(X, y)   # a scikit-learn classifier
     c.predict_proba(X_new)                      # n×C, in the order of c.classes_
     c.predict_none(X_new)                       # n: probability of none of the classes
     c.save('session.safetensors')               # the page and the npm package open it
@@ -10,6 +11,7 @@
 from .classifier import Answers, FewShotClassifier
 from .errors import MetaqdaError
 from .exported import Classifier, load
+from .pictures import embed
 from .watch import Watch, WatchEvent
 
-__all__ = ['Answers', 'Classifier', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'load']
+__all__ = ['Answers', 'Classifier', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'embed', 'load']
