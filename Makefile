@@ -466,7 +466,7 @@ check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and 
 	@echo "== biome"
 	@cd web && $(NPM) run --silent lint
 	@echo "== imports and tree"
-	@$(GO) test -count=1 ./scripts/checks
+	@$(GO) test -count=1 ./scripts/checks ./scripts/wasi
 	@echo "make check: every check passed"
 
 .PHONY: clean

@@ -1,5 +1,6 @@
 // Command wasi is the engine of the Python package: package metaqda/core as a WASI reactor, for
 // any WebAssembly runtime. scripts/python/metaqda/_engine.py is the other side.
+// web/library/WASI.md is for others; `go run ./scripts/wasi` writes its table from the comments here.
 //
 // The host calls mq_room for an address, writes its input there, and calls a function. The
 // input is vectors, little-endian float32 row by row, or bytes of a file, and then UTF-8 JSON.
@@ -109,7 +110,7 @@ func handle(c *metaqda.Classifier, err error) (int, error) {
 }
 
 // Room returns the address of n bytes for input, or a negative number for an error. The next
-// call frees them.
+// call of it frees them.
 //
 //go:wasmexport mq_room
 func Room(n int32) int64 {
@@ -121,13 +122,13 @@ func Room(n int32) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(state.room))))
 }
 
-// Reply returns the address of the last reply, which the next call frees.
+// Reply returns the address of the last reply. The next call frees it.
 //
 //go:wasmexport mq_reply
 func Reply() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.reply)) }
 
-// Prior reads a prior file of n bytes. It replies {"sum", "dimension", "extractor"}. Create and
-// Open find the prior by its sum, the sha256 of the file.
+// Prior reads a prior file of n bytes. It replies {"sum", "dimension", "extractor"}. [Create] and
+// [Open] find the prior by its sum, the sha256 of the file.
 //
 //go:wasmexport mq_prior
 func Prior(n int32) int32 {
@@ -158,8 +159,10 @@ func known(sum string) (*metaqda.Prior, error) {
 }
 
 // Create makes a classifier by n bytes of JSON, {"nonePrior", "scale", "name", "prior",
-// "extractor"}, and returns its handle. prior is a sum that Prior replied. Everything may be
-// left out.
+// "extractor"}, and returns its handle. Everything may be left out. nonePrior is the probability of
+// none of the classes beforehand, 0 if left out; the Python package gives 0.2. scale is
+// "standardise" for columns with units of their own. prior is a sum that [Prior] replied.
+// extractor is {"id", "sha256"}.
 //
 //go:wasmexport mq_create
 func Create(n int32) int32 {

@@ -1,5 +1,5 @@
-"""The engine, WebAssembly behind functions of numbers. wasm/wasi is the other side and describes
-the calls."""
+"""The engine, WebAssembly behind functions of numbers. wasm/wasi is the other side, and
+web/library/WASI.md describes the calls."""
 import ctypes
 import functools
 import json
