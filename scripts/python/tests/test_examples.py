@@ -1,0 +1,54 @@
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import metaqda
+from common import Case, FewShotClassifier, ROOT
+
+STYLES = 'noto twemoji openmoji fluent-emoji-flat fxemoji emojione'.split()
+
+
+class Examples(Case):
+    def render(self, count):
+        """Renders so many emoji in each style: half of the styles into taught/CONCEPT, half into new/CONCEPT."""
+        program = f'''
+            const {{ buildSamples }} = await import('{ROOT}/web/build/samples.mjs');
+            const {{ allConcepts }} = await import('{ROOT}/web/samples/concepts.mjs');
+            const taught = {STYLES[:3]};
+            await buildSamples('{self.folder}/all', allConcepts.slice(0, {count}), (style, concept) => `${{taught.includes(style) ? 'taught' : 'new'}}/${{concept}}/${{style}}.png`);
+        '''
+        subprocess.run(['node', '--input-type=module', '-e', program], check=True, capture_output=True)
+        return self.folder / 'all/taught', self.folder / 'all/new'
+
+    def ten_things(self, *paths):
+        return subprocess.run([sys.executable, ROOT / 'scripts/python/examples/ten_things.py', *paths], check=True, capture_output=True, text=True).stdout
+
+    def test_ten_things_are_enrolled_and_told_apart(self):
+        taught, new = self.render(10)
+        printed = self.ten_things(taught, new, self.folder / 'session.safetensors')
+        self.assertIn('10 things: ', printed)
+        judged = re.findall(r'^(\S+)/\S+ +(\S+) +\d+%, none of them +\d+%$', printed, re.M)
+        self.assertEqual(len(judged), 30)
+        right = np.mean([a == b for a, b in judged])
+        self.assertGreater(right, .7)
+        self.assertIn(f'{right:.1%} right one by one', printed)
+        bars = re.findall(r'^ *(\d+)% +(\d+)%  [#| ]+$', printed, re.M)
+        self.assertEqual(len(bars), 5)
+        self.assertAlmostEqual(np.mean([int(hit) for _, hit in bars]) / 100, right, delta=.011)
+        sure = [int(sure) for sure, _ in bars]
+        self.assertEqual(sure, sorted(sure))
+        self.assertRegex(printed, r'label next: (\S+/\S+\.png, ){2}\S+/\S+\.png')
+
+        # The session answers the same, and takes the place of the pictures.
+        again = self.ten_things(self.folder / 'session.safetensors', new, self.folder / 'again.safetensors')
+        self.assertEqual(again, printed)
+        self.assertEqual((self.folder / 'again.safetensors').read_bytes(), (self.folder / 'session.safetensors').read_bytes())
+        c, path = FewShotClassifier.load(self.folder / 'session.safetensors'), sorted(taught.glob('*/*'))[0]
+        self.assertEqual(c.predict(metaqda.embed(path)), [path.parent.name])
+
+
+if __name__ == '__main__':
+    unittest.main()
