@@ -2,6 +2,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import numpy as np
@@ -123,6 +124,36 @@ class Contract(Case):
             t.join()
         for i in range(6):
             np.testing.assert_array_equal(got[i], want)
+
+    def test_a_call_releases_the_lock_of_the_interpreter(self):
+        c, X, _ = taught(prior='pictures')
+        X = np.tile(X, (8, 1))
+        turns, over = 0, False
+
+        def count():
+            nonlocal turns
+            while not over:
+                turns += 1
+                time.sleep(0)  # lets others have the lock
+
+        def during(call):
+            before = turns
+            call()
+            return turns - before
+
+        counter, interval = threading.Thread(target=count), sys.getswitchinterval()
+        sys.setswitchinterval(1000)  # a thread loses the lock only where it lets it go
+        try:
+            counter.start()
+            c.predict_none(X[:1])
+            self.assertEqual(during(lambda: sum(range(3_000_000))), 0, 'a call that keeps the lock')
+            c._engine._write(X)
+            many = during(lambda: c._engine._call('predict', c._engine.handle, *X.shape))
+        finally:
+            over = True
+            sys.setswitchinterval(interval)
+            counter.join()
+        self.assertGreater(many, 100)
 
     def test_scikit_learn_may_be_missing(self):
         program = '''

@@ -49,6 +49,11 @@ class Examples(Case):
         c, path = FewShotClassifier.load(self.folder / 'session.safetensors'), sorted(taught.glob('*/*'))[0]
         self.assertEqual(c.predict(metaqda.embed(path)), [path.parent.name])
 
+    def test_the_benchmark_measures_the_boundary(self):
+        printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/speed.py', '3', '2'], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(printed, r'\| 3 vectors of 1,280 numbers \|')
+        self.assertEqual(len(re.findall(r'^\| \d+ classes \| [\d.]+ ms \| [\d.]+ ms \| [\d.]+ ms \| [\d.]+ \|$', printed, re.M)), 2)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -1,0 +1,51 @@
+"""Measures what it costs to hand vectors to the engine, beside what the prediction costs.
+
+    build/venv/bin/python scripts/python/examples/speed.py [VECTORS [RUNS]]
+
+Each of RUNS runs (20) hands over VECTORS (1,000) of 1,280 numbers and predicts them, with five
+examples of each class. The table has medians. The ratio is (handing over + taking the answer) /
+predicting.
+"""
+import statistics
+import sys
+import time
+
+import numpy as np
+
+from metaqda import FewShotClassifier
+
+
+def seconds(step):
+    start = time.perf_counter()
+    result = step()
+    return time.perf_counter() - start, result
+
+
+def measure(classes, vectors, runs):
+    """Returns the median seconds of handing over, predicting, and taking the answer."""
+    r = np.random.default_rng(0)
+    means = r.normal(size=(classes, 1280))
+    y = np.repeat(np.arange(classes), 5)
+    c = FewShotClassifier().fit(means[y] + r.normal(size=(len(y), 1280)), y)
+    X = (means[r.integers(0, classes, vectors)] + r.normal(size=(vectors, 1280))).astype(np.float32)
+    want, engine, rows = c.predict_none(X), c._engine, []
+    for _ in range(runs):
+        over, _ = seconds(lambda: engine._write(X))
+        predicting, n = seconds(lambda: engine._call('predict', engine.handle, *X.shape))
+        back, answer = seconds(lambda: np.frombuffer(engine._reply(n)).reshape(vectors, -1))
+        rows.append((over, predicting, back))
+    if not (answer[:, 0] == want).all():
+        raise SystemExit('speed: what was measured is not the answer')
+    return [statistics.median(column) for column in zip(*rows)]
+
+
+def main():
+    vectors, runs = (list(map(int, sys.argv[1:])) + [1000, 20][len(sys.argv) - 1:])[:2]
+    print(f'| {vectors} vectors of 1,280 numbers | handing over | predicting | taking the answer | ratio |\n|---|---|---|---|---|')
+    for classes in [5, 50]:
+        over, predicting, back = measure(classes, vectors, runs)
+        print(f'| {classes} classes | {1000 * over:.2f} ms | {1000 * predicting:.1f} ms | {1000 * back:.2f} ms | {(over + back) / predicting:.3f} |', flush=True)
+
+
+if __name__ == '__main__':
+    main()
