@@ -141,7 +141,7 @@ $(SITE)/share/page.html: $(SITE)/networks/networks.json $(SITE)/kinds/sounds/ext
 DEFAULT_PRIOR := web/prior/default.safetensors
 
 # What "Use it" puts folders together from, beside what the site has already.
-$(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/* web/share/scratch/*.js web/share/scratch/*/*.js web/share/page/extractor.js web/share/assemble.js web/extractor/*.mjs web/build/slim-tfjs.mjs scripts/python/metaqda/exported.py) $(PACKAGES)
+$(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/* web/share/node/*.js web/share/scratch/*.js web/share/scratch/*/*.js web/share/page/extractor.js web/share/assemble.js web/extractor/*.mjs web/build/slim-tfjs.mjs scripts/python/metaqda/exported.py) $(PACKAGES)
 	$(NODE) web/build/use.mjs
 	@touch $@
 

@@ -5,6 +5,7 @@
  *   use.json       {version, network, modules}: of the package; whether its network is the site's; what each entry imports
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
  *   python/metaqda.py   the module of the Python package that needs numpy alone
+ *   node/pictures.js   the extractor of pictures for Node.js
  *   scratch/extension.js   an extension for TurboWarp without what was taught
  *   and the programs of web/share/use, as they are
  * Engine, networks and notices come from where the site has them already.
@@ -20,6 +21,16 @@ import { slimTfjs } from './slim-tfjs.mjs';
 import { written } from './written.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** What the extractor for Node.js is made from, for the test that reads its licences. @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
+const nodeBundle = {
+  entryPoints: [path.join(web, 'share/node/pictures.js')], bundle: true, format: 'esm', platform: 'node', target: 'node20', minify: true, legalComments: 'eof', logLevel: 'warning',
+  banner: {
+    js: `// Inside: pngjs 7.0.0 (MIT, Copyright 2015 Luke Page & Original Contributors, 2012 Kuba Niegowski), and
+// jpeg-js 0.4.4 (BSD-3-Clause, Copyright 2014 Eugene Ware; its decoder Apache-2.0, Copyright 2011 notmasteryet).
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);`,
+  },
+};
 const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
 const out = path.join(site, 'use');
 const record = async (/** @type {string} */ folder) => JSON.parse(await readFile(path.join(site, folder, 'extractor.json'), 'utf8'));
@@ -43,6 +54,8 @@ for (const [name, from] of [['p5.min.js', 'lib/p5.min.js'], ['p5-license.txt', '
 
 await mkdir(path.join(out, 'scratch'), { recursive: true });
 await writeFile(path.join(out, 'scratch/extension.js'), await extension());
+
+await build({ ...nodeBundle, outdir: path.join(out, 'node') });
 
 /** An extension is one script. Its worker runs the same program, which is a function for that reason. */
 async function extension() {

@@ -78,15 +78,18 @@ export const choices = [
     make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),
   },
   {
-    id: 'node', name: 'Node.js', what: 'A program of ten lines that answers from the numbers of the feature extractor, and can be taught more.',
+    id: 'node', name: 'Node.js', what: 'A program of ten lines that says what is in a picture file, or answers from the numbers of another feature extractor. It can be taught more.',
     how: [
-      'Unpack the zip.',
-      'In its folder run “node recognise.js example.json” (Node.js 20 or newer, nothing to install).',
-      'Put other numbers of the same feature extractor in the place of example.json.',
+      'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
+      'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',
+      'Sessions of sounds, hands or another extractor get numbers: there run “node numbers.js example.json”.',
     ],
-    make: async (read, taught, how) => folder(taught, '-node', {
-      ...programs(read, taught, how, 'node', ['recognise.js', 'package.json']), ...inputs(taught), ...await packageFiles(read),
-    }),
+    make: async (read, taught, how) => folder(taught, '-node', needsNetwork(taught) || taught.kind !== 'pictures' || !await hasNetwork(read)
+      ? { ...programs(read, taught, how, 'node', ['numbers.js', 'package.json']), ...inputs(taught), ...await packageFiles(read) }
+      : {
+        ...programs(read, taught, how, 'node', ['recognise.js', 'numbers.js', 'package.json']), ...inputs(taught), ...await packageFiles(read, 'pictures'),
+        'pictures.js': () => read('use/node/pictures.js'), 'metaqda/efficientnet-lite0/extractor.json': () => read('extractor/extractor.json'),
+      }),
   },
   {
     id: 'python', name: 'Python', what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',

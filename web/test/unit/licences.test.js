@@ -22,6 +22,7 @@ async function bundled() {
     build({ ...networkBundles, ...common }),
     build({ ...kindBundles, ...common }),
     build({ ...common, entryPoints: kitBundles.entryPoints }),
+    build({ ...common, entryPoints: ['share/node/pictures.js'], platform: 'node' }),
   ]);
   const inputs = results.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs)))
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0);

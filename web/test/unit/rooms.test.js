@@ -20,7 +20,7 @@ const rooms = {
   extractor: { begin: 'index.js', knows: ['base'] },
   /** The service worker and the page's side of it. */
   offline: { begin: 'index.js', knows: [] },
-  /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package; use/ and scratch/ are programs for other places. */
+  /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package; use/, node/ and scratch/ are programs for other places. */
   share: { begin: 'assemble.js', knows: ['extractor', 'library'] },
   /** Under engine and extractor: calls to a worker, the probe for SIMD. */
   base: { begin: 'remote.js', knows: [] },
