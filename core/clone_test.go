@@ -3,6 +3,7 @@ package metaqda
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -11,8 +12,9 @@ import (
 	"metaqda/core/test"
 )
 
-// Whatever is added, moved, removed and undone, a clone, which is taught all anew, answers the
-// same: near-copies are found again as they were.
+// Whatever is added, moved, removed and undone, the classifier answers as one that is taught all
+// anew: near-copies are found again as they were. A clone answers the same to the bit, and still
+// does when its original has changed.
 func TestAClassifierAnswersAsItsClone(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(51, seed))
@@ -33,6 +35,9 @@ func TestAClassifierAnswersAsItsClone(t *testing.T) {
 			return x
 		}
 		var ids []string
+		var clones []*Classifier
+		var queries [][]float32
+		var answers []Answer
 		for step := range 60 {
 			label := strconv.Itoa(rng.IntN(3))
 			switch n := rng.IntN(10); {
@@ -58,11 +63,24 @@ func TestAClassifierAnswersAsItsClone(t *testing.T) {
 				continue
 			}
 			x := draw()
-			got, want := test.Must(c.Predict(x))(t), test.Must(test.Must(c.Clone())(t).Predict(x))(t)
+			clone, anew := test.Must(c.Clone())(t), test.Must(Open(test.Must(c.Save())(t), prior))(t)
+			got, want := test.Must(c.Predict(x))(t), test.Must(anew.Predict(x))(t)
 			for i, p := range got.Probabilities {
 				if math.Abs(p-want.Probabilities[i]) > 1e-9 {
-					t.Fatalf("seed %d, step %d: %v, its clone %v; bursts %v", seed, step, got.Probabilities, want.Probabilities, c.Classes())
+					t.Fatalf("seed %d, step %d: %v, taught anew %v; bursts %v", seed, step, got.Probabilities, want.Probabilities, c.Classes())
 				}
+			}
+			clones, queries, answers = append(clones, clone), append(queries, x), append(answers, got)
+			if rng.IntN(2) == 0 {
+				continue
+			}
+			other := test.Must(clone.Clone())(t) // changes of it reach neither
+			test.Must(other.Add(label, "", draw()))(t)
+			_ = other.Remove(ids[rng.IntN(len(ids))]) // or it has gone
+		}
+		for i, clone := range clones {
+			if got := test.Must(clone.Predict(queries[i]))(t); !reflect.DeepEqual(got, answers[i]) {
+				t.Errorf("seed %d: clone %d answers %v, its original answered %v", seed, i, got, answers[i])
 			}
 		}
 	}

@@ -2,15 +2,25 @@ package metaqda
 
 import "metaqda/core/model"
 
-// needs estimates the bytes for N examples of C classes of length d: vectors, whitened vectors,
-// class means, and the factor of [lda.Classifier]. Half of it is room for growth.
+// needs estimates the bytes for N examples of C classes of length d: vectors, whitened vectors
+// and the densities, class means and the factor of [lda.Classifier]. Half of it is room for growth.
 func needs(examples, classes, d int) int {
+	return 2 * (examples*(12*d+400) + densities(examples, classes, d))
+}
+
+func densities(examples, classes, d int) int {
 	order := min(max(0, examples-classes), d)
-	bytes := examples*(12*d+400) + classes*24*d + 8*order*(order+classes)
+	bytes := classes*24*d + 8*order*(order+classes)
 	if order < d {
 		bytes += 8 * order * d
 	}
-	return 2 * bytes
+	return bytes
+}
+
+// cloning estimates the bytes that [Classifier.Clone] takes, with a change that copies what the
+// densities share.
+func (c *Classifier) cloning() int {
+	return 400*len(c.examples) + 2*densities(len(c.examples), len(c.classes), c.dim())
 }
 
 // asking estimates the bytes that a question about n vectors of length d takes.

@@ -14,6 +14,8 @@
 package metaqda
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -171,16 +173,34 @@ func sameExtractor(a, b Extractor) error {
 	return nil
 }
 
-// Clone returns a classifier with the same classes and answers, for another goroutine or a
-// question that takes long. Changes of one do not reach the other, and the clone has no undo
-// history. Cost O(N); its first answer costs that of teaching all of it.
+// Clone returns a classifier with the same classes and the same answers, to the bit, for another
+// goroutine or a question that takes long. Changes of one do not reach the other, and the clone
+// has no undo history. Both share what is large until one of them changes it. Cost O(N+C), and
+// one copy of what the densities hold with the first change of either.
 func (c *Classifier) Clone() (*Classifier, error) {
-	defer c.reading()()
-	other := &Classifier{Name: c.Name, Lazy: true, Reserve: c.Reserve, Extractor: c.Extractor, settings: c.settings, actions: c.actions}
-	err := other.ReplacePrior(c.prior)
-	if err == nil {
-		err = other.Load(c.copies())
+	defer c.writing()()
+	if err := c.reserve(c.cloning()); err != nil {
+		return nil, err
 	}
-	other.Lazy = c.Lazy
-	return other, err
+	other := &Classifier{
+		Name: c.Name, Extractor: c.Extractor, Reserve: c.Reserve, Lazy: c.Lazy,
+		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), examples: maps.Clone(c.examples),
+		behind: c.behind, untold: c.untold, last: c.last, top: c.top, version: c.version, moved: c.moved, near: c.near, x: make([]float64, len(c.x)),
+	}
+	if c.lda != nil {
+		other.lda = c.lda.Clone()
+	}
+	units, frames := make([]unit, 0, len(c.examples)), make([]*Example, 0, len(c.examples))
+	for _, k := range c.classes {
+		own := *k
+		own.Bursts, own.units = slices.Clone(k.Bursts), make([]*unit, len(k.units))
+		for i, u := range k.units {
+			first := len(frames)
+			frames = append(frames, u.frames...)
+			units = append(units, unit{u.group, frames[first:len(frames):len(frames)]})
+			own.units[i] = &units[len(units)-1]
+		}
+		other.classes, other.ids[k.ID] = append(other.classes, &own), &own
+	}
+	return other, nil
 }

@@ -183,6 +183,7 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
 // had always been there.
 func (c *class) putIn(i int, w []float64) {
+	c.own()
 	floats.Add(c.sum, w)
 	c.square += squaredNorm(w)
 	var joined []int
@@ -229,6 +230,7 @@ func (c *class) relink(i int) {
 
 // without deletes the i-th picture, but for what that changes beyond mostLinked.
 func (c *class) without(i int) {
+	c.own()
 	floats.Sub(c.sum, c.picture(i))
 	c.square -= squaredNorm(c.picture(i))
 	old := c.dissolve(c.of[i])

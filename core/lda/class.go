@@ -23,6 +23,7 @@ type class struct {
 	gone   []gone         // of these, those that are no longer there
 	sum    []float64      // of its pictures
 	square float64        // of their lengths, summed
+	lent   bool           // all these are shared with a clone, see own
 }
 
 // gone is an example that a class no longer has.
@@ -67,6 +68,7 @@ func (c *class) forget(i int) {
 
 // insert makes the whitened v, of length d, which counts n, the i-th example. Cost O(K d).
 func (c *class) insert(i int, v []float64, n float64) {
+	c.own()
 	d := c.w.Cols
 	c.w.Data = slices.Grow(c.w.Data, d)[:len(c.w.Data)+d]
 	copy(c.w.Data[(i+1)*d:], c.w.Data[i*d:])
@@ -78,6 +80,7 @@ func (c *class) insert(i int, v []float64, n float64) {
 
 // remove deletes the i-th example. Cost O(K d).
 func (c *class) remove(i int) {
+	c.own()
 	c.forget(i)
 	c.n, c.ids = slices.Delete(c.n, i, i+1), slices.Delete(c.ids, i, i+1)
 	n := c.w.Cols
@@ -189,6 +192,7 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 // truncate keeps the first n pictures, as if the others had never been there. Cost, for each burst
 // that loses some and keeps K, K² d to link these anew.
 func (c *class) truncate(n int) {
+	c.own()
 	for i := n; i < c.pictures(); i++ {
 		floats.Sub(c.sum, c.picture(i))
 		c.square -= squaredNorm(c.picture(i))

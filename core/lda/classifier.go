@@ -229,6 +229,7 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 			return err
 		}
 	}
+	k.own()
 	if k.near == 0 || n <= fewRows { // otherwise most may be frames of a few bursts
 		k.w.Data = slices.Grow(k.w.Data, n*d)
 	}

@@ -46,6 +46,7 @@ type covariance struct {
 	index   map[*class]*member
 	means   []float64     // W̄, C×d
 	making  *construction // nil when done
+	lent    bool          // rows, diff and means are shared with a clone, see own
 	anew    int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
 	x, work []float64
 }
@@ -63,7 +64,7 @@ type member struct {
 	column int
 	count  int       // examples
 	weight float64   // K_j, what they count together
-	mean   []float64 // of these; in primal form alone kept from change to change
+	mean   []float64 // of these, replaced where it changes; in primal form alone kept from change to change
 	base   uint64    // the example that differences are taken from, 0 for none
 	origin []float64 // that example
 	share  float64   // 1/n of that example
@@ -182,6 +183,7 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	if primal != c.primal || c.n+len(c.members)/2 <= c.anew || changes > 8+c.n/4 {
 		return c.build(taught, primal, more)
 	}
+	c.own()
 	for j := len(c.members) - 1; j >= 0; j-- {
 		if m := c.members[j]; !stay[m.class] {
 			c.leave(m)
@@ -281,7 +283,7 @@ func (c *covariance) note(m *member) {
 	k := m.class
 	mean := c.mean(m.column)
 	k.meanTo(mean)
-	copy(m.mean, mean)
+	m.mean = slices.Clone(mean)
 	m.count, m.weight, k.seen, k.gone = k.count(), k.weight(), k.serial, nil
 }
 

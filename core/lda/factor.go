@@ -19,19 +19,19 @@ func (c *covariance) rotateIn(m *member, z []float64, n float64) {
 		c.rotate(0, c.x, c.weight*k*n/(k+n))
 	}
 	floats.SubTo(c.centred(), z, m.mean)
-	floats.AddScaled(m.mean, n/(k+n), c.x[:c.dim])
+	m.mean = floats.AddScaledTo(make([]float64, c.dim), m.mean, n/(k+n), c.x[:c.dim])
 }
 
 func (c *covariance) rotateOut(m *member, z []float64, n float64) {
 	k := m.weight
 	if m.count--; m.count == 0 {
 		m.weight = 0
-		clear(m.mean)
+		m.mean = make([]float64, c.dim)
 		return
 	}
 	m.weight = k - n
 	floats.SubTo(c.centred(), z, m.mean)
-	floats.AddScaled(m.mean, -n/(k-n), c.x[:c.dim])
+	m.mean = floats.AddScaledTo(make([]float64, c.dim), m.mean, -n/(k-n), c.x[:c.dim])
 	c.rotate(0, c.x, -c.weight*k*n/(k-n))
 }
 

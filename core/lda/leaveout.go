@@ -147,28 +147,14 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 // keep returns what makes the density, and what it knows of one class, what they are now
 // to the bit.
 func (s *shared) keep(k *class) (restore func()) {
-	was, cov := *s, *s.cov
-	cov.rows, cov.diff, cov.means = slices.Clone(cov.rows), slices.Clone(cov.diff), slices.Clone(cov.means)
-	cov.of, cov.members = slices.Clone(cov.of), nil
-	cov.index = make(map[*class]*member, len(s.cov.members))
-	copies := make(map[*member]*member, len(s.cov.members))
-	for _, m := range s.cov.members {
-		one := *m
-		one.mean = slices.Clone(m.mean)
-		copies[m] = &one
-		cov.members, cov.index[m.class] = append(cov.members, &one), &one
-	}
-	for i, of := range cov.of {
-		cov.of[i].member = copies[of.member]
-	}
-	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.image, &was.x, &cov.x, &cov.work} {
+	was, same, lent := *s, *k, s.cov.lent
+	k.lend()
+	was.cov = s.cov.lend(nil)
+	was.cov.lent = lent // once restored it is the only one
+	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm} {
 		*v = slices.Clone(*v)
 	}
-	w, n, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.n), slices.Clone(k.ids), k.seen, k.serial
-	was.cov = &cov
 	return func() {
-		*s = was
-		k.w.Rows, k.w.Data = len(ids), w
-		k.n, k.ids, k.seen, k.serial, k.gone = n, ids, seen, serial, nil
+		*s, *k = was, same
 	}
 }

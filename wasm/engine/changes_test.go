@@ -87,9 +87,13 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	if fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails) {
 		t.Fatalf("%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
 	}
-	taught, err := e.taught.Clone()
-	if err != nil || !taught.Prepare(func() bool { return true }) {
-		t.Fatalf("%v %v", what, err)
+	var priors []*metaqda.Prior
+	if p := e.taught.Prior(); p != nil {
+		priors = append(priors, p)
+	}
+	taught := test.Must(metaqda.Open(test.Must(e.taught.Save())(t), priors...))(t) // all anew
+	if !taught.Prepare(func() bool { return true }) {
+		t.Fatalf("%s: examples are missing", what)
 	}
 	for i, k := range taught.Classes() {
 		if got := m.classes[i].Bursts; !slices.Equal(got, k.Bursts) {

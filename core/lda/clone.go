@@ -1,0 +1,146 @@
+package lda
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Clone returns a classifier with the same classes and the same answers, to the bit. Neither
+// reaches the other by its changes: what is large, vectors and factors, is shared until one of
+// them changes it, and copied then. What Prepare has not finished starts anew in the clone.
+// A class detached before stays that of the original. Cost O(N+C+n²/d), without vectors.
+func (c *Classifier) Clone() *Classifier { return c.cloneFor(nil, nil) }
+
+// cloneFor clones a classifier that follows leader, the clone of the one that it follows. led has
+// what a class of that one is in leader. Both are nil for one that follows none.
+func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classifier {
+	other := &Classifier{
+		prior: c.prior, options: c.options, near: c.near, measured: c.measured, grouped: c.grouped,
+		settled: c.settled, posterior: c.posterior, followed: c.followed, z: make([]float64, c.Dim()),
+	}
+	as := make(map[*class]*class, len(c.classes))
+	for _, k := range c.classes {
+		as[k] = k.lend()
+		other.classes = append(other.classes, as[k])
+	}
+	other.taught = renamed(c.taught, as)
+	if r := c.reweighted; r == nil {
+		other.index = maps.Clone(c.index)
+	} else {
+		other.index = leader.index
+		other.reweighted = &reweighted{r.Parts, r.share, leader, make(map[*class]*class, len(r.as))}
+		for of, is := range r.as {
+			if led[of] != nil && as[is] != nil {
+				other.reweighted.as[led[of]] = as[is]
+			}
+		}
+	}
+	other.shared = c.shared.clone(as)
+	other.shared.options = &other.options
+	if c.settled {
+		other.support = c.support.clone(as)
+		other.work = other.newWork()
+		other.spare = &sync.Pool{New: func() any { w := other.newWork(); return &w }}
+	}
+	for _, o := range c.others {
+		other.others = append(other.others, o.cloneFor(other, as))
+		if c.chosen == o {
+			other.chosen = other.others[len(other.others)-1]
+		}
+	}
+	if c.chosen == c {
+		other.chosen = other
+	}
+	return other
+}
+
+// renamed returns what classes are in a clone.
+func renamed(classes []*class, as map[*class]*class) []*class {
+	all := make([]*class, 0, len(classes))
+	for _, k := range classes {
+		all = append(all, as[k])
+	}
+	return all
+}
+
+// lend returns a class with the same pictures. Both copy what they change from now on.
+func (c *class) lend() *class {
+	c.lent, c.gone = true, slices.Clip(c.gone)
+	other := *c
+	return &other
+}
+
+// own makes what a class may change in place its own.
+func (c *class) own() {
+	if !c.lent {
+		return
+	}
+	c.lent = false
+	c.w.Data, c.n, c.ids = slices.Clone(c.w.Data), slices.Clone(c.n), slices.Clone(c.ids)
+	c.sum, c.of, c.list = slices.Clone(c.sum), slices.Clone(c.of), slices.Clone(c.list)
+	for b, s := range c.list {
+		c.list[b] = burst{slices.Clone(s.pictures), slices.Clone(s.frames)}
+	}
+}
+
+// clone returns the density of a clone, whose classes are those that as has.
+func (s *shared) clone(as map[*class]*class) *shared {
+	other := *s
+	other.cov, other.image, other.x = s.cov.lend(as), nil, nil
+	for _, v := range []*[]float64{&other.alpha, &other.h, &other.c, &other.atMean, &other.norm} {
+		*v = slices.Clone(*v)
+	}
+	return &other
+}
+
+// lend returns the covariance of a clone, whose classes are those that as has; nil for the same
+// ones. Both copy what they change from now on. One that is being made starts anew in the clone.
+func (c *covariance) lend(as map[*class]*class) *covariance {
+	if c.making != nil {
+		other := newCovariance(c.weight, c.dim)
+		other.anew = c.anew
+		return other
+	}
+	c.lent = true
+	other := *c
+	other.x, other.work = nil, nil
+	other.members, other.index = make([]*member, 0, len(c.members)), make(map[*class]*member, len(c.members))
+	copies := make(map[*member]*member, len(c.members))
+	for _, m := range c.members {
+		one := *m
+		if as != nil {
+			if one.class = as[m.class]; one.class == nil {
+				one.class = m.class.lend() // it has gone since the last update
+			}
+		}
+		copies[m] = &one
+		other.members, other.index[one.class] = append(other.members, &one), &one
+	}
+	other.of = slices.Clone(c.of)
+	for i, of := range other.of {
+		other.of[i].member = copies[of.member]
+	}
+	return &other
+}
+
+// own makes what a covariance may change in place its own.
+func (c *covariance) own() {
+	if !c.lent {
+		return
+	}
+	c.lent = false
+	c.rows, c.diff, c.means = slices.Clone(c.rows), slices.Clone(c.diff), slices.Clone(c.means)
+}
+
+// clone returns the support of a clone, whose classes are those that as has.
+func (s *support) clone(as map[*class]*class) support {
+	other := *s
+	other.Class, other.Shots = slices.Clone(s.Class), slices.Clone(s.Shots)
+	other.Scores, other.Unknown = slices.Clone(s.Scores), slices.Clone(s.Unknown)
+	other.asked = slices.Clone(s.asked)
+	for i, a := range other.asked {
+		other.asked[i].of = as[a.of]
+	}
+	return other
+}
