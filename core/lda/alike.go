@@ -284,18 +284,19 @@ func gain(s, covered []float64) (sum float64) {
 // whitenSome whitens some rows of x.
 func (c *Classifier) whitenSome(x *mat.Dense, rows []int, step func(more int) error) (w blas64.General, err error) {
 	w = blas64.General{Rows: len(rows), Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, len(rows)*c.Dim())}
+	size := piece(c.Dim() * c.Dim() / 2)
 	for j, i := range rows {
 		c.whitenTo(rowOf(w, j), x.RawRowView(i))
 		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
 			return w, &RowError{Row: i, Err: err}
 		}
-		if j%pieceRows == pieceRows-1 {
-			if err := step(pieceRows); err != nil {
+		if j%size == size-1 {
+			if err := step(size); err != nil {
 				return w, err
 			}
 		}
 	}
-	return w, step(len(rows) % pieceRows)
+	return w, step(len(rows) % size)
 }
 
 // cosines returns the cosines of whitened rows about their mean, or zero where negative. It
@@ -305,8 +306,8 @@ func cosines(w blas64.General, mean []float64, step func(more int) error) (s bla
 		direct(rowOf(w, i), mean)
 	}
 	s = blas64.General{Rows: w.Rows, Cols: w.Rows, Stride: w.Rows, Data: make([]float64, w.Rows*w.Rows)}
-	for first := 0; first < w.Rows; first += pieceRows {
-		n := min(pieceRows, w.Rows-first)
+	for first, size := 0, piece(w.Rows*w.Cols); first < w.Rows; first += size {
+		n := min(size, w.Rows-first)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(w, first, n), w, 0, rowsOf(s, first, n))
 		if err := step(n); err != nil {
 			return s, err

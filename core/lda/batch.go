@@ -110,6 +110,7 @@ type batch struct {
 	progress  func(done, total int)
 	done      int
 	total     int
+	spent     int // cost of the work since the last rest
 
 	n       int
 	w       blas64.General  // n×d pictures, whitened
@@ -134,8 +135,12 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
 	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
 	b.agree = newAgreement(b)
-	for _, k := range b.of.taught {
-		b.pseudo = append(b.pseudo, newPseudoLabels(b, k))
+	inners := make([]float64, b.n*len(b.of.taught))
+	for j, k := range b.of.taught {
+		b.pseudo = append(b.pseudo, newPseudoLabels(b, k, inners[j*b.n:(j+1)*b.n]))
+		if err := b.spend(k.count() * x.RawMatrix().Cols); err != nil {
+			return err
+		}
 	}
 	for round := range 1 + batchRounds {
 		if round > 0 {
@@ -150,11 +155,20 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 			b.alone = mat.DenseCopyOf(b.share)
 		}
 	}
-	b.temper()
+	if err := b.temper(); err != nil {
+		return err
+	}
+	places := make([]int, len(b.of.taught)) // among all classes
+	for j, k := range b.of.taught {
+		places[j] = b.of.index[k.label]
+	}
 	for i := range b.n {
 		from, to := b.share.RawRowView(i), a.Classes.RawRowView(i)
-		for j, k := range b.of.taught {
-			to[b.of.index[k.label]] = from[j]
+		for j, at := range places {
+			to[at] = from[j]
+		}
+		if err := b.spend(4 * len(from)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -164,7 +178,7 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 // less sure: there the batch's clusters are not the classes. It changes nothing where answers
 // became surer by temperBy in the mean, and goes half way where less sure by that. Copies count
 // once, and pictures too far out for a pseudo-label not at all.
-func (b *batch) temper() {
+func (b *batch) temper() error {
 	together, alone, known := 0.0, 0.0, 0.0
 	farthest := b.farthest()
 	for i := range b.n {
@@ -175,9 +189,12 @@ func (b *batch) temper() {
 		together += floats.Max(row)
 		alone += floats.Max(b.alone.RawRowView(i))
 		known += floats.Sum(row)
+		if err := b.spend(4 * len(row)); err != nil {
+			return err
+		}
 	}
 	if known == 0 {
-		return
+		return nil
 	}
 	gain := (together - alone) / known
 	back := max(0, min(0.5, (temperBy-gain)/(4*temperBy)))
@@ -185,7 +202,11 @@ func (b *batch) temper() {
 		row := b.share.RawRowView(i)
 		floats.Scale(1-back, row)
 		floats.AddScaled(row, back, b.alone.RawRowView(i))
+		if err := b.spend(4 * len(row)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 const temperBy = 0.02
@@ -207,8 +228,17 @@ func (b *batch) each(cost, part int, do func(first, end int) error) error {
 	return nil
 }
 
+// spend counts the cost of work, and rests where it is that of a piece.
+func (b *batch) spend(cost int) error {
+	if b.spent += cost; b.spent < pieceCost {
+		return nil
+	}
+	return b.rest()
+}
+
 // rest ends a piece of work. It returns the error of a context that has ended.
 func (b *batch) rest() error {
+	b.spent = 0
 	b.progress(b.done, b.total)
 	return b.ctx.Err()
 }
@@ -238,8 +268,8 @@ func (b *batch) whiten(x *mat.Dense) error {
 			b.norm[i] = b.inner(i, i)
 			copy(row, rowOf(b.inners, i))
 			b.onMean[i] = floats.Dot(s.alpha, row)
-			for j, k := range c.taught {
-				rowOf(b.inners, i)[j] = row[s.cov.index[k].column]
+			for j, column := range s.columns {
+				rowOf(b.inners, i)[j] = row[column]
 			}
 		}
 		return nil
@@ -283,9 +313,8 @@ func (b *batch) scoresTo(dst []float64, i int) {
 	b.agree.apart[i] = b.agree.apart[i][:0]
 	mean := b.onMean[i]
 	for j, q := range b.pseudo {
-		m := s.cov.index[q.class]
-		k := q.class.weight()
-		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[m.column], k*s.atMean[m.column], k
+		column, k := s.columns[j], q.k
+		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[column], k*s.atMean[column], k
 		if len(q.pictures) > 0 {
 			left := b.own(i, j)
 			weight += q.weight - left.weight
@@ -310,8 +339,9 @@ type left struct {
 func (b *batch) own(i, j int) (l left) {
 	const rounding = 1e-13
 	q := b.pseudo[j]
+	reach := q.class.reach()
 	for r, f := range q.pictures {
-		near := max(q.class.reach(), rounding*(b.r2[i]+b.r2[f]))
+		near := max(reach, rounding*(b.r2[i]+b.r2[f]))
 		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
 			continue
 		}

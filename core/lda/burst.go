@@ -103,6 +103,9 @@ func (c *Classifier) Near() float64 {
 	return c.near
 }
 
+// Group finds the bursts of all pictures, as long as more says so, and reports whether that is done.
+func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
+
 // group brings the bursts to the correlation length in force, as long as more says so, and
 // reports whether that is all. Cost, where it has changed, that of adding all pictures anew.
 func (c *Classifier) group(more func() bool) bool {
@@ -119,13 +122,13 @@ func (c *Classifier) group(more func() bool) bool {
 		if !more() {
 			return false
 		}
-		fresh := newClass(k.label, len(k.sum), c.near)
+		fresh := newClass(k.label, k.w.Cols, c.near)
 		fresh.serial = k.serial
 		for i := range k.of {
 			fresh.add(k.picture(i))
 		}
 		*k = *fresh
-		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, len(k.sum)), false, false, nil
+		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, k.w.Cols), false, false, nil
 	}
 	c.grouped = true
 	return true
@@ -136,7 +139,9 @@ func (c *Classifier) group(more func() bool) bool {
 const linked = 0.25
 
 // reach returns the squared whitened distance below which two pictures are linked.
-func (b *bursts) reach() float64 { return math.Sqrt(-math.Log(linked)) * b.near }
+func (b *bursts) reach() float64 { return reachOfOne * b.near }
+
+var reachOfOne = math.Sqrt(-math.Log(linked))
 
 // mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
 // of their class correlate with none. What a class of hundreds counts hardly changes.
@@ -183,7 +188,9 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
 // had always been there.
 func (c *class) putIn(i int, w []float64) {
-	c.own()
+	if c.own(); c.sum == nil {
+		c.sum = make([]float64, len(w))
+	}
 	floats.Add(c.sum, w)
 	c.square += squaredNorm(w)
 	var joined []int

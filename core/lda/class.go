@@ -21,7 +21,7 @@ type class struct {
 	serial uint64         // the last id that was given
 	seen   uint64         // the covariance has those up to this one
 	gone   []gone         // of these, those that are no longer there
-	sum    []float64      // of its pictures
+	sum    []float64      // of its pictures; nil before the first one
 	square float64        // of their lengths, summed
 	lent   bool           // all these are shared with a clone, see own
 }
@@ -34,7 +34,7 @@ type gone struct {
 }
 
 func newClass(label string, d int, near float64) *class {
-	return &class{label: label, bursts: bursts{near: near}, w: blas64.General{Cols: d, Stride: d}, sum: make([]float64, d)}
+	return &class{label: label, bursts: bursts{near: near}, w: blas64.General{Cols: d, Stride: d}}
 }
 
 // count returns the number of examples.

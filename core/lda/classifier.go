@@ -312,6 +312,9 @@ func (c *Classifier) whiten(dst, x []float64) error {
 	return err
 }
 
+// Check returns the error with which [Classifier.Add] would refuse x.
+func (c *Classifier) Check(x []float64) error { return c.whiten(c.z, x) }
+
 // maxNorm2 keeps products of squared lengths, and sums of many, finite.
 const maxNorm2 = 1e140
 

@@ -87,10 +87,11 @@ func (c *class) own() {
 // clone returns the density of a clone, whose classes are those that as has.
 func (s *shared) clone(as map[*class]*class) *shared {
 	other := *s
-	other.cov, other.image, other.x = s.cov.lend(as), nil, nil
+	other.cov, other.image, other.x, other.room = s.cov.lend(as), nil, nil, room{}
 	for _, v := range []*[]float64{&other.alpha, &other.h, &other.c, &other.atMean, &other.norm} {
 		*v = slices.Clone(*v)
 	}
+	other.columns = slices.Clone(s.columns)
 	return &other
 }
 

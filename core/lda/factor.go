@@ -179,10 +179,9 @@ func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps,
 
 // pieceRows are worked on at once, or fewer where that takes more than pieceCost
 // multiply-adds: between two pieces a program of one thread does other things.
-const (
-	pieceRows = 64
-	pieceCost = 20_000_000
-)
+const pieceRows = 64
+
+var pieceCost = 20_000_000
 
 // piece returns how many rows are worked on at once that cost so much each.
 func piece(cost int) int { return max(1, min(pieceRows, pieceCost/max(1, cost))) }
@@ -212,25 +211,46 @@ func (c *covariance) planGram() {
 
 // planScatter makes A in the place of U.
 func (c *covariance) planScatter() {
-	a := blas64.Symmetric{Uplo: blas.Upper, N: c.dim, Stride: c.stride(), Data: c.rows}
 	c.plan(func() {
 		for i := range c.dim {
-			a.Data[i*a.Stride+i] = 1
+			c.row(i)[i] = 1
 		}
 	})
+	var all []asked
 	for _, m := range c.members {
-		for i := 0; i < m.count; i += pieceRows {
-			rows := min(pieceRows, m.count-i)
-			c.plan(func() {
-				centred := blas64.General{Rows: rows, Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, rows*c.dim)}
-				for r := range rows {
-					centred.Data = append(centred.Data, m.class.row(i+r)...)
-					floats.Sub(centred.Data[r*c.dim:], m.mean)
-					floats.Scale(math.Sqrt(m.class.n[i+r]), centred.Data[r*c.dim:])
-				}
-				blas64.Syrk(blas.Trans, c.weight, centred, 1, a)
-			})
+		for i := range m.count {
+			all = append(all, asked{m.class, i})
 		}
+	}
+	var centred blas64.General
+	var data []float64
+	for some := range slices.Chunk(all, pieceRows) {
+		c.plan(func() {
+			centred = matrix(&data, len(some), c.dim)
+			for r, a := range some {
+				row := rowOf(centred, r)
+				floats.SubTo(row, a.of.row(a.at), c.index[a.of].mean)
+				floats.Scale(math.Sqrt(a.of.n[a.at]), row)
+			}
+		})
+		c.planProduct(0, c.weight, func() blas64.General { return centred })
+	}
+}
+
+// planProduct adds scale xᵀx, x having at most pieceRows rows, in the place of U from row first
+// on. What it leaves below the diagonal has no meaning.
+func (c *covariance) planProduct(first int, scale float64, x func() blas64.General) {
+	n := c.n - first
+	for i, rows := 0, 0; i < n; i += rows {
+		rows = min(n-i, max(1, pieceCost/(pieceRows*(n-i))))
+		from, size := i, rows
+		c.plan(func() {
+			right := x()
+			right.Data, right.Cols = right.Data[from:], n-from
+			left := right
+			left.Cols = size
+			blas64.Gemm(blas.Trans, blas.NoTrans, scale, left, right, 1, c.part(first+from, first+from, size, n-from))
+		})
 	}
 }
 
@@ -245,13 +265,11 @@ func (c *covariance) planFactor() {
 			for r := i; r < i+rows; r++ {
 				clear(c.row(r)[:r])
 			}
-			if rest == 0 {
-				return
+			if rest > 0 {
+				blas64.Trsm(blas.Left, blas.Trans, 1, u, c.part(i, i+rows, rows, rest))
 			}
-			right := c.part(i, i+rows, rows, rest)
-			blas64.Trsm(blas.Left, blas.Trans, 1, u, right)
-			blas64.Syrk(blas.Trans, -1, right, 1, blas64.Symmetric{Uplo: blas.Upper, N: rest, Stride: c.stride(), Data: c.rows[(i+rows)*(c.stride()+1):]})
 		})
+		c.planProduct(i+rows, -1, func() blas64.General { return c.part(i, i+rows, rows, rest) })
 	}
 }
 

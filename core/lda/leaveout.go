@@ -86,6 +86,8 @@ type leftOuts struct {
 	class   *class         // of what scores has
 	from    int            // the first example that scores has
 	scores  []float64      // rows as of [shared.supportTo]
+	apart   []float64      // the same, not used
+	work    work
 }
 
 func newLeftOuts(c *Classifier) *leftOuts {
@@ -96,6 +98,8 @@ func newLeftOuts(c *Classifier) *leftOuts {
 	for i, a := range c.support.asked {
 		l.asked[a] = i
 	}
+	l.work = c.newWork()
+	l.work.slope = c.work.slope / c.shared.unit // the scores are times unit
 	return l
 }
 
@@ -108,8 +112,9 @@ func (l *leftOuts) scoresOf(k *class, b int) []float64 {
 		for i := b; i < min(k.count(), b+c.supportPiece()); i++ {
 			rows = append(rows, asked{k, i})
 		}
-		l.class, l.from, l.scores = k, b, make([]float64, len(rows)*n)
-		c.shared.supportTo(l.scores, make([]float64, len(rows)*n), c.taught, rows)
+		l.class, l.from = k, b
+		l.scores, l.apart = grow(l.scores, len(rows)*n), grow(l.apart, len(rows)*n)
+		c.shared.supportTo(l.scores, l.apart, c.taught, rows)
 	}
 	return l.scores[(b-l.from)*n:][:n]
 }
@@ -123,16 +128,18 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 		}
 		posterior = l.session.Posterior(y, i, k.count()-1)
 	} // else nothing that it rests on goes
-	w := work{slope: c.work.slope / c.shared.unit} // the scores are times unit
+	w := l.work
+	w.u = w.u[:0]
 	for j, e := range l.scoresOf(k, b) {
 		if j != y || k.count() > 1 {
 			w.u = append(w.u, w.slope*e)
 		}
 	}
 	n := len(w.u)
-	w.p, w.logPrior, w.scratch = make([]float64, n), make([]float64, n), make([]float64, n)
+	w.p, w.logPrior, w.scratch = w.p[:n], w.logPrior[:n], w.scratch[:n]
+	each := -math.Log(float64(n))
 	for j := range w.logPrior {
-		w.logPrior[j] = -math.Log(float64(n))
+		w.logPrior[j] = each
 	}
 	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
 	for j, at := range c.classes {
@@ -154,6 +161,7 @@ func (s *shared) keep(k *class) (restore func()) {
 	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm} {
 		*v = slices.Clone(*v)
 	}
+	was.columns = slices.Clone(was.columns)
 	return func() {
 		*s, *k = was, same
 	}

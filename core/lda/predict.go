@@ -27,7 +27,7 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 	if err := c.whiten(c.z, x); err != nil {
 		return err
 	}
-	c.shared.scoresTo(dst, c.taught, c.z, &c.work)
+	c.shared.scoresTo(dst, c.z, &c.work)
 	floats.Scale(c.shared.unit, dst)
 	return nil
 }
@@ -68,7 +68,7 @@ func (c *Classifier) Settled() bool {
 
 // probabilities answers a whitened query of a classifier that has settled.
 func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64, w *work) (none float64) {
-	c.shared.scoresTo(w.u, c.taught, z, w)
+	c.shared.scoresTo(w.u, z, w)
 	floats.Scale(w.slope, w.u)
 	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
 	for i, j := 0, 0; i < len(c.classes); i++ {
@@ -203,10 +203,10 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 		p.First, p.Share = r.First, r.share
 	}
 	rows := p.Weights.RawMatrix()
-	c.weightsTo(rows, c.taught)
+	c.weightsTo(rows, c.shared.columns)
 	origin := make([]float64, c.Dim())
 	c.prior.WhitenTo(origin, origin)
-	c.shared.scoresTo(p.Intercept, c.taught, origin, &c.work)
+	c.shared.scoresTo(p.Intercept, origin, &c.work)
 	for j, k := range c.taught {
 		p.Labels[j] = k.label
 	}
@@ -214,20 +214,19 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// weightsTo stores in row j what x is weighed by in u of the j-th of some taught classes. The
-// classifier has settled. Cost for each n d + n², or d², and twice what it takes to whiten a
-// vector.
-func (c *Classifier) weightsTo(rows blas64.General, of []*class) {
+// weightsTo stores in row j what x is weighed by in u of the class in a column of the covariance,
+// the j-th of some. The classifier has settled. Cost for each n d + n², or d², and twice what it
+// takes to whiten a vector.
+func (c *Classifier) weightsTo(rows blas64.General, columns []int) {
 	s := c.shared
-	for j, k := range of {
-		m := s.cov.index[k]
+	for j, column := range columns {
 		row := rowOf(rows, j)
-		copy(row, s.cov.mean(m.column))
+		copy(row, s.cov.mean(column))
 		blas64.Gemv(blas.Trans, -1, s.cov.meanRows(), vector(s.alpha), 1, vector(row))
-		floats.Scale(s.h[m.column]*c.work.slope, row)
+		floats.Scale(s.h[column]*c.work.slope, row)
 	}
 	s.cov.solveRows(rows)
-	for j := range of {
+	for j := range columns {
 		c.prior.AdjointTo(rowOf(rows, j))
 	}
 }
@@ -250,7 +249,7 @@ func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest fl
 	if err := c.whiten(c.z, x); err != nil {
 		return 0, err
 	}
-	c.shared.scoresTo(u, c.taught, c.z, &c.work)
+	c.shared.scoresTo(u, c.z, &c.work)
 	clear(dst)
 	for i, name := range []string{label, against} {
 		if name == "" {
@@ -265,7 +264,7 @@ func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest fl
 			return 0, ErrNoExamples
 		}
 		row := make([]float64, c.Dim())
-		c.weightsTo(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row}, c.taught[at:at+1])
+		c.weightsTo(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row}, c.shared.columns[at:at+1])
 		floats.AddScaled(dst, sign, row)
 		rest += sign * c.work.slope * u[at]
 	}

@@ -53,6 +53,7 @@ const (
 type pseudoLabels struct {
 	batch    *batch
 	class    *class
+	k        float64 // K_j, what its examples count
 	pictures []int
 	weights  []float64
 	weight   float64   // Σ w_v
@@ -72,8 +73,9 @@ type candidate struct {
 	p       float64
 }
 
-func newPseudoLabels(b *batch, k *class) *pseudoLabels {
-	q := &pseudoLabels{batch: b, class: k, inners: make([]float64, b.n)}
+// newPseudoLabels takes inners of length n. Cost K d.
+func newPseudoLabels(b *batch, k *class, inners []float64) *pseudoLabels {
+	q := &pseudoLabels{batch: b, class: k, k: k.weight(), inners: inners}
 	for i := range k.count() {
 		q.farthest = max(q.farthest, farOut*squaredNorm(k.row(i)))
 	}
@@ -83,19 +85,21 @@ func newPseudoLabels(b *batch, k *class) *pseudoLabels {
 // sum brings the weighted sums up to date, as products of matrices.
 func (b *batch) sum() error {
 	d, n, c := b.w.Cols, b.images.Cols, len(b.pseudo)
-	sums := blas64.General{Rows: c, Cols: d, Stride: d, Data: make([]float64, c*d)}
-	images := blas64.General{Rows: c, Cols: n, Stride: max(1, n), Data: make([]float64, c*max(1, n))}
+	sums, images := matrix(&b.of.shared.room.means, c, d), matrix(&b.of.shared.room.meanImages, c, n)
+	clear(sums.Data)
+	clear(images.Data)
 	for j, q := range b.pseudo {
 		for r, v := range q.pictures {
 			floats.AddScaled(rowOf(sums, j), q.weights[r], rowOf(b.w, v))
 			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
 		}
-	}
-	if err := b.rest(); err != nil {
-		return err
+		if err := b.spend(len(q.pictures) * (d + n)); err != nil {
+			return err
+		}
 	}
 	err := b.each(c*(d+n), 0, func(first, end int) error {
-		products := blas64.General{Rows: end - first, Cols: c, Stride: c, Data: make([]float64, (end-first)*c)}
+		products := matrix(&b.of.shared.room.inners, end-first, c)
+		clear(products.Data)
 		sign := 1.0
 		if !b.of.shared.cov.primal {
 			blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(b.w, first, end-first), sums, 0, products)
@@ -132,8 +136,11 @@ func (b *batch) label() error {
 	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.pseudo {
 		q.choose(j)
+		if err := b.spend(scoreCost / 20 * b.n); err != nil {
+			return err
+		}
 		total += q.share
-		most += mostWeight * certain / q.class.weight()
+		most += mostWeight * certain / q.k
 	}
 	lambda := 0.0
 	if total > 0 {
@@ -141,9 +148,6 @@ func (b *batch) label() error {
 	}
 	for _, q := range b.pseudo {
 		q.take(lambda)
-	}
-	if err := b.rest(); err != nil {
-		return err
 	}
 	if err := b.sum(); err != nil {
 		return err
@@ -175,13 +179,9 @@ func (b *batch) sharpen() error {
 		return err
 	}
 	for range balancings {
-		if err := b.rest(); err != nil {
-			return err
-		}
 		clear(sums)
-		b.normalise(known)
-		for i := range b.n {
-			floats.Add(sums, b.weights.RawRowView(i))
+		if err := b.normalise(known, func(row []float64) { floats.Add(sums, row) }); err != nil {
+			return err
 		}
 		mean := floats.Sum(sums) / float64(c)
 		for j, v := range sums {
@@ -189,10 +189,12 @@ func (b *batch) sharpen() error {
 		}
 		for i := range b.n {
 			floats.Mul(b.weights.RawRowView(i), sums)
+			if err := b.spend(2 * c); err != nil {
+				return err
+			}
 		}
 	}
-	b.normalise(known)
-	return b.rest()
+	return b.normalise(known, func([]float64) {})
 }
 
 // farthest is the largest squared length of a picture that may have weight in some class.
@@ -203,14 +205,19 @@ func (b *batch) farthest() (r2 float64) {
 	return r2
 }
 
-// normalise makes the weights of picture i sum to known[i].
-func (b *batch) normalise(known []float64) {
+// normalise makes the weights of picture i sum to known[i], and then calls then for them.
+func (b *batch) normalise(known []float64, then func(row []float64)) error {
 	for i := range b.n {
 		row := b.weights.RawRowView(i)
 		if sum := floats.Sum(row); sum > 0 {
 			floats.Scale(known[i]/sum, row)
 		}
+		then(row)
+		if err := b.spend(4 * len(row)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // certainty returns how sure the answers of known pictures are, 0 for those of chance

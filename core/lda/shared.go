@@ -30,7 +30,22 @@ type shared struct {
 	total       float64   // kappa_d + Σ a_k
 	meanNorm    float64   // <m_s, m_s>
 	unit        float64   // factor of e_j outside, see perSpread
+	columns     []int     // of the classes taught
 	image, x    []float64 // scratch
+	room        room
+}
+
+// room is memory that calls use again: to allocate it anew for each piece of work would make the
+// program's memory grow, which takes milliseconds in WebAssembly.
+type room struct {
+	x, inners, images, means, meanImages, betweens, row []float64
+	own                                                 []int
+}
+
+// matrix returns a matrix in memory that is used again. Its numbers are those of the last use.
+func matrix(in *[]float64, rows, columns int) blas64.General {
+	*in = grow(*in, rows*max(1, columns))
+	return blas64.General{Rows: rows, Cols: columns, Stride: max(1, columns), Data: *in}
 }
 
 func newShared(o *Options, d int) *shared {
@@ -77,6 +92,10 @@ func (s *shared) settle(taught []*class) {
 		s.c[j] = s.constant(s.h[j], s.norm[j], s.atMean[j], s.meanNorm)
 	}
 	s.unit = s.perSpread()
+	s.columns = s.columns[:0]
+	for _, k := range taught {
+		s.columns = append(s.columns, s.cov.index[k].column)
+	}
 }
 
 // perSpread returns d^.1/V where Options.Spread is n_2, and 1 where that is 0. V is the mean of
@@ -101,26 +120,21 @@ func (s *shared) constant(h, norm, atMean, meanNorm float64) float64 {
 
 // scoresTo stores e_j of the whitened x in dst, in the order of the classes taught.
 // Cost n d + n²/2 + C (d+n), or d²/2 + C d.
-func (s *shared) scoresTo(dst []float64, taught []*class, x []float64, w *work) {
+func (s *shared) scoresTo(dst, x []float64, w *work) {
 	s.cov.imageTo(w.image, x)
 	s.cov.innerTo(w.inners, x, w.image)
-	s.fromInners(dst, taught, w.inners)
-}
-
-// fromInners turns <x,x̄_j>, by column, into e_j.
-func (s *shared) fromInners(dst []float64, taught []*class, inners []float64) {
-	mean := floats.Dot(s.alpha, inners)
-	for i, k := range taught {
-		j := s.cov.index[k].column
-		dst[i] = s.h[j]*(inners[j]-mean) + s.c[j]
+	mean := floats.Dot(s.alpha, w.inners)
+	for i, j := range s.columns {
+		dst[i] = s.h[j]*(w.inners[j]-mean) + s.c[j]
 	}
 }
 
 // innersOf stores <x,x̄_j> for the rows of x, whitened, in the rows of dst, a column for
-// each class in the order of the covariance, and returns the images of the rows.
+// each class in the order of the covariance, and returns the images of the rows, which hold
+// until the next call.
 func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	c := s.cov
-	images = blas64.General{Rows: x.Rows, Cols: c.n, Stride: max(1, c.n), Data: make([]float64, x.Rows*max(1, c.n))}
+	images = matrix(&s.room.images, x.Rows, c.n)
 	c.imagesTo(images, x)
 	c.innersTo(dst, x, images)
 	return images
@@ -142,33 +156,26 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 	if n == 0 {
 		return
 	}
-	x := blas64.General{Rows: n, Cols: s.cov.dim, Stride: s.cov.dim, Data: make([]float64, 0, n*s.cov.dim)}
-	for _, a := range asked {
-		x.Data = append(x.Data, a.of.row(a.at)...)
-	}
-	inners := blas64.General{Rows: n, Cols: c, Stride: c, Data: make([]float64, n*c)}
-	images := s.innersOf(inners, x)
-	columns := make([]int, c)
-	for i, k := range taught {
-		columns[i] = s.cov.index[k].column
-	}
-	var own []int // the columns of their classes
-	for _, a := range asked {
-		if y := s.cov.index[a.of].column; len(own) == 0 || own[len(own)-1] != y {
-			own = append(own, y)
+	x, inners := matrix(&s.room.x, n, s.cov.dim), matrix(&s.room.inners, n, c)
+	s.room.own = s.room.own[:0] // the columns of their classes
+	for i, a := range asked {
+		copy(rowOf(x, i), a.of.row(a.at))
+		if i == 0 || a.of != asked[i-1].of {
+			s.room.own = append(s.room.own, s.cov.index[a.of].column)
 		}
 	}
-	betweens, at := s.cov.betweens(own), -1
-	l, row := leftOut{shared: s}, make([]float64, c)
+	images, betweens, at := s.innersOf(inners, x), s.betweens(s.room.own), -1
+	s.room.row = grow(s.room.row, c)
+	l, row := leftOut{shared: s}, s.room.row
 	for i, a := range asked {
-		if m := s.cov.index[a.of]; l.of != m {
+		if i == 0 || a.of != asked[i-1].of {
 			at++
-			l.of, l.between = m, rowOf(betweens, at)
+			l.of, l.between = s.cov.index[a.of], rowOf(betweens, at)
 		}
 		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
 		for whole, dst := range [][]float64{scores, apart} {
 			l.take(row, whole == 1 || a.of.count() == 1)
-			for j, at := range columns {
+			for j, at := range s.columns {
 				dst[i*c+j] = s.unit * row[at]
 				if taught[j] == a.of && whole == 0 && a.of.count() == 1 {
 					dst[i*c+j] = math.Inf(-1) // nothing is left of it
@@ -264,18 +271,18 @@ func (c *covariance) normsTo(dst []float64) {
 	}
 }
 
-// betweens returns <x̄_j, x̄_y>, a row for each column y. Cost C (d+n) a row.
-func (c *covariance) betweens(of []int) blas64.General {
-	classes, n := len(c.members), max(1, c.n)
-	means := blas64.General{Rows: len(of), Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, len(of)*c.dim)}
-	images := blas64.General{Rows: len(of), Cols: c.n, Stride: n, Data: make([]float64, len(of)*n)}
+// betweens returns <x̄_j, x̄_y>, a row for each column y. They hold until the next call. Cost C (d+n)
+// a row.
+func (s *shared) betweens(of []int) blas64.General {
+	c := s.cov
+	means, images := matrix(&s.room.means, len(of), c.dim), matrix(&s.room.meanImages, len(of), c.n)
 	for i, y := range of {
-		means.Data = append(means.Data, c.mean(y)...)
+		copy(rowOf(means, i), c.mean(y))
 		for k := range c.n {
-			images.Data[i*n+k] = c.row(k)[c.uRoom+y]
+			images.Data[i*images.Stride+k] = c.row(k)[c.uRoom+y]
 		}
 	}
-	dst := blas64.General{Rows: len(of), Cols: classes, Stride: classes, Data: make([]float64, len(of)*classes)}
+	dst := matrix(&s.room.betweens, len(of), len(c.members))
 	c.innersTo(dst, means, images)
 	return dst
 }
