@@ -21,6 +21,7 @@ type Budget struct {
 	Most int        // bytes that may be granted, with twice those in use
 	Used func() int // bytes in use; nil for those of the Go heap
 	free int
+	idle int // bytes that the heap has and does not use
 }
 
 // Reserve grants so many bytes, or returns a [metaqda.Error] with the code "memory". It measures
@@ -38,7 +39,26 @@ func (b *Budget) Reserve(bytes int) error {
 			" are free: use fewer or shorter vectors, or dispose of other classifiers."}
 	}
 	b.free -= bytes
+	b.grow(bytes)
 	return nil
+}
+
+// grow makes the heap large enough for so many bytes, in one step, where they are many beside those
+// in use. By itself it grows by half a megabyte at a time, and V8 collects its own garbage almost
+// each time that its memory grows: with 1,000 classes that took seconds.
+func (b *Budget) grow(bytes int) {
+	if b.Used != nil {
+		return
+	}
+	if bytes > b.idle {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if b.idle = int(m.HeapIdle); bytes > b.idle && bytes > int(m.HeapInuse)/2 {
+			runtime.KeepAlive(make([]byte, bytes)) // is garbage at once, and its place stays
+			b.idle = bytes
+		}
+	}
+	b.idle = max(0, b.idle-bytes)
 }
 
 func (b *Budget) used() int {

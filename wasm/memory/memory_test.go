@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -44,4 +45,35 @@ func TestWhatFindsNoMemoryFailsAlone(t *testing.T) {
 	_, err = a.Clone()
 	refused("clone", err)
 	test.Must(a.Predict(x.Vector))(t)
+}
+
+// What a call was granted is there before it begins: the heap does not grow while the call works.
+func TestTheHeapGrowsAtOnce(t *testing.T) {
+	system := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapSys
+	}
+	const granted = 256 << 20
+	b := &Budget{Most: Most}
+	before := system()
+	test.OK(t, b.Reserve(granted))
+	grown := system()
+	if grown < before+granted/2 {
+		t.Errorf("the heap has %d bytes, and had %d", grown, before)
+	}
+	runtime.GC()
+	var all [][]byte
+	for range granted / 2 / 10_240 {
+		all = append(all, make([]byte, 10_240))
+	}
+	const little = 1 << 20 // stacks and the like
+	if now := system(); now > grown+little {
+		t.Errorf("the heap grew from %d to %d bytes", grown, now)
+	}
+	runtime.KeepAlive(all)
+	test.OK(t, b.Reserve(1000))
+	if now := system(); now > grown+little {
+		t.Errorf("it grew for a thousand bytes from %d to %d", grown, now)
+	}
 }
