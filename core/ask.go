@@ -18,8 +18,8 @@ type Answer struct {
 	Decision
 }
 
-func (c *Classifier) answer(p []float64, none float64) Answer {
-	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.decide(p, none)}
+func (c *Classifier) answer(p []float64, none float64, d Decision) Answer {
+	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: d}
 }
 
 // Predict answers for a vector of length d. It returns [lda.ErrNoExamples] if no class has an
@@ -35,7 +35,7 @@ func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return c.answer(p, none), nil
+	return c.answer(p, none, c.decide(p, none)), nil
 }
 
 // ProbabilitiesTo stores the probability of each class in dst, of length C, and returns that of
@@ -78,7 +78,7 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 	all := make([]Answer, b.Len())
 	for i := range all {
 		p, none := b.Answer(i)
-		all[i] = b.asked.answer(p, none)
+		all[i] = b.asked.answer(p, none, b.Decide(p, none))
 	}
 	return all, nil
 }

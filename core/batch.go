@@ -24,6 +24,8 @@ type Batch struct {
 	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
 
 	asked       *Classifier
+	labels      []string // of it
+	bursts      []int
 	answers     *lda.Answers // of BeginClassify, once it is done
 	next        func() (struct{}, bool)
 	stop        func()
@@ -42,6 +44,15 @@ func (b *Batch) Len() int {
 // Answer returns the probabilities of the i-th vector: of each class, and of none.
 func (b *Batch) Answer(i int) (classes []float64, none float64) {
 	return b.answers.Classes.RawRowView(i), b.answers.None[i]
+}
+
+// Decide decides by probabilities as [Classifier.Decide] of the classifier that was asked, once
+// the batch is done.
+func (b *Batch) Decide(classes []float64, none float64) Decision {
+	if b.labels == nil {
+		b.labels, b.bursts = b.asked.Labels(), b.asked.Bursts()
+	}
+	return DecideAmong(b.labels, b.bursts, classes, none)
 }
 
 // Step works for a while and reports whether there is more to do. done and total count pieces

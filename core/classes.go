@@ -168,14 +168,28 @@ func (c *Classifier) find(label string) *class {
 		}
 	}
 	if clean, err := model.CleanLabel(label); err == nil {
-		folded := model.FoldLabel(clean)
-		for _, k := range c.classes {
-			if k.folded == folded {
-				return k
-			}
+		if same := c.folds[model.FoldLabel(clean)]; len(same) > 0 {
+			return slices.MinFunc(same, func(a, b *class) int { return slices.Index(c.classes, a) - slices.Index(c.classes, b) })
 		}
 	}
 	return nil
+}
+
+// fold keeps a class by what its label looks like, so that names are found without a search.
+func (c *Classifier) fold(k *class) {
+	if c.folds == nil {
+		c.folds = map[string][]*class{}
+	}
+	k.folded = model.FoldLabel(k.Label)
+	c.folds[k.folded] = append(c.folds[k.folded], k)
+}
+
+// unfold is the inverse of fold.
+func (c *Classifier) unfold(k *class) {
+	left := slices.DeleteFunc(c.folds[k.folded], func(o *class) bool { return o == k })
+	if c.folds[k.folded] = left; len(left) == 0 {
+		delete(c.folds, k.folded)
+	}
 }
 
 func (c *Classifier) class(label string) (*class, error) {
@@ -191,9 +205,8 @@ func (c *Classifier) free(label, except string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folded := model.FoldLabel(clean)
-	for _, k := range c.classes {
-		if k.ID != except && (k.Label == clean || k.folded == folded) {
+	for _, k := range c.folds[model.FoldLabel(clean)] {
+		if k.ID != except {
 			return "", &lda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
 		}
 	}
@@ -247,10 +260,12 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 		at = len(c.classes)
 	}
 	k.Label = Numbered(k.Label, func(name string) bool {
-		folded := model.FoldLabel(name)
-		return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name || !c.loading && o.folded == folded })
+		if c.loading {
+			return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name })
+		}
+		return len(c.folds[model.FoldLabel(name)]) == 0
 	})
-	k.folded, k.top = model.FoldLabel(k.Label), k.highest()
+	k.top = k.highest()
 	if c.lda != nil {
 		if err := c.attach(k, at, taken); err != nil {
 			return err
@@ -260,6 +275,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	if c.ids == nil {
 		c.ids, c.examples = map[string]*class{}, map[string]*Example{}
 	}
+	c.fold(k)
 	c.classes = slices.Insert(c.classes, at, k)
 	c.ids[k.ID], c.top = k, max(c.top, k.Order)
 	k.Bursts = nil
@@ -304,6 +320,7 @@ func (c *Classifier) takeClass(k *class) (taken *lda.Detached, err error) {
 		}
 	}
 	c.classes = slices.DeleteFunc(c.classes, func(o *class) bool { return o == k })
+	c.unfold(k)
 	delete(c.ids, k.ID)
 	gone := k.copied()
 	for _, x := range gone.Examples {

@@ -30,7 +30,7 @@ func (c *Classifier) enrolAnew() error {
 
 // enrolSoon enrols a class, now or later.
 func (c *Classifier) enrolSoon(k *class) error {
-	if c.bulk || c.Lazy && (c.loading || len(k.units) > enrolledAtOnce) {
+	if c.bulk || c.later || c.Lazy && (c.loading || len(k.units) > enrolledAtOnce) {
 		c.behind = c.behind || k.known < len(k.units)
 		return nil
 	}
@@ -119,28 +119,44 @@ func (c *Classifier) prepare(more func() bool) bool {
 		return true
 	}
 	c.standardise()
+	if !c.enrolLate(more) || !c.lda.Prepare(more) {
+		return false
+	}
+	c.tellLate()
+	c.behind = false
+	return true
+}
+
+// enrolLate enrols the examples that came at once, as long as more says so.
+func (c *Classifier) enrolLate(more func() bool) bool {
+	done := enrolledRows // since more was asked
 	for _, k := range c.classes {
 		for k.known < len(k.units) {
-			if !more() {
-				return false
+			if done >= enrolledRows {
+				done = 0
+				if !more() {
+					return false
+				}
 			}
+			done -= k.known
 			if c.enrolSome(k) != nil {
 				c.enrolEach(k)
 			}
+			done += k.known
 			c.untold = true
 		}
 	}
-	if !c.lda.Prepare(more) {
-		return false
-	}
+	return true
+}
+
+// tellLate tells the bursts of classes that examples came to at once.
+func (c *Classifier) tellLate() {
 	if c.untold {
 		for _, k := range c.classes {
 			c.tellBursts(k)
 		}
-		c.untold = false
 	}
-	c.behind = false
-	return true
+	c.untold = false
 }
 
 // enrolEach is enrolSome one by one. It removes units that break the computation.
@@ -172,7 +188,8 @@ func (c *Classifier) settle() error {
 
 // bursts returns the sizes of a class's bursts. Until the whole class is enrolled, every unit
 // is a burst.
-func (c *Classifier) bursts(k *class) (sizes []int) {
+func (c *Classifier) bursts(k *class) []int {
+	sizes := make([]int, 0, len(k.units))
 	for i, u := range k.units {
 		b := len(sizes)
 		if k.known == len(k.units) {

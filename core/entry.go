@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"metaqda/core/lda"
-	"metaqda/core/model"
 )
 
 // Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
@@ -61,9 +60,10 @@ func (c *Classifier) exchange(e *Entry) error {
 			return err
 		}
 		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
+		c.unfold(k)
 		k.Label = e.Class.Label
+		c.fold(k)
 		e.Class = &was
-		k.folded = model.FoldLabel(k.Label)
 		c.tellHead(k)
 	case "actions":
 		return c.exchangeActions(e)
@@ -117,7 +117,9 @@ func (c *Classifier) exchangeClass(e *Entry) error {
 // whole returns a class as the classifier keeps it.
 func (k *Class) whole() *class {
 	all := &class{Class: *k, size: len(k.Examples)}
-	all.Examples, all.Bursts = nil, nil
+	if all.Examples, all.Bursts = nil, nil; all.size == 0 {
+		return all
+	}
 	sorted := slices.Clone(k.Examples)
 	slices.SortStableFunc(sorted, func(a, b *Example) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))

@@ -20,7 +20,7 @@ func densities(examples, classes, d int) int {
 // cloning estimates the bytes that [Classifier.Clone] takes, with a change that copies what the
 // densities share.
 func (c *Classifier) cloning() int {
-	return 400*len(c.examples) + 2*densities(len(c.examples), len(c.classes), c.dim())
+	return 400*len(c.examples) + densities(len(c.examples), len(c.classes), c.dim())
 }
 
 // asking estimates the bytes that a question about n vectors of length d takes.
@@ -28,13 +28,7 @@ func (c *Classifier) asking(n, d int) int {
 	return n * (8*(2*d+min(d, c.Count())+6*c.Len()) + 400)
 }
 
-// Fits returns the [Error] with which AddAll would refuse n examples of length d, with the code
-// "limit" or "memory". Call it before copying them.
-func (c *Classifier) Fits(n, d int) error {
-	defer c.writing()()
-	return c.fits(n, d)
-}
-
+// fits returns the [Error] with which AddAll refuses n examples of length d.
 func (c *Classifier) fits(n, d int) error {
 	all, classes := len(c.examples)+n, len(c.classes)
 	if all > model.MaxExamples {

@@ -60,6 +60,7 @@ type Classifier struct {
 	lda      *lda.Classifier // knows the classes by their ids
 	classes  []*class        // in their order
 	ids      map[string]*class
+	folds    map[string][]*class // by labels as [model.FoldLabel] leaves them
 	examples map[string]*Example
 	behind   bool     // the densities do not know all examples, see enrol.go
 	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
@@ -67,6 +68,8 @@ type Classifier struct {
 	late     []*class // classes changed in bulk
 	actions  string   // of none of these
 	loading  bool     // labels are taken as they are
+	later    bool     // examples are enrolled in Enrol or Prepare
+	fitted   bool     // vectors that are put were checked
 	last     uint64   // last id given
 	top      float64  // largest order of a class so far
 	version  uint64   // changes with everything that answers depend on
@@ -184,7 +187,7 @@ func (c *Classifier) Clone() (*Classifier, error) {
 	}
 	other := &Classifier{
 		Name: c.Name, Extractor: c.Extractor, Reserve: c.Reserve, Lazy: c.Lazy,
-		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), examples: maps.Clone(c.examples),
+		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), folds: make(map[string][]*class, len(c.classes)), examples: maps.Clone(c.examples),
 		behind: c.behind, untold: c.untold, last: c.last, top: c.top, version: c.version, moved: c.moved, near: c.near, x: make([]float64, len(c.x)),
 	}
 	if c.lda != nil {
@@ -201,6 +204,7 @@ func (c *Classifier) Clone() (*Classifier, error) {
 			own.units[i] = &units[len(units)-1]
 		}
 		other.classes, other.ids[k.ID] = append(other.classes, &own), &own
+		other.folds[k.folded] = append(other.folds[k.folded], &own)
 	}
 	return other, nil
 }

@@ -32,31 +32,42 @@ func (c *Classifier) Add(label, group string, vector []float32) (id string, err 
 // there is one label for each example. Cost linear in the number of examples.
 func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, err error) {
 	defer c.writing()()
-	if len(labels) != len(examples) {
-		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
+	if len(examples) > 0 {
+		if err := c.fits(len(examples), len(examples[0].Vector)); err != nil {
+			return nil, err
+		}
 	}
-	if len(examples) == 0 {
-		return nil, nil
+	own := slices.Clone(examples)
+	for i, x := range own {
+		own[i].Vector = slices.Clone(x.Vector)
 	}
-	if err := c.fits(len(examples), len(examples[0].Vector)); err != nil {
-		return nil, err
+	into, err := c.receivers(labels, examples)
+	if err == nil {
+		err = c.fit(own)
 	}
-	into, entries, err := c.receivers(labels)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fit(examples); err != nil {
-		return nil, err
+	return c.addTo(into, own)
+}
+
+// addTo adds examples that fit, whose vectors it keeps, each to its receiver.
+func (c *Classifier) addTo(into []*receiver, examples []Example) (ids []string, err error) {
+	if len(examples) == 0 {
+		return nil, nil
 	}
-	for i, x := range examples {
-		k := into[labels[i]]
+	ids, entries := make([]string, len(examples)), make([]Entry, 0, len(examples))
+	for i, x := range examples { // each on its own, so that one that is removed can be freed
+		k := into[i]
 		k.top++
-		x.ID, x.Class, x.Order, x.Vector = c.newID(), k.id, k.top, slices.Clone(x.Vector)
+		x.ID, x.Class, x.Order = c.newID(), k.id, k.top
 		if k.entry.ID != "" { // the class goes before its first example
 			entries, k.entry = append(entries, k.entry), Entry{}
 		}
-		ids, entries = append(ids, x.ID), append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
+		ids[i], entries = x.ID, append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
 	}
+	c.fitted = true
+	defer func() { c.fitted = false }()
 	return ids, c.do(entries...)
 }
 
@@ -67,30 +78,35 @@ type receiver struct {
 	entry Entry   // makes the class if it is new
 }
 
-// receivers returns the classes of labels, new ones not yet made, and an empty list with room
-// for all entries. Errors are those of newClass.
-func (c *Classifier) receivers(labels []string) (into map[string]*receiver, entries []Entry, err error) {
-	into = map[string]*receiver{}
+// receivers returns the class of each label, for one example each. New ones are not yet made. It
+// returns an [Error] unless there is one label for each example, and the errors of newClass.
+func (c *Classifier) receivers(labels []string, examples []Example) ([]*receiver, error) {
+	if len(labels) != len(examples) {
+		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
+	}
+	into, all := map[string]*receiver{}, make([]*receiver, len(labels))
 	made, n := map[string]*receiver{}, 0 // by folded label
-	for _, label := range labels {
-		if into[label] != nil {
+	for i, label := range labels {
+		if all[i] = into[label]; all[i] != nil {
 			continue
 		}
 		if k := c.find(label); k != nil {
-			into[label] = &receiver{id: k.ID, top: k.top}
+			all[i] = &receiver{id: k.ID, top: k.top}
+			into[label] = all[i]
 			continue
 		}
 		e, err := c.newClass(label, n)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		folded := model.FoldLabel(e.Class.Label)
 		if made[folded] == nil {
 			made[folded], n = &receiver{id: e.ID, entry: e}, n+1
 		}
-		into[label] = made[folded]
+		all[i] = made[folded]
+		into[label] = all[i]
 	}
-	return into, make([]Entry, 0, n+len(labels)), nil
+	return all, nil
 }
 
 // fit settles the dimension if it is open, and checks that vectors can be examples.

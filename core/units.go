@@ -16,10 +16,13 @@ func (c *Classifier) put(x *Example) error {
 	if len(c.examples) >= model.MaxExamples {
 		return tooMany(model.MaxExamples, "examples")
 	}
-	if err := c.transform(x.Vector); err != nil {
+	err := error(nil)
+	if !c.fitted {
+		err = c.transform(x.Vector)
+	}
+	if err != nil {
 		return err
 	}
-	err := error(nil)
 	if i := k.unit(x.Group); i >= 0 {
 		frames := k.units[i].frames
 		at := len(frames)

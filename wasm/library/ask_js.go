@@ -35,13 +35,16 @@ func Predict(h, d int32) (n int32) {
 //
 //go:wasmexport mq_prepare
 func Prepare(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (more int32, err error) {
-		pieces := 0
-		if !c.Prepare(func() bool { pieces++; return pieces == 1 }) {
-			more = 1
-		}
-		return more, nil
-	})
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return onePiece(c.Prepare), nil })
+}
+
+// onePiece does one piece of work and returns 1 if there is more to do.
+func onePiece(work func(more func() bool) bool) int32 {
+	pieces := 0
+	if work(func() bool { pieces++; return pieces == 1 }) {
+		return 0
+	}
+	return 1
 }
 
 // Decide says what the last answer of [Predict] is taken for: it replies the headline and
@@ -108,8 +111,9 @@ func Suggest(h, d, n, count int32) int32 {
 // batch is a question with the classifier that was asked.
 type batch struct {
 	*metaqda.Batch
-	labels []string // of the classes when it was asked
-	bursts []int
+	classes int
+	done    bool
+	given   int // how many of the answers were replied
 }
 
 func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
@@ -119,15 +123,27 @@ func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 
 			return 0, err
 		}
 		state.last++
-		state.batches[state.last] = batch{b, c.Labels(), c.Bursts()}
+		state.batches[state.last] = &batch{Batch: b, classes: c.Len()}
 		return state.last, nil
 	})
 }
 
-// Step goes on with a batch for some milliseconds and returns 1 if there is more to do,
-// the answer then being how much is done of how much. After the last step it returns 0,
-// and the answer is the number of numbers that follow: those of [Predict] for each
-// vector, those of [LeaveOneOut], or the places of those suggested.
+// What [Step] returns.
+const (
+	given   = iota // the last of the answers
+	working        // how much is done of how much
+	giving         // some of the answers; there are more
+)
+
+// answerPiece is how many numbers are replied at once: reading them into objects of JavaScript
+// takes some milliseconds.
+const answerPiece = 1 << 13
+
+// Step goes on with a batch for some milliseconds. While there is more to do it returns 1, the
+// answer then being how much is done of how much. After that it replies the answers in pieces,
+// and returns 2 with each but the last one, and 0 with that. The answer begins with how many
+// numbers follow and how many bytes the reply has. The numbers are those of [Predict] and
+// [Decide] for each vector, those of [LeaveOneOut], or the places of those suggested.
 //
 //go:wasmexport mq_step
 func Step(b int32) int32 {
@@ -136,28 +152,37 @@ func Step(b int32) int32 {
 		if !ok {
 			return 0, &metaqda.Error{Code: "disposed", Message: "This question was given up."}
 		}
-		more, done, total, err := of.Step()
-		if err != nil {
-			return 0, err
+		if !of.done {
+			more, done, total, err := of.Step()
+			if err != nil {
+				return 0, err
+			}
+			state.answer = append(state.answer[:0], float64(done), float64(total))
+			of.done = !more
+			return working, nil
 		}
-		state.answer, state.reply = state.answer[:0], state.reply[:0]
-		if more {
-			state.answer = append(state.answer, float64(done), float64(total))
-			return 1, nil
-		}
-		state.answer = append(state.answer, 0, 0)
-		for i := range of.Len() {
-			p, none := of.Answer(i)
-			d := metaqda.DecideAmong(of.labels, of.bursts, p, none)
-			row(d, p, none)
-		}
-		leftOut(of)
+		state.answer, state.reply = append(state.answer[:0], 0, 0), state.reply[:0]
+		n := of.Len() + len(of.LeftOut)
+		end := min(of.given+max(1, answerPiece/(6+of.classes)), n)
+		of.answer(of.given, min(end, of.Len()))
+		of.leftOut(of.given, min(end, len(of.LeftOut)))
 		for _, i := range of.Suggestions {
 			state.answer = append(state.answer, float64(i))
 		}
 		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
-		return 0, nil
+		if of.given = end; end < n {
+			return giving, nil
+		}
+		return given, nil
 	})
+}
+
+// answer replies some of the answers to [Classify].
+func (b *batch) answer(first, end int) {
+	for i := first; i < end; i++ {
+		p, none := b.Answer(i)
+		row(b.Decide(p, none), p, none)
+	}
 }
 
 // Stop forgets a batch, done or not.
@@ -178,18 +203,19 @@ func Stop(b int32) {
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 { return many(h, (*metaqda.Classifier).BeginLeaveOneOut) }
 
-// leftOut replies what [LeaveOneOut] asked.
-func leftOut(of batch) {
-	for _, x := range of.LeftOut {
+// leftOut replies some of what [LeaveOneOut] asked.
+func (b *batch) leftOut(first, end int) {
+	for i := first; i < end; i++ {
+		x := b.LeftOut[i]
 		asked, p := 1.0, x.Probabilities
 		if p == nil {
-			asked, p = 0, make([]float64, len(of.labels))
+			asked, p = 0, make([]float64, b.classes)
 		}
 		state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), asked)
-		row(metaqda.DecideAmong(of.labels, of.bursts, p, x.None), p, x.None)
+		row(b.Decide(p, x.None), p, x.None)
 	}
-	for _, x := range of.LeftOut {
-		for _, e := range x.Examples {
+	for i := first; i < end; i++ {
+		for _, e := range b.LeftOut[i].Examples {
 			state.reply = append(append(state.reply, e.ID...), '\n')
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 
 	metaqda "metaqda/core"
@@ -39,12 +38,13 @@ var state = struct {
 	reply   []byte
 	answer  []float64 // a reply of numbers
 	handles map[int32]*metaqda.Classifier
-	batches map[int32]batch
+	batches map[int32]*batch
 	watches map[int32]watching
-	last    int32 // of all three
+	bulks   map[int32]*metaqda.Bulk
+	last    int32 // of all four
 	memory  memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, watches: map[int32]watching{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]*metaqda.Bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -242,35 +242,6 @@ func Identify(h, n, m int32) int32 {
 func Add(h, d, n, m int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		return reply(c.Add(text(4*d, n), text(4*d+n, m), vector(d)))
-	})
-}
-
-// Fits refuses n vectors of d numbers that [AddAll] would refuse, before they are copied.
-//
-//go:wasmexport mq_fits
-func Fits(h, n, d int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Fits(int(n), int(d)) })
-}
-
-// AddAll adds n vectors of d numbers, all or none. Behind them the room has the length of each
-// label, n whole numbers of 32 bits, then the labels, and the name of a group in m bytes. It
-// replies the ids, a line each.
-//
-//go:wasmexport mq_add_all
-func AddAll(h, n, d, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		labels, examples := make([]string, n), make([]metaqda.Example, n)
-		at := 4 * n * (d + 1)
-		for i := range n {
-			size := int32(binary.LittleEndian.Uint32(bytes(4*(n*d+i), 4)))
-			labels[i], at = text(at, size), at+size
-		}
-		group, all := text(at, m), vector(n*d)
-		for i := range n {
-			examples[i] = metaqda.Example{Group: group, Vector: all[i*d : (i+1)*d]}
-		}
-		ids, err := c.AddAll(labels, examples)
-		return reply(strings.Join(ids, "\n"), err)
 	})
 }
 

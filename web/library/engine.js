@@ -81,19 +81,23 @@ export class Engine {
     return parts.map((part) => part.length);
   }
 
-  /** Writes vectors of one length, the lengths of labels, these and a text, whose length it answers. @param {ArrayLike<number>[]} rows @param {string[]} labels @param {string} last */
-  writeRows(rows, labels, last) {
-    const parts = [...labels, last].map((text) => encoder.encode(text));
-    const d = rows[0].length;
-    let at = 4 * rows.length * (d + 1);
+  /** Writes vectors of one length. @param {ArrayLike<number>[]} rows */
+  writeRows(rows) {
+    this.reserve(4 * rows.length * rows[0].length);
+    rows.forEach((row, i) => this.floats.set(row, this.room / 4 + i * row.length));
+  }
+
+  /** Writes the lengths of texts, these and another text, whose length it answers. @param {string[]} texts @param {string} last */
+  writeTexts(texts, last) {
+    const parts = [...texts, last].map((text) => encoder.encode(text));
+    let at = 4 * texts.length;
     this.reserve(parts.reduce((n, part) => n + part.length, at));
-    rows.forEach((row, i) => this.floats.set(row, this.room / 4 + i * d));
-    new Uint32Array(this.floats.buffer, this.room + 4 * rows.length * d, rows.length).set(parts.slice(0, -1).map((part) => part.length));
+    new Uint32Array(this.bytes.buffer, this.room, texts.length).set(parts.slice(0, -1).map((part) => part.length));
     for (const part of parts) {
       this.bytes.set(part, this.room + at);
       at += part.length;
     }
-    return parts[rows.length].length;
+    return parts[texts.length].length;
   }
 
   /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */

@@ -17,15 +17,39 @@ export function record(labels, value) {
 }
 
 /**
+ * Of how many classes on a prediction makes its record of probabilities only when it is first read: thousands of
+ * predictions of a thousand classes would keep the garbage collector busy for seconds.
+ */
+const MANY = 100;
+
+/**
  * @param {string[]} labels @param {Float64Array | number[]} numbers @param {number} at of none; the classes follow, and the decision
  * @param {string} headline
  * @returns {Prediction}
  */
 export function prediction(labels, numbers, at, headline) {
+  const n = labels.length;
+  const values = numbers.slice(at + 1, at + 1 + n);
+  const [taken, doubtful] = numbers.slice(at + 1 + n, at + 3 + n);
   let best = 0;
-  for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
-  const [taken, doubtful] = numbers.slice(at + 1 + labels.length, at + 3 + labels.length);
-  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+  for (let i = 1; i < n; i++) if (values[i] > values[best]) best = i;
+  const probabilities = () => record(labels, (i) => values[i]);
+  const answer = { label: labels[best], probabilities: n < MANY ? probabilities() : {}, none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+  if (n >= MANY) lazily(answer, 'probabilities', probabilities);
+  return answer;
+}
+
+/** Makes a property what `make` returns, once it is read. @param {object} of @param {string} name @param {() => unknown} make */
+function lazily(of, name, make) {
+  const put = (/** @type {unknown} */ value) => { Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true }); };
+  Object.defineProperty(of, name, {
+    get() {
+      const value = make();
+      put(value);
+      return value;
+    },
+    set: put, enumerable: true, configurable: true,
+  });
 }
 
 /**

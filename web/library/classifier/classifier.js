@@ -4,10 +4,11 @@ import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
 import { byView, checkCells, decoder, describe, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
-import { answered } from './job.js';
+import { adding, atOnce, inPieces } from './adding.js';
+import { answered, prepared } from './job.js';
 import { ADD, BATCH, CALL, EXPLAIN, known, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
-import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
+import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions, CallOptions, Explanation, Extractor, LeftOut, Options, Prediction} from './options.js' */
@@ -103,7 +104,8 @@ export class Classifier {
   }
 
   /**
-   * Adds many examples, all or none, as one step.
+   * Adds many examples, all or none, as one step. The thread is left free in between; the classifier has them once the
+   * promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {{group?: string} & CallOptions} [options]
    * @returns {Promise<string[]>}
@@ -112,18 +114,19 @@ export class Classifier {
     known(options, ADD);
     const { group, signal } = options ?? {};
     const [all, names] = labelled(batch, labels);
-    return this.addExamplesSync(all.every(isVector) ? all : await embeddedAll(this.#extractor, all, signal), names, { group });
+    const vectors = all.every(isVector) ? all : await embeddedAll(this.#extractor, all, signal);
+    return inPieces(this.#adding(vectors, names, group), signal);
   }
 
-  /** `addExamples` for vectors. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
+  /** `addExamples` for vectors, at once. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
   addExamplesSync(vectors, labels, options) {
     known(options, { group: ADD.group });
-    const [all, names] = labelled(vectors, labels);
-    if (all.length === 0) return [];
-    const rows = rowsOf(all.map(vectorOf));
-    this.#call('mq_fits', rows.length, rows[0].length);
-    const m = this.#engine.writeRows(rows, names, options?.group ?? '');
-    return this.#text(this.#change('mq_add_all', rows.length, rows[0].length, m)).split('\n');
+    return atOnce(this.#adding(...labelled(vectors, labels), options?.group));
+  }
+
+  /** @param {Vector[]} vectors @param {string[]} labels @param {string} [group] */
+  #adding(vectors, labels, group) {
+    return adding(this.#engine, () => this.#handle, (name, ...args) => this.#change(name, ...args), vectors, labels, group);
   }
 
   /** Removes one example: what is left answers as if it had never been there. @param {string} id */
@@ -173,14 +176,8 @@ export class Classifier {
    */
   async predict(x, options) {
     const vector = await this.embed(x, options);
-    await this.#prepared(options?.signal);
+    await prepared(this.#engine, () => this.#call('mq_prepare') === 1, options?.signal);
     return this.predictSync(vector);
-  }
-
-  /** Does what the first answer after a change waits for, and leaves the thread free in between. @param {AbortSignal} [signal] */
-  async #prepared(signal) {
-    const rest = rests(signal);
-    for (this.#engine.reserve(0); this.#call('mq_prepare') === 1; this.#engine.reserve(0)) await rest();
   }
 
   /** `predict` for a vector. The first one after a change blocks longer. @param {Vector} vector @returns {Prediction} */

@@ -7,12 +7,15 @@ import { decoder } from './answers.js';
 /** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions} from './options.js' */
 
+// What mq_step returns while it works, and with the last of the answers.
+const [GIVEN, WORKING] = [0, 1];
+
 /**
  * @template T
  * @param {Engine} engine @param {number} job its number
  * @param {string[]} labels of the classes when it was asked
  * @param {BatchOptions | undefined} options
- * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads the answer
+ * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads some of the answers
  * @param {number} done steps of the work that are done @param {number} count steps that the job is
  * @returns {Promise<T[]>}
  */
@@ -23,21 +26,43 @@ export async function answered(engine, job, labels, options, read, done, count) 
   try {
     await nextTask(); // to hand the batch over took a while
     const rest = rests(signal);
+    /** @type {T[]} */
+    const answers = [];
     for (;;) {
       engine.reserve(0);
-      const more = engine.call('mq_step', job);
+      const step = engine.call('mq_step', job);
       const at = engine.answer();
       const [first, second] = engine.doubles.subarray(at, at + 2);
-      if (!more) {
-        const answers = read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n'));
-        onProgress?.({ done: total, total });
-        return answers;
+      if (step === WORKING) {
+        onProgress?.({ done: done + Math.floor(count * (first / second)), total });
+      } else {
+        for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n'))) answers.push(answer);
       }
-      onProgress?.({ done: done + Math.floor(count * (first / second)), total });
+      if (step === GIVEN) break;
       await rest();
     }
+    onProgress?.({ done: total, total });
+    return answers;
   } finally {
     engine.free('mq_stop', job);
     release();
   }
+}
+
+/**
+ * Does what the first answer after a change waits for, and leaves the thread free in between.
+ *
+ * @param {Engine} engine @param {() => boolean} more does a piece, and says whether there is more to do
+ * @param {AbortSignal} [signal]
+ */
+export async function prepared(engine, more, signal) {
+  const rest = rests(signal);
+  const next = () => {
+    engine.reserve(0);
+    return more();
+  };
+  do {
+    while (next()) await rest();
+    await rest(); // after the last piece too, and something may change meanwhile
+  } while (next());
 }

@@ -33,7 +33,7 @@ import { isFile } from '../files.js';
 /**
  * @typedef {object} Prediction
  * @property {string} label the most probable class, whatever the probability of none
- * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
+ * @property {Record<string, number>} probabilities of each class; with `none` they sum to one; from 100 classes on made when first read
  * @property {number} none probability that it is of none of the classes
  * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
  * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one

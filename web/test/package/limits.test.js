@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
-import { createClassifier, installed, refusal, taught } from './installed.js';
+import { assertProbabilities, createClassifier, installed, refusal, taught } from './installed.js';
 import { project, run, vector } from './project.js';
 
 test('many examples are checked before anything is done, and are one step', async () => {
@@ -57,6 +57,74 @@ test('after the engine has stopped, a classifier that is made anew works', () =>
     `,
   });
   assert.deepEqual(run(folder, 'stopped.mjs', '--wasm-max-mem-pages=1600'), ['internal', 2]);
+});
+
+test('calls with many classes leave the thread free after each piece of work', async (t) => {
+  // Each look at the clock finds that a slice of time is over: turns of the event loop then count pieces, on any machine.
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now += 20);
+  let [turns, watching] = [0, true];
+  t.after(() => { watching = false; });
+  const watch = () => { if (watching) setImmediate(watch); turns++; };
+  watch();
+  /** @template T @param {string} what @param {number} least @param {() => Promise<T>} call @returns {Promise<T>} */
+  const turned = async (what, least, call) => {
+    const before = turns;
+    const result = await call();
+    assert.ok(turns - before >= least, `${what}: the thread was free ${turns - before} times, want ${least}`);
+    return result;
+  };
+  const [classes, d] = [400, 1024];
+  const row = (/** @type {number} */ j, /** @type {number} */ i) => Float32Array.from({ length: d }, (_, k) => (j % d === k ? 3 : 0) + Math.sin(7 * j + 13 * i + k * k));
+  const labels = Array.from({ length: 2 * classes }, (_, i) => `class ${i % classes}`);
+  const rows = labels.map((_, i) => row(i % classes, i));
+  const c = await createClassifier();
+  // A megabyte at a time (256 rows), the labels, all that were added, and 64 of them at a time.
+  const ids = await turned('addExamples', 4 + 1 + 1 + 13, () => c.addExamples(rows, labels));
+  assert.equal(new Set(ids).size, 2 * classes);
+  await turned('the first predict', 40, () => c.predict(rows[0]));
+  await c.addExample(rows[5], 'class 0');
+  await turned('predict after one more', 5, () => c.predict(rows[0]));
+  // The last pieces are answers: as many at a time as have 8,192 numbers.
+  const batch = rows.slice(0, 60).map((x, i) => x.map((v, k) => v + 0.3 * Math.cos(i + k)));
+  const given = Math.ceil(60 / Math.floor(8192 / (6 + classes)));
+  let last = 0;
+  const predictions = await turned('classify', 20 + given, () => c.classify(batch, { onProgress: ({ done, total }) => { if (done < total) last = turns; } }));
+  assert.ok(turns - last >= given, `answers came in ${turns - last} pieces, want ${given}`);
+  assert.equal(predictions.length, 60);
+  await turned('suggest', 60, () => c.suggest(batch, { count: 5 }));
+  const out = await turned('leaveOneOut', 2 * classes, () => c.leaveOneOut());
+  assert.deepEqual(out.map(({ id }) => id).toSorted().length, ids.length + 1);
+  // What is added in pieces is all or none.
+  const controller = new AbortController();
+  const undo = c.steps.undo;
+  const adding = c.addExamples(rows, labels, { signal: controller.signal });
+  assert.equal(c.counts['class 7'], 2, 'the classifier has them once all are there');
+  controller.abort();
+  await assert.rejects(adding, { name: 'AbortError' });
+  await assert.rejects(c.addExamples(rows.with(799, new Float32Array(d).fill(NaN)), labels), refusal('value'));
+  assert.deepEqual([c.counts['class 7'], c.steps.undo], [2, undo]);
+  const late = c.addExamples(rows, labels);
+  c.dispose();
+  await assert.rejects(late, refusal('disposed'));
+});
+
+test('the probabilities of many classes are made when they are read, once', async () => {
+  const labels = Array.from({ length: 120 }, (_, k) => `class ${k}`);
+  const { c } = await taught(labels);
+  const x = vector(3, 9);
+  const into = new Float64Array(120);
+  const none = c.predictInto(into, x);
+  const p = await c.predict(x);
+  c.addExampleSync(vector(7, 9), 'class 7'); // does not reach it
+  assert.deepEqual(structuredClone(p), { ...p, probabilities: Object.fromEntries(labels.map((label, i) => [label, into[i]])) });
+  assert.deepEqual(Object.keys(p), ['label', 'probabilities', 'none', 'decision', 'doubtful', 'headline']);
+  assert.equal(p.probabilities, p.probabilities);
+  assertProbabilities(p);
+  assert.equal(p.none, none);
+  p.probabilities = {};
+  assert.deepEqual(p.probabilities, {});
+  c.dispose();
 });
 
 test('leaving out tells how far it is, and can be stopped', async () => {

@@ -1,0 +1,125 @@
+package metaqda
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/lda"
+	"metaqda/core/niw"
+)
+
+// Bulk is [Classifier.AddAll] in pieces, so that a program of one thread can do other work in
+// between: BeginAdd, Take until all vectors are there, Label, End, and Enrol until it reports
+// true. The classifier changes in End alone, and may be used and changed meanwhile.
+type Bulk struct {
+	of       *Classifier
+	prior    *Prior // under which the vectors are checked
+	examples []Example
+	labels   []string
+	into     []*receiver
+	version  uint64 // of the classifier when into was found
+	x        []float64
+}
+
+// BeginAdd begins to add n examples of length d. It returns the [Error] with which AddAll would
+// refuse so many, with the code "limit" or "memory", and a *[niw.DimensionError] for another
+// length than that of the classifier.
+func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
+	defer c.writing()()
+	if err := c.fits(n, d); err != nil {
+		return nil, err
+	}
+	p, err := c.prior, error(nil)
+	if c.open(d) {
+		p, err = Default(d)
+	} else if d != p.Dim() {
+		err = &niw.DimensionError{Name: "vector", Got: d, Want: p.Dim()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Bulk{of: c, prior: p, examples: make([]Example, 0, n), x: make([]float64, d)}, nil
+}
+
+// Take copies concatenated vectors. It returns an [Error] that names the first one, counted from
+// the begin, that cannot be an example.
+func (b *Bulk) Take(vectors []float32) error {
+	defer b.of.writing()()
+	for d := len(b.x); len(vectors) > 0; vectors = vectors[d:] {
+		x := slices.Clone(vectors[:d])
+		err := b.prior.transform(b.x, x)
+		if err == nil {
+			err = b.of.fitting(b.x)
+		}
+		if err != nil {
+			return rowless(&lda.RowError{Row: len(b.examples), Err: err})
+		}
+		b.examples = append(b.examples, Example{Vector: x})
+	}
+	return nil
+}
+
+// fitting returns the error with which the densities would refuse x, transformed. Whitening
+// shorter ones is not worth its time: no prior stretches by 1e50.
+func (c *Classifier) fitting(x []float64) error {
+	const long = 1e20
+	if c.lda == nil || len(x) != c.lda.Dim() || floats.Norm(x, 2) < long {
+		return nil
+	}
+	return c.lda.Check(x)
+}
+
+// Label says to which class each example goes, and to which group all go. Errors are those of
+// AddAll. Cost O(N+C).
+func (b *Bulk) Label(labels []string, group string) error {
+	defer b.of.writing()()
+	for i := range b.examples {
+		b.examples[i].Group = group
+	}
+	b.labels = labels
+	return b.find()
+}
+
+// find finds the classes of the labels.
+func (b *Bulk) find() (err error) {
+	b.into, err = b.of.receivers(b.labels, b.examples)
+	b.version = b.of.version
+	return err
+}
+
+// End adds the examples, all or none, as one step, and returns their ids. Errors are those of
+// AddAll. Cost O(N+C), and that of Label and of Take where the classifier has changed since.
+func (b *Bulk) End() (ids []string, err error) {
+	c := b.of
+	defer c.writing()()
+	if b.version != c.version {
+		err = b.find()
+	}
+	if err == nil && c.open(len(b.x)) {
+		err = c.begin(nil, len(b.x))
+	} else if err == nil && c.prior != b.prior {
+		err = c.fit(b.examples)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.later = true
+	defer func() { c.later = false }()
+	return c.addTo(b.into, b.examples)
+}
+
+// Enrol has the densities take in the examples of a [Bulk], as the first part of Prepare, and
+// reports whether it is done. It asks more every few examples and stops when more returns false.
+func (c *Classifier) Enrol(more func() bool) bool {
+	defer c.writing()()
+	if c.lda == nil || !c.behind || c.unscaled() { // unscaled, the first answer has to teach all anew
+		return true
+	}
+	if !c.enrolLate(more) || !c.lda.Group(more) {
+		return false
+	}
+	c.tellLate()
+	c.behind = false
+	return true
+}

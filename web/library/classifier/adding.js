@@ -1,0 +1,68 @@
+// @ts-check
+/** Adds many examples, in pieces between which the thread may be free. */
+import { rests } from '../../base/task.js';
+import { release, share } from '../engine.js';
+import { decoder } from './answers.js';
+import { rowsOf, vectorOf } from '../vectors.js';
+
+/** @import {Engine} from '../engine.js' */
+/** @import {Vector} from '../vectors.js' */
+
+/** How many numbers are handed over at once: a megabyte. */
+const PIECE = 2 ** 18;
+
+/**
+ * Adds vectors, all or none, and returns the ids of the examples. It yields after each piece of work whether they are
+ * there: from then on it only does beforehand what the first answer would wait for.
+ *
+ * @param {Engine} engine @param {() => number} handle of the classifier, 0 once it was disposed
+ * @param {(name: string, ...args: number[]) => number} change calls a function that changes it
+ * @param {Vector[]} vectors @param {string[]} labels @param {string} [group]
+ * @returns {Generator<boolean, string[]>}
+ */
+export function* adding(engine, handle, change, vectors, labels, group = '') {
+  if (vectors.length === 0) return [];
+  const rows = rowsOf(vectors.map(vectorOf));
+  const d = rows[0].length;
+  const bulk = engine.call('mq_add_begin', handle(), rows.length, d);
+  try {
+    const size = Math.max(1, Math.floor(PIECE / d));
+    for (let i = 0; i < rows.length; i += size) {
+      const some = rows.slice(i, i + size);
+      engine.writeRows(some);
+      engine.call('mq_add_rows', bulk, some.length * d);
+      yield false;
+    }
+    engine.call('mq_add_labels', bulk, rows.length, engine.writeTexts(labels, group));
+    yield false;
+    const ids = decoder.decode(engine.reply(change('mq_add_end', bulk))).split('\n');
+    do yield true; while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);
+    return ids;
+  } finally {
+    engine.free('mq_add_stop', bulk);
+  }
+}
+
+/** @template T @param {Generator<boolean, T>} pieces @returns {T} */
+export function atOnce(pieces) {
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+  }
+}
+
+/** Leaves the thread free between pieces. An abort comes too late once what they add is there. @template T @param {Generator<boolean, T>} pieces @param {AbortSignal} [signal] @returns {Promise<T>} */
+export async function inPieces(pieces, signal) {
+  const [before, after] = [rests(signal), rests()];
+  share(); // whatever becomes of the classifier meanwhile
+  try {
+    for (;;) {
+      const { done, value } = pieces.next();
+      if (done) return value;
+      await (value ? after : before)();
+    }
+  } finally {
+    pieces.return(/** @type {any} */ (undefined));
+    release();
+  }
+}
