@@ -32,6 +32,7 @@ type bursts struct {
 type burst struct {
 	pictures []int       // ascending
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
+	totals   []float64   // Σ_k ρ_ik of the first frames, over these; see [class.mean]
 }
 
 // nearOf returns the correlation length of the session. W is the largest mean squared distance
@@ -202,6 +203,13 @@ func (c *class) putIn(i int, w []float64) {
 		c.insert(c.count(), w, 1)
 		return
 	}
+	if len(joined) == 1 && i == c.pictures() {
+		s := c.dissolve(joined[0])
+		s.pictures, s.frames = append(s.pictures, i), append(s.frames, slices.Clone(w))
+		c.form(s)
+		c.number()
+		return
+	}
 	crowded := i < mostLinked && c.pictures() >= mostLinked
 	c.shift(i, 1)
 	one := burst{pictures: []int{i}, frames: [][]float64{slices.Clone(w)}}
@@ -293,33 +301,34 @@ func (c *class) dissolve(b int) burst {
 // form makes pictures with their frames a burst.
 func (c *class) form(s burst) {
 	b, _ := slices.BinarySearchFunc(c.list, s.pictures[0], func(o burst, x int) int { return o.pictures[0] - x })
-	mean, n := c.mean(s.frames)
+	mean, n := c.mean(&s)
 	if len(s.frames) == 1 {
-		s.frames = nil
+		s.frames, s.totals = nil, nil
 	}
 	c.list = slices.Insert(c.list, b, s)
 	c.insert(b, mean, n)
 }
 
 // mean returns the weighted mean of the frames of a burst and what they count. That of
-// identical ones is any of them to the bit, and one.
-func (c *class) mean(frames [][]float64) (mean []float64, n float64) {
+// identical ones is any of them to the bit, and one. Cost K d for each frame of which there is no
+// total yet: an added one, or all where others were taken out.
+func (c *class) mean(s *burst) (mean []float64, n float64) {
+	frames := s.frames
 	if len(frames) == 1 {
 		return frames[0], 1
 	}
-	total := make([]float64, len(frames)) // Σ_k ρ_ik
-	for i, x := range frames {
-		total[i]++
+	for i := len(s.totals); i < len(frames); i++ {
+		s.totals = append(s.totals, 1)
 		for k, y := range frames[:i] {
-			d2 := squaredDistance(x, y) / c.near
+			d2 := squaredDistance(frames[i], y) / c.near
 			rho := math.Exp(-d2 * d2)
-			total[i] += rho
-			total[k] += rho
+			s.totals[i] += rho
+			s.totals[k] += rho
 		}
 	}
 	mean = make([]float64, len(frames[0]))
 	for i, f := range frames {
-		w := 1 / total[i]
+		w := 1 / s.totals[i]
 		n += w
 		for j, v := range f {
 			mean[j] += w * (v - frames[0][j])

@@ -462,3 +462,49 @@ func TestCorrelationLengthInUnitsOfTheSession(t *testing.T) {
 		}
 	}
 }
+
+// A frame that is added to its burst is compared with the others alone, not these with each
+// other: their totals go on from what they were. That is so for a clone, too, whose original
+// stays as it was.
+func TestAFrameMoreIsComparedWithTheOthersAlone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(47, 1))
+	p := niwtest.Prior(rng, 5)
+	c := taughtOne(t, p, Options{Near: 1}, slices.Repeat([][]float64{niwtest.Vector(rng, 5, 0)}, 20))
+	c.group(always)
+	original := c.Clone()
+	const sentinel = 1000
+	was := slices.Clone(c.classes[0].list[0].totals)
+	c.classes[0].own()
+	c.classes[0].list[0].totals[3] = sentinel
+	test.OK(t, c.Add("it", original.unwhitened(original.classes[0].picture(0))))
+	got := c.classes[0].list[0].totals
+	if len(got) != 21 || got[3] != sentinel+1 || got[20] != 21 {
+		t.Errorf("the totals are %v", got)
+	}
+	if !slices.Equal(original.classes[0].list[0].totals, was) {
+		t.Errorf("those of the original are %v, and were %v", original.classes[0].list[0].totals, was)
+	}
+}
+
+// unwhitened returns the picture that whitens to w.
+func (c *Classifier) unwhitened(w []float64) []float64 {
+	x := slices.Clone(w)
+	c.prior.UnwhitenTo(x)
+	floats.Add(x, c.prior.M)
+	return x
+}
+
+// BenchmarkIdenticalFrames adds 4,000 identical pictures to seven classes.
+func BenchmarkIdenticalFrames(b *testing.B) {
+	rng := rand.New(rand.NewPCG(48, 1))
+	x := niwtest.Vector(rng, 64, 0)
+	for b.Loop() {
+		c := test.Must(New(niw.HandCrafted(64, 1), with(Options{Near: 0.1})))(b)
+		for j := range 7 {
+			test.OK(b, c.AddClass(fmt.Sprint(j)))
+		}
+		for i := range 4000 {
+			test.OK(b, c.Add(fmt.Sprint(i%7), x))
+		}
+	}
+}

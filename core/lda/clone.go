@@ -80,7 +80,7 @@ func (c *class) own() {
 	c.w.Data, c.n, c.ids = slices.Clone(c.w.Data), slices.Clone(c.n), slices.Clone(c.ids)
 	c.sum, c.of, c.list = slices.Clone(c.sum), slices.Clone(c.of), slices.Clone(c.list)
 	for b, s := range c.list {
-		c.list[b] = burst{slices.Clone(s.pictures), slices.Clone(s.frames)}
+		c.list[b] = burst{slices.Clone(s.pictures), slices.Clone(s.frames), slices.Clone(s.totals)}
 	}
 }
 
