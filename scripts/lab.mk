@@ -84,6 +84,14 @@ ANY_CHECKED = $(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(ca
 any-prior: $(ANY_FIT) $(ANY_CHECK) $(ANY_WORDS) $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
 	$(GO) run ./scripts/anyprior -fit '$(ANY_FITTED)' -check '$(ANY_CHECKED)' $(ANY)
 
+# Where an answer comes from: things pasted onto photographs, of sets that are unpacked.
+POINTING := caltech101 chess_pieces playing_cards coil17 canteen_food leafsnap20 game_sprites flowers17 scenes15 corel1k
+COMPOSITES ?= 500
+
+.PHONY: pointing
+pointing: package $(POINTING:%=$(LAB)/data/%.npz) ## does the map of where an answer comes from lie on the thing: half an hour
+	$(NODE) web/test/bench/pointing.mjs $(LAB)/unpacked $(COMPOSITES)
+
 # Near-copies: frames of pictures as a camera takes them, taught without a group.
 BURST_SETS := canteen_food coil17 corel1k flowers17 icon_concepts leafsnap20 magnetic_tile playing_cards scenes15 textures_dtd10
 BURST_TASKS ?= 60
