@@ -31,7 +31,8 @@ type Settings struct {
 	// Scale is empty, or "standardise" for columns of a table: each number less the mean of the
 	// examples, over their standard deviation. Both follow every change, so the first answer
 	// after a change costs that of teaching all examples anew. A number that does not vary
-	// among the examples says nothing. Only under [Default]; set once, by New.
+	// among the examples says nothing. Rows alike count as examples of their own, unless they
+	// have a group. Only under [Default]; set once, by New.
 	Scale string
 }
 

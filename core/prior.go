@@ -57,9 +57,15 @@ func (p *Prior) File() ([]byte, error) {
 	return model.EncodePrior(p.file)
 }
 
+// options returns the options of a classifier under the prior. Standardised rows of a table are
+// alike because they have few columns, not because they are frames of a burst; see Vectors of any
+// kind in session/EXPERIMENTS.md.
 func (p *Prior) options(s Settings) lda.Options {
 	o := p.file.Session.Options()
 	o.NonePrior = s.NonePrior
+	if s.Scale != "" {
+		o.Near = 0
+	}
 	return o
 }
 

@@ -26,7 +26,8 @@ func tableOf(n int) (rows [][]float32) {
 	return rows
 }
 
-// The oracle is a classifier without a scale that is given standardised numbers.
+// The oracle is a classifier without a scale and without near-copies that is given standardised
+// numbers.
 func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 	rows := tableOf(24)
 	taught, asked := rows[:12], rows[12:]
@@ -43,8 +44,8 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		}
 		return y
 	}
-	teach := func(s Settings, rows [][]float32) *Classifier {
-		c := test.Must(New(s, nil))(t)
+	teach := func(s Settings, p *Prior, rows [][]float32) *Classifier {
+		c := test.Must(New(s, p))(t)
 		for i, x := range rows {
 			test.Must(c.Add(string(rune('a'+i%3)), "", x))(t)
 		}
@@ -57,7 +58,9 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		for _, x := range of {
 			plain = append(plain, scaled(of, x))
 		}
-		want := teach(Settings{NonePrior: 0.2}, plain)
+		file := test.Must(DefaultFile(len(of[0])))(t)
+		file.Session.Near = 0
+		want := teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
 		var batch, batchWant [][]float32
 		for _, x := range asked {
 			got, err := c.Predict(x)
@@ -84,7 +87,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 			}
 		}
 	}
-	c := teach(s, taught)
+	c := teach(s, nil, taught)
 	compare("taught", c, taught)
 	if c.moved {
 		t.Error("an answer leaves the columns to be standardised again")
@@ -193,5 +196,29 @@ func TestNearCopiesDoNotStarveTheirClass(t *testing.T) {
 	}
 	if once, many := answered[0], answered[1]; many < once*9/10 || many > once*11/10 {
 		t.Errorf("its class is answered %d times of 200 with nine copies, %d times without", many, once)
+	}
+}
+
+// Rows of a table count one by one, however alike, unless they are of a group.
+func TestRowsOfATableAreNoNearCopies(t *testing.T) {
+	for scale, want := range map[string]int{"": 1, "standardise": 2} {
+		c := test.Must(New(Settings{NonePrior: 0.2, Scale: scale}, nil))(t)
+		for i, row := range [][]float32{{1, 0, 0, 1}, {1, 0, 0, 1.001}, {0, 9, 1, 0}, {0, 1, 9, 0}} {
+			test.Must(c.Add(string("aabb"[i]), "", row))(t)
+		}
+		_ = ask(t, c, []float32{1, 0, 0, 1})
+		bursts := c.Classes()[0].Bursts
+		if len(bursts) != want {
+			t.Errorf("scale %q: two rows alike are %v, want %d bursts", scale, bursts, want)
+		}
+	}
+	c := test.Must(New(Settings{Scale: "standardise"}, nil))(t)
+	for i, row := range [][]float32{{1, 0}, {2, 5}, {0, 9}} {
+		test.Must(c.Add(string("aab"[i]), []string{"g", "g", ""}[i], row))(t)
+	}
+	_ = ask(t, c, []float32{1, 0})
+	bursts := c.Classes()[0].Bursts
+	if len(bursts) != 1 {
+		t.Errorf("a group is %v, want one burst", bursts)
 	}
 }

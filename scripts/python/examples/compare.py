@@ -1,6 +1,6 @@
 """Compares FewShotClassifier with scikit-learn's classifiers at few examples of each class.
 
-    build/venv/bin/python scripts/python/examples/compare.py [TASKS]
+    build/venv/bin/python scripts/python/examples/compare.py [TASKS [TABLE.npz ...]]
 
 `make wheel test-python` makes the environment. Each of TASKS tasks (30) draws 1, 2, 5 or 10
 examples of every class, and up to 15 others to be asked about. Accuracy and ECE (20 bins) are
@@ -10,6 +10,9 @@ Every classifier of scikit-learn gets an advantage. It is tried with three ways 
 columns: as they are, standardised, and rows of length one. The table has the way with the highest
 accuracy on these very tasks, and the way with the lowest NLL if that is another one. LDA refuses
 a single example of each class.
+
+With data sets (`make any-prior` makes build/any/table-*.npz; arrays X and y) it prints the means
+of metaqda's figures over them, by the ways to prepare a table.
 """
 import importlib
 import inspect
@@ -107,16 +110,38 @@ def methods(X, y, scale, n):
             yield f'{name}, {way}', ways[way]
 
 
+def constant(X):
+    """Appends a column that is about as large as the others together."""
+    return np.c_[X, np.full(len(X), X.shape[1] ** .5)]
+
+
+TABLES = {
+    "scale='standardise'": lambda shots: FewShotClassifier(scale='standardise'),
+    'standardised beforehand': lambda shots: make_pipeline(StandardScaler(), FewShotClassifier()),
+    'standardised beforehand, a constant column': lambda shots: make_pipeline(StandardScaler(), FunctionTransformer(constant), FewShotClassifier()),
+    'standardised beforehand, a signed square root': lambda shots: make_pipeline(StandardScaler(), FunctionTransformer(lambda X: np.sign(X) * abs(X) ** .5), FewShotClassifier()),
+}
+
+
+def row(method, figures):
+    cells = (' / '.join(f'{v:.{digits}f}' for v in column).replace('nan', '-') for column, digits in zip(figures.T, [1, 1, 2]))
+    print(f'| {method} | {" | ".join(cells)} |', flush=True)
+
+
 def main():
     warnings.simplefilter('ignore')
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    n, files = int(sys.argv[1]) if len(sys.argv) > 1 else 30, sys.argv[2:]
     print(f'| {" / ".join(map(str, SHOTS))} examples | accuracy | ECE | NLL |\n|---|---|---|---|')
+    if files:
+        tables = [np.load(file) for file in files]
+        for way, make in TABLES.items():
+            row(f'{len(tables)} tables, {way}', np.mean([figures(t['X'], t['y'], n, make) for t in tables], axis=0))
+        return
     for name, (data, scale) in SETS.items():
         X, y = data()
         print(f'| *{name}*, {len(np.unique(y))} classes | | | |')
         for method, rows in methods(X, y, scale, n):
-            cells = (' / '.join(f'{v:.{digits}f}' for v in column).replace('nan', '-') for column, digits in zip(rows.T, [1, 1, 2]))
-            print(f'| {method} | {" | ".join(cells)} |', flush=True)
+            row(method, rows)
 
 
 if __name__ == '__main__':

@@ -40,7 +40,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         Prior probability that a row is of none of the classes, from 0 to below 1.
     scale : 'standardise', default=None
         Subtract the mean of the examples from each column and divide by its standard
-        deviation. Only without `prior`.
+        deviation. Rows that are alike then count one by one. Only without `prior`.
     name : str, default=''
         Name of the session, written into files.
     extractor : str or dict, default=None

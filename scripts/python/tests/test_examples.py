@@ -4,6 +4,7 @@ import sys
 import unittest
 
 import numpy as np
+from sklearn.datasets import load_iris
 
 import metaqda
 from common import Case, FewShotClassifier, ROOT
@@ -48,6 +49,15 @@ class Examples(Case):
         self.assertEqual((self.folder / 'again.safetensors').read_bytes(), (self.folder / 'session.safetensors').read_bytes())
         c, path = FewShotClassifier.load(self.folder / 'session.safetensors'), sorted(taught.glob('*/*'))[0]
         self.assertEqual(c.predict(metaqda.embed(path)), [path.parent.name])
+
+    def test_the_comparison_takes_tables(self):
+        X, y = load_iris(return_X_y=True)
+        np.savez(self.folder / 'iris.npz', X=X, y=y)
+        printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/compare.py', '2', self.folder / 'iris.npz'], check=True, capture_output=True, text=True).stdout
+        rows = re.findall(r'^\| 1 tables, (.*?) \| ([\d.]+) / [\d./ ]+ ([\d.]+) \| [\d./ ]+ \| [\d./ ]+ \|$', printed, re.M)
+        self.assertEqual(len(rows), 4)
+        for _, one, ten in rows:
+            self.assertGreater(float(ten), max(float(one), 60))
 
     def test_the_benchmark_measures_the_boundary(self):
         printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/speed.py', '3', '2'], check=True, capture_output=True, text=True).stdout
