@@ -1,24 +1,27 @@
 import contextlib
 import io
 import re
+import shutil
 import sys
 import unittest
 import warnings
 
 from sklearn.datasets import load_wine
 
-from common import ROOT
+from common import Case, ROOT
 
 
-class Readme(unittest.TestCase):
-    def test_the_example_prints_what_it_says(self):
-        text = (ROOT / 'scripts/python/README.md').read_text()
-        program = re.search(r'```python\n(.*?)```', text, re.S)[1]
-        self.assertEqual(len(program.splitlines()), 5)
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(program, {})
-        self.assertEqual(printed.getvalue().splitlines(), re.findall(r'print.*# (.*)', program))
+class Readme(Case):
+    def test_the_examples_print_what_they_say(self):
+        for name, picture in [('mug.jpg', 'anchor_image_0001'), ('key.jpg', 'ant_image_0011'), ('new.jpg', 'anchor_image_0001')]:
+            shutil.copy(ROOT / f'testdata/parity/{picture}.jpg', self.folder / name)
+        programs = re.findall(r'```python\n(.*?)```', (ROOT / 'scripts/python/README.md').read_text(), re.S)
+        self.assertEqual([len(program.splitlines()) for program in programs], [5, 3])
+        for program in programs:
+            printed = io.StringIO()
+            with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+                exec(program, {})
+            self.assertEqual(printed.getvalue().splitlines(), re.findall(r'print.*# (.*)', program))
 
     def test_the_comparison_measures_every_method(self):
         sys.path.insert(0, str(ROOT / 'scripts/python/examples'))
