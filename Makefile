@@ -299,7 +299,7 @@ test-python: $(BIN)/metaqda $(BIN)/oracle $(SITE)/extractor/extractor.json
 	@echo "== Python package, the wheel in a virtual environment"
 	@if $(MAKE) $(VENV)/bin/pip >/dev/null 2>&1; then \
 		$(MAKE) wheel && $(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-index --force-reinstall build/metaqda-*-py3-none-any.whl && \
-		$(VENV)/bin/python -B -m unittest discover -s scripts/python/tests; \
+		$(VENV)/bin/python -B -m unittest discover -v -s scripts/python/tests; \
 	else echo "make: Python 3.11, pip or a network is missing: the Python package is not tested" >&2; fi
 
 # Networks that other extractors are tested with.
