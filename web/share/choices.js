@@ -3,7 +3,7 @@
 import { packed, plainName } from './assemble.js';
 import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
-import { OWN, ownParts } from './parts.js';
+import { OWN, ownParts, recordOf } from './parts.js';
 import { tensorsOf } from './safetensors.js';
 
 /** @import {Files, Kind} from './packaged.js' */
@@ -104,13 +104,19 @@ export const choices = [
     }),
   },
   {
-    id: 'onnx', name: 'A network for elsewhere', what: 'One ONNX file of what was taught, from the numbers of the feature extractor to probabilities. The extractor itself is not in it.',
+    id: 'onnx', name: 'A network for elsewhere', what: 'ONNX files that many programs read: from a picture to probabilities, and from the numbers of the feature extractor.',
     how: [
-      'Load the file with ONNX Runtime, in any language that it has.',
-      'The input “embedding” takes a row of numbers for each example, of the feature extractor that the file’s metadata name.',
-      'The output “probabilities” has a column for each class, in the order of the metadata “classes”; “none” is the probability of none of these.',
+      'Unpack the zip, and load picture.onnx with ONNX Runtime, in any language that it has.',
+      'The input “picture” takes the bytes of a picture of any size: height × width × 3 (RGB).',
+      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has ten lines of Python.',
     ],
-    make: async (_, { name, numbers }) => ({ file: `${plainName(name)}.onnx`, bytes: onnxOf(await numbers()).bytes }),
+    make: async (read, taught, how) => {
+      const numbers = await taught.numbers();
+      return folder(taught, '-onnx', {
+        ...programs(read, taught, how, 'onnx', []), 'embedding.onnx': async () => onnxOf(numbers).bytes, 'NOTICES.txt': () => read(`${OWN[taught.kind].page}.txt`),
+        ...taught.own && taught.kind === 'pictures' && { 'picture.onnx': async () => onnxOf(numbers, await networkOf(read)).bytes },
+      });
+    },
   },
 ];
 
@@ -146,6 +152,14 @@ async function scratchExtension(read, { name, kind, sha256, labels, session: tau
   const text = await filled(read, 'scratch/extension.js', { METAQDA_BLOCKS: JSON.stringify(blocks), METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
   const notices = new TextDecoder().decode(await read(`${OWN[kind].page}.txt`)).replaceAll('*/', '* /');
   return new Uint8Array(await new Blob([/** @type {BlobPart} */ (text), `\n/*\n${notices}\n*/\n`]).arrayBuffer());
+}
+
+/** The page's network of pictures. @param {Read} read @returns {Promise<import('./onnx-pictures.js').Network>} */
+async function networkOf(read) {
+  const recipe = await recordOf(read, OWN.pictures.folder);
+  const [model, weights, ...more] = recipe.files.map((/** @type {{name: string}} */ { name }) => `${OWN.pictures.folder}/${name}`);
+  if (more.length) throw new Error('The network of this site has more files than can be written as ONNX: choose “A page”.');
+  return { recipe, model: JSON.parse(new TextDecoder().decode(await read(model))), weights: await read(weights) };
 }
 
 /** The session with the numbers of its first example. @param {Taught} taught @returns {Files} */

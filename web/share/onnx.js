@@ -15,9 +15,12 @@
  * ONNX files are Protocol Buffers. The messages that are written here have a few fields of three kinds, in forty lines. The
  * libraries that write them bring the whole schema of ONNX, of over 100 KB.
  */
+import { embeddingOf } from './onnx-pictures.js';
 import { tensorsOf } from './safetensors.js';
 
 /** @typedef {Uint8Array<ArrayBuffer>} Bytes */
+/** @typedef {keyof typeof TYPES} Type */
+/** @typedef {[type: Type, ...shape: (number|string)[]]} Value names are of sides that may be of any length */
 /** @typedef {{shape: number[], numbers: Float64Array}} Tensor */
 
 const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEncoder().encode(content));
@@ -25,16 +28,22 @@ const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEn
 /** The least length that y is divided by, so that zeros stay zeros. */
 const LEAST = 1e-300;
 /** Of elements of tensors, and of attributes, by the numbers in onnx.proto. */
-const TYPES = { float: 1, int64: 7, double: 11 };
-const ATTRIBUTES = { int: 2, ints: 7 };
+const TYPES = { float: 1, uint8: 2, int8: 3, int64: 7, double: 11 };
+const ATTRIBUTES = { int: 2, string: 3, ints: 7 };
+/** Writes of numbers. @type {Record<string, [bytes: number, write: (view: DataView, at: number, value: number) => void]>} */
+const WRITES = {
+  float: [4, (view, at, value) => view.setFloat32(at, value, true)], double: [8, (view, at, value) => view.setFloat64(at, value, true)],
+  int8: [1, (view, at, value) => view.setInt8(at, value)], int64: [8, (view, at, value) => view.setBigInt64(at, BigInt(value), true)],
+};
 /** The operator set, and the version of the format that came with it. Newer runtimes read older ones. */
 const [OPSET, FORMAT] = [17, 8];
 
 /**
  * @param {Uint8Array} file what `export()` wrote
+ * @param {import('./onnx-pictures.js').Network} [network] of pictures, if the file shall begin with a picture
  * @returns {{bytes: Bytes, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and what its columns are
  */
-export function onnxOf(file) {
+export function onnxOf(file, network) {
   const { meta, tensors } = plain(file);
   const classes = /** @type {string[]} */ (JSON.parse(meta.classes));
   const { centre, weights, intercept, prior, columns, hard, known, input } = tensors;
@@ -43,7 +52,8 @@ export function onnxOf(file) {
   const row = (/** @type {Tensor} */ { shape: [, n], numbers }, /** @type {number} */ i) => numbers.subarray(i * n, (i + 1) * n);
   const graph = new Graph();
 
-  let x = graph.node('Cast', ['embedding'], { to: TYPES.double });
+  const embedding = network ? graph.node('Identity', [embeddingOf(graph, network, 'picture')], {}, 'embedding') : 'embedding';
+  let x = graph.node('Cast', [embedding], { to: 'double' });
   const scaled = tensors.columns.numbers.some((v, i) => v !== (i < d ? 0 : 1));
   if (scaled) x = graph.node('Mul', [graph.node('Sub', [x, graph.constant(row(columns, 0))]), graph.constant(row(columns, 1))]);
   if (shift) x = graph.node('Add', [x, graph.constant([shift])]);
@@ -65,12 +75,13 @@ export function onnxOf(file) {
   const at = graph.node('Add', [graph.node('Mul', [wide, graph.constant(row(hard, 0), [temperatures, 1])]), graph.constant(prior.numbers)]);
   const each = graph.node('Mul', [graph.node('Softmax', [at], { axis: 2 }), graph.constant(row(hard, 1), [temperatures, 1])]);
   const p = graph.node('Mul', [here, graph.node('ReduceSum', [each, graph.constant([1], [1], 'int64')], { keepdims: 0 })]);
-  graph.node('Cast', [p], { to: TYPES.float }, 'probabilities');
-  graph.node('Cast', [none], { to: TYPES.float }, 'none');
+  graph.node('Cast', [p], { to: 'float' }, 'probabilities');
+  graph.node('Cast', [none], { to: 'float' }, 'none');
 
   const bytes = graph.model({
-    inputs: { embedding: d }, outputs: { probabilities: classes.length, none: 1 },
-    about: 'A classifier of metaqda: embeddings, a row for each, to probabilities of the classes, in the order of the metadata “classes”, and of none of them. Each row sums to one.',
+    inputs: network ? { picture: ['uint8', 'height', 'width', 3] } : { embedding: ['float', 'rows', d] },
+    outputs: { probabilities: ['float', 'rows', classes.length], none: ['float', 'rows', 1], ...network && { embedding: ['float', 'rows', d] } },
+    about: `A classifier of metaqda: ${network ? 'a picture (RGB, of any size)' : 'embeddings, a row for each,'} to probabilities of the classes, in the order of the metadata “classes”, and of none of them. Each row sums to one.`,
     facts: { classes: meta.classes, extractor: meta.extractor, name: meta.name },
   });
   return { bytes, dimension: d, classes };
@@ -91,43 +102,39 @@ function plain(file) {
 }
 
 /** Nodes and constants in the order in which they are computed. */
-class Graph {
+export class Graph {
   /** @type {Bytes[]} */
   #nodes = [];
   /** @type {Bytes[]} */
   #constants = [];
 
   /**
-   * @param {string} operator @param {string[]} inputs @param {Record<string, number|number[]>} [attributes] @param {string} [output] its name
+   * @param {string} operator @param {string[]} inputs @param {Record<string, number|number[]|string>} [attributes] numbers, `to` by the name of a type, other texts @param {string} [output] its name
    * @returns {string} the name of the output
    */
   node(operator, inputs, attributes = {}, output = `${operator.toLowerCase()}${this.#nodes.length}`) {
     this.#nodes.push(message([
       ...inputs.map((name) => field(1, text(name))), field(2, text(output)), field(3, text(output)), field(4, text(operator)),
-      ...Object.entries(attributes).map(([name, value]) => field(5, message([
-        field(1, text(name)), ...Array.isArray(value) ? [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)] : [number(3, value), number(20, ATTRIBUTES.int)],
-      ]))),
+      ...Object.entries(attributes).map(([name, value]) => field(5, message([field(1, text(name)), ...attribute(name === 'to' ? TYPES[/** @type {Type} */ (value)] : value)]))),
     ]));
     return output;
   }
 
-  /** @param {ArrayLike<number>} numbers @param {number[]} [shape] @param {'double'|'int64'} [type] @returns {string} its name */
+  /** @param {ArrayLike<number>} numbers @param {number[]} [shape] @param {Type} [type] @returns {string} its name */
   constant(numbers, shape = [numbers.length], type = 'double') {
     const name = `constant${this.#constants.length}`;
-    const view = new DataView(new ArrayBuffer(8 * numbers.length));
-    for (let i = 0; i < numbers.length; i++) {
-      if (type === 'double') view.setFloat64(8 * i, numbers[i], true);
-      else view.setBigInt64(8 * i, BigInt(numbers[i]), true);
-    }
+    const [bytes, write] = WRITES[type];
+    const view = new DataView(new ArrayBuffer(bytes * numbers.length));
+    for (let i = 0; i < numbers.length; i++) write(view, bytes * i, numbers[i]);
     this.#constants.push(message([...shape.map((n) => number(1, n)), number(2, TYPES[type]), field(8, text(name)), field(9, new Uint8Array(view.buffer))]));
     return name;
   }
 
-  /** @param {{inputs: Record<string, number>, outputs: Record<string, number>, about: string, facts: Record<string, string>}} parts inputs, outputs: numbers in a row, by name */
+  /** @param {{inputs: Record<string, Value>, outputs: Record<string, Value>, about: string, facts: Record<string, string>}} parts inputs, outputs: by name */
   model({ inputs, outputs, about, facts }) {
-    const rows = field(1, message([field(2, text('rows'))]));
-    const values = (/** @type {Record<string, number>} */ all, /** @type {number} */ at) => Object.entries(all).map(([name, n]) => field(at, message([
-      field(1, text(name)), field(2, message([field(1, message([number(1, TYPES.float), field(2, message([rows, field(1, message([number(1, n)]))]))]))])),
+    const side = (/** @type {number|string} */ n) => field(1, message([typeof n === 'string' ? field(2, text(n)) : number(1, n)]));
+    const values = (/** @type {Record<string, Value>} */ all, /** @type {number} */ at) => Object.entries(all).map(([name, [type, ...shape]]) => field(at, message([
+      field(1, text(name)), field(2, message([field(1, message([number(1, TYPES[type]), field(2, message(shape.map(side)))]))])),
     ])));
     const graph = message([
       ...this.#nodes.map((one) => field(1, one)), field(2, text('classifier')), ...this.#constants.map((one) => field(5, one)), ...values(inputs, 11), ...values(outputs, 12),
@@ -137,6 +144,12 @@ class Graph {
       ...Object.entries(facts).map(([key, value]) => field(14, message([field(1, text(key)), field(2, text(value))]))),
     ]);
   }
+}
+
+/** What an attribute holds. @param {number|number[]|string} value */
+function attribute(value) {
+  if (Array.isArray(value)) return [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)];
+  return typeof value === 'string' ? [field(4, text(value)), number(20, ATTRIBUTES.string)] : [number(3, value), number(20, ATTRIBUTES.int)];
 }
 
 /** A message of its fields. @param {Bytes[]} fields @returns {Bytes} */

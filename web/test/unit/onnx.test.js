@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { unzipSync } from 'fflate';
 import * as ort from 'onnxruntime-web';
+import sharp from 'sharp';
 import { library } from '../../build/written.mjs';
 import { onnxOf } from '../../share/onnx.js';
+import { decodePicture } from '../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const site = path.join(root, 'build/site');
@@ -81,6 +84,37 @@ for (const [name, options, shots, change] of /** @type {[string, any, number, ((
     assert.ok(most < 1e-5, `${most}`);
   });
 }
+
+test('from a picture of any size ONNX Runtime answers as extractor and classifier do', async () => {
+  const [extractor, json] = [await loadExtractor(), async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(site, 'extractor', name), 'utf8'))];
+  const classifier = await createClassifier({ prior });
+  const samples = (await readdir(path.join(site, 'samples'), { recursive: true })).filter((name) => name.endsWith('.png')).map((name) => path.join(site, 'samples', name));
+  const photographs = (await readdir(path.join(root, 'testdata/parity'))).filter((name) => name.endsWith('.jpg')).map((name) => path.join(root, 'testdata/parity', name));
+  for (const name of ['cat', 'rocket', 'banana']) {
+    for (const file of samples.filter((one) => one.endsWith(`${name}.png`)).slice(0, 2)) await classifier.addExample(await extractor.embed(await decodePicture(file)), name);
+  }
+  const network = { recipe: await json('extractor.json'), model: await json('model.json'), weights: new Uint8Array(await readFile(path.join(site, 'extractor/weights.bin'))) };
+  const { bytes } = onnxOf(classifier.export(), network);
+  const session = await ort.InferenceSession.create(bytes);
+  const turned = await sharp(samples[0]).resize(77, 201, { fit: 'fill' }).png().toBuffer();
+  const large = await sharp(samples[0]).resize(1000, 640, { fit: 'fill' }).png().toBuffer();
+  let most = 0;
+  for (const file of [...samples, ...photographs, turned, large]) {
+    const pixels = await decodePicture(file);
+    const { width, height, data } = pixels;
+    const rgb = Uint8Array.from({ length: 3 * width * height }, (_, i) => {
+      const [at, c] = [4 * Math.floor(i / 3), i % 3];
+      return (data[at + c] * data[at + 3] + 255 * (255 - data[at + 3]) + 127) / 255; // over white
+    });
+    const { probabilities, none } = await session.run({ picture: new ort.Tensor('uint8', rgb, [height, width, 3]) });
+    const want = classifier.predictSync(await extractor.embed(pixels));
+    const off = Math.max(Math.abs(Number(none.data[0]) - want.none), ...classifier.labels.map((label, j) => Math.abs(Number(probabilities.data[j]) - want.probabilities[label])));
+    // Where a pixel is just between two whole numbers, sums in another order may round it the other way.
+    assert.ok(off < (samples.includes(/** @type {string} */ (file)) ? 1e-5 : 5e-4), `${file}: ${off}`);
+    most = Math.max(most, off);
+  }
+  console.log(`# ${samples.length} emoji, ${photographs.length} photographs: ${most.toExponential(1)} at most, ${bytes.length} bytes`);
+});
 
 test('other files are refused', () => {
   assert.throws(() => onnxOf(new Uint8Array(prior)), /not the numbers of a classifier/);
