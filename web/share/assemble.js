@@ -5,6 +5,7 @@
  * A block is gzipped bytes in base64, in a script element that no browser runs. Names given
  * by people stand only in blocks and, escaped, in the title.
  */
+import { base64 } from '../base/base64.js';
 
 /**
  * @typedef {object} About the block `about`, as JSON
@@ -48,13 +49,6 @@ export async function unpacked(text) {
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/** @param {Uint8Array} bytes */
-export function base64(bytes) {
-  const parts = [];
-  for (let at = 0; at < bytes.length; at += 0x6000) parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 0x6000)))); // a multiple of three
-  return parts.join('');
 }
 
 /** @param {string} text for the inside of an element */

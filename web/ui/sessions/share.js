@@ -3,7 +3,8 @@
 import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
-import { base64, fileName, megabytes } from '../../share/assemble.js';
+import { base64 } from '../../base/base64.js';
+import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 

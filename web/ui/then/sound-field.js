@@ -1,6 +1,6 @@
 // @ts-check
 /** Records a sound for an action, or takes one from a file. */
-import { base64 } from '../../share/assemble.js';
+import { base64 } from '../../base/base64.js';
 import { sentence } from '../kit/dom.js';
 import { html } from '../kit/view.js';
 import { leaveSource, mediaDevices, sourceError, takeSource } from '../kinds/index.js';
