@@ -45,8 +45,8 @@ async function bundle(out) {
     ...common,
     entryPoints: [path.join(web, 'extractor/runtime.mjs')],
     outfile: path.join(out, 'runtime.js'),
-    // The bundle must not know where it runs: no Node branch, no require().
-    define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' },
+    // The bundle must not know where it runs: no Node branch, no require(), no Buffer that bundlers would bring along.
+    define: { process: 'undefined', Buffer: 'undefined', __filename: 'undefined', __dirname: 'undefined' },
     plugins: [slimTfjs()],
   });
   await build({

@@ -31,7 +31,9 @@ await mkdir(out, { recursive: true });
 await copy();
 const kinds = await buildKinds(out, builtIn, false);
 await bundle();
+await plainGraphs();
 await types();
+await asFiles();
 await writeFile(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 const packed = path.join(root, `build/metaqda-${version}.tgz`);
 const [{ filename, size, unpackedSize }] = JSON.parse(execFileSync('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', path.join(root, 'build')], { cwd: out, encoding: 'utf8' }));
@@ -39,8 +41,10 @@ if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 
 console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
 
 async function bundle() {
-  const names = ['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'];
+  const names = ['index', 'knn-classifier', 'worker', 'storage', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'];
   await bundleEntries({ ...Object.fromEntries(names.map((name) => [name, `library/${name}.js`])), function: 'extractor/own/function.js' }, out, record);
+  // Each by itself: a bundler that has window and worker share a file (Parcel) loses it in the worker.
+  for (const name of ['worker-thread', 'storage-thread']) await bundleEntries({ [name]: `library/${name}.js` }, out, record, { splitting: false });
   // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
   await build({
     entryPoints: [path.join(library, 'inline.js')], outdir: out, bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
@@ -80,6 +84,25 @@ async function copy() {
   for (const name of ['README.md', 'CHANGELOG.md']) await cp(path.join(library, name), path.join(out, name));
   for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
   await cp(path.join(root, 'build/site/extractor'), path.join(out, 'efficientnet-lite0'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });
+}
+
+/** Names the graphs of networks so that no bundler (Parcel) makes modules of them. */
+async function plainGraphs() {
+  for (const folder of [builtIn, 'kinds/hands/hand', 'kinds/sounds/speech']) await rename(path.join(out, folder, 'model.json'), path.join(out, folder, 'model.json.txt'));
+  for (const name of [builtIn, 'hands', 'sounds']) {
+    const text = await readFile(path.join(out, `${name}.js`), 'utf8');
+    const plain = text.replace(/(new URL\("[^"]+\/model\.json)"/g, '$1.txt"');
+    if (plain === text) throw new Error(`${name}.js names no graph of a network.`);
+    await writeFile(path.join(out, `${name}.js`), plain);
+  }
+}
+
+/** Entries in a folder as files too, for bundlers that do not read the exports of package.json (Parcel). */
+async function asFiles() {
+  await mkdir(path.join(out, 'extractors'));
+  for (const [name, at] of Object.entries(manifest().exports)) {
+    if (name.startsWith('./extractors/') && typeof at === 'object') await writeFile(path.join(out, `${name}.js`), `export * from '.${at.default}';\n`);
+  }
 }
 
 function manifest() {

@@ -19,7 +19,6 @@ import { compile, fetched, loadRuntime, startProgram } from './program.js';
  * @returns {Promise<LoadedEngine>}
  */
 export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
-  const here = import.meta.url; // a variable, so that bundlers of the package skip the page's worker
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
   const [engine, kernels, runtime] = await Promise.all([
@@ -27,7 +26,7 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
     loadRuntime(script),
   ]);
-  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL('./thread.js', here), { type: 'module' }) });
+  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }) });
 }
 
 /**

@@ -6,7 +6,6 @@
 import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
 
-export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Batch, learn } from '../engine/batch.js';
 export { nextTask } from '../base/task.js';
 

@@ -5,7 +5,7 @@ import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
 import { byId, capital, dialogHead, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
-import { loadEngine } from '../library/storage.js';
+import { loadEngine } from '../library/page.js';
 import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
 import { LearningPanel } from './sessions/learning.js';

@@ -29,7 +29,7 @@ export function blank(check) {
 export async function start(page, options = {}) {
   await page.evaluate(async ([dimension, settings]) => {
     const scope = /** @type {any} */ (globalThis);
-    const { loadEngine } = await import(/** @type {any} */ ('/web/library/storage.js'));
+    const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
     scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
     // A picture of class k: the same numbers for the same arguments.
     scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>

@@ -100,7 +100,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
 test('an engine that cannot be fetched says so', () => visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
   await page.goto(`${site.origin}/LICENSE.txt`);
   const { code, message } = await run(page, `
-    const { loadEngine } = await import('/web/library/storage.js');
+    const { loadEngine } = await import('/web/library/page.js');
     return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`);
   assert.equal(code, 'fetch', message);
 }));
