@@ -229,6 +229,7 @@ test: build ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm pac
 test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
 	METAQDA_LONG=1 $(MAKE) test
 	$(MAKE) test-targets
+	@$(NODE) web/test/package/environments/table.js
 
 # So that none rots, every other target is run in its shortest form: those of the
 # laboratory on three sets of emoji, eight classes of twelve each, and on made-up numbers.
@@ -314,18 +315,23 @@ test-js: site $(NETWORKS)
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
 
-# The bundlers that the package is tested with.
+# The bundler that the package is tested with, and for 'make test-all' others and runtimes; those that cannot be had are left out.
 BUNDLERS := web/test/package/node_modules/.package-lock.json
 $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | build/.needed
 	cd web/test/package && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
+.PHONY: environments
+environments:
+	@test -z "$(METAQDA_LONG)" || { cd web/test/package/environments && { cmp -s package-lock.json node_modules/.installed || { $(NPM) ci --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed; }; }; } || \
+		echo "make: bundlers and runtimes cannot be installed: the npm package is not tested with them" >&2
+
 # Of what needs a browser a file that failed is run once more, which is said.
 TEST := NODE="$(NODE)" scripts/again.sh
 
 .PHONY: test-package
-test-package: package $(BUNDLERS)
-	@echo "== npm package, packed, in throw-away projects"
+test-package: package $(BUNDLERS) environments
+	@echo "== npm package, packed, in throw-away projects"; rm -f build/environments.jsonl
 	@chromium=$$(scripts/browser.sh chromium) && \
 	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
@@ -406,7 +412,7 @@ soak-scale: build package $(BUNDLERS) ## 2,000 classes and 20,000 pictures, by t
 	@chromium=$$(scripts/browser.sh chromium) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine/engine.test.js && \
 	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/engine/scale.test.js web/test/browser/sort.test.js && \
-	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='first prediction comes' web/test/package/bundlers.test.js
+	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='first prediction comes' web/test/package/first.test.js
 
 # The second build is of a copy of the tree under another path, with its own cache.
 .PHONY: reproducible
