@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -100,7 +101,7 @@ func (w *pending) Err() error {
 var errStopped = &Error{Code: "disposed", Message: "This question was given up."}
 
 // BeginClassify is [Classifier.Classify] step by step, for concatenated vectors of length d.
-// Errors are those of Classify.
+// Errors are those of Classify; a vector that cannot be used is found by the steps.
 func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 	if c.Count() == 0 {
 		return nil, lda.ErrNoExamples
@@ -155,11 +156,16 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 	if rest := len(vectors) % d; rest != 0 {
 		return nil, &niw.DimensionError{Name: "last vector", Got: rest, Want: d}
 	}
-	x, err := own.rows(vectors)
-	if err != nil {
-		return nil, err
-	}
+	vectors = slices.Clone(vectors)
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
+		x, err := own.rows(vectors)
+		if err != nil {
+			return err
+		}
+		progress(0, 1)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return answer(b, own.lda, x, ctx, progress)
 	}), nil
 }

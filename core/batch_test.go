@@ -137,7 +137,7 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	}
 	nan := float32(0)
 	nan /= nan
-	_, err = c.BeginClassify([]float32{1, 2, 3, nan}, 2)
+	err = test.Must(c.BeginClassify([]float32{1, 2, 3, nan}, 2))(t).Finish(nil, nil)
 	if Code(err) != "value" {
 		t.Errorf("NaN: %v", err)
 	}

@@ -17,8 +17,9 @@ type Bulk struct {
 	prior    *Prior // under which the vectors are checked
 	examples []Example
 	labels   []string
-	into     []*receiver
-	version  uint64 // of the classifier when into was found
+	ids      []string
+	entries  []Entry
+	version  uint64 // of the classifier when the entries were made
 	x        []float64
 }
 
@@ -81,15 +82,18 @@ func (b *Bulk) Label(labels []string, group string) error {
 	return b.find()
 }
 
-// find finds the classes of the labels.
-func (b *Bulk) find() (err error) {
-	b.into, err = b.of.receivers(b.labels, b.examples)
+// find makes the entries of the classes and the examples.
+func (b *Bulk) find() error {
+	into, err := b.of.receivers(b.labels, b.examples)
+	if err == nil {
+		b.ids, b.entries = b.of.entriesOf(into, b.examples)
+	}
 	b.version = b.of.version
 	return err
 }
 
-// End adds the examples, all or none, as one step, and returns their ids. Errors are those of
-// AddAll. Cost O(N+C), and that of Label and of Take where the classifier has changed since.
+// End adds the examples, all or none, as one step, and returns their ids. The sizes of bursts
+// follow once Enrol or Prepare is done. Errors are those of AddAll. Cost O(N+C), and that of Label and of Take where the classifier has changed since.
 func (b *Bulk) End() (ids []string, err error) {
 	c := b.of
 	defer c.writing()()
@@ -101,25 +105,27 @@ func (b *Bulk) End() (ids []string, err error) {
 	} else if err == nil && c.prior != b.prior {
 		err = c.fit(b.examples)
 	}
-	if err != nil {
+	if err != nil || len(b.ids) == 0 {
 		return nil, err
 	}
 	c.later = true
 	defer func() { c.later = false }()
-	return c.addTo(b.into, b.examples)
+	return b.ids, c.addFit(b.entries)
 }
 
 // Enrol has the densities take in the examples of a [Bulk], as the first part of Prepare, and
 // reports whether it is done. It asks more every few examples and stops when more returns false.
 func (c *Classifier) Enrol(more func() bool) bool {
 	defer c.writing()()
-	if c.lda == nil || !c.behind || c.unscaled() { // unscaled, the first answer has to teach all anew
+	if c.lda == nil || !c.behind {
 		return true
 	}
-	if !c.enrolLate(more) || !c.lda.Group(more) {
-		return false
+	if !c.unscaled() { // else the first answer has to teach all anew
+		if !c.enrolLate(more) || !c.lda.Group(more) {
+			return false
+		}
+		c.behind = false
 	}
 	c.tellLate()
-	c.behind = false
 	return true
 }

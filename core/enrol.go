@@ -129,20 +129,14 @@ func (c *Classifier) prepare(more func() bool) bool {
 
 // enrolLate enrols the examples that came at once, as long as more says so.
 func (c *Classifier) enrolLate(more func() bool) bool {
-	done := enrolledRows // since more was asked
 	for _, k := range c.classes {
 		for k.known < len(k.units) {
-			if done >= enrolledRows {
-				done = 0
-				if !more() {
-					return false
-				}
+			if !more() {
+				return false
 			}
-			done -= k.known
 			if c.enrolSome(k) != nil {
 				c.enrolEach(k)
 			}
-			done += k.known
 			c.untold = true
 		}
 	}

@@ -194,9 +194,11 @@ func (c *Classifier) Clone() (*Classifier, error) {
 	if c.lda != nil {
 		other.lda = c.lda.Clone()
 	}
+	classes := make([]class, len(c.classes))
 	units, frames := make([]unit, 0, len(c.examples)), make([]*Example, 0, len(c.examples))
-	for _, k := range c.classes {
-		own := *k
+	for j, k := range c.classes {
+		own := &classes[j]
+		*own = *k
 		own.Bursts, own.units = slices.Clone(k.Bursts), make([]*unit, len(k.units))
 		for i, u := range k.units {
 			first := len(frames)
@@ -204,8 +206,8 @@ func (c *Classifier) Clone() (*Classifier, error) {
 			units = append(units, unit{u.group, frames[first:len(frames):len(frames)]})
 			own.units[i] = &units[len(units)-1]
 		}
-		other.classes, other.ids[k.ID] = append(other.classes, &own), &own
-		other.folds[k.folded] = append(other.folds[k.folded], &own)
+		other.classes, other.ids[k.ID] = append(other.classes, own), own
+		other.folds[k.folded] = append(other.folds[k.folded], own)
 	}
 	return other, nil
 }

@@ -45,18 +45,17 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 	if err == nil {
 		err = c.fit(own)
 	}
-	if err != nil {
+	if err != nil || len(own) == 0 {
 		return nil, err
 	}
-	return c.addTo(into, own)
+	ids, entries := c.entriesOf(into, own)
+	return ids, c.addFit(entries)
 }
 
-// addTo adds examples that fit, whose vectors it keeps, each to its receiver.
-func (c *Classifier) addTo(into []*receiver, examples []Example) (ids []string, err error) {
-	if len(examples) == 0 {
-		return nil, nil
-	}
-	ids, entries := make([]string, len(examples)), make([]Entry, 0, len(examples))
+// entriesOf returns the entries that add examples, whose vectors they keep, each to its receiver,
+// and the ids of the examples.
+func (c *Classifier) entriesOf(into []*receiver, examples []Example) (ids []string, entries []Entry) {
+	ids, entries = make([]string, len(examples)), make([]Entry, 0, len(examples))
 	for i, x := range examples { // each on its own, so that one that is removed can be freed
 		k := into[i]
 		k.top++
@@ -66,9 +65,14 @@ func (c *Classifier) addTo(into []*receiver, examples []Example) (ids []string, 
 		}
 		ids[i], entries = x.ID, append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
 	}
+	return ids, entries
+}
+
+// addFit applies entries that add examples, all of which fit.
+func (c *Classifier) addFit(entries []Entry) error {
 	c.fitted = true
 	defer func() { c.fitted = false }()
-	return ids, c.do(entries...)
+	return c.do(entries...)
 }
 
 // receiver is a class that gets examples.

@@ -97,8 +97,10 @@ func (c *Classifier) followAll() (err error) {
 			err = c.enrolSoon(k)
 		}
 	}
-	for _, k := range late {
-		c.tellBursts(k)
+	if c.untold = c.untold || c.later; !c.later {
+		for _, k := range late {
+			c.tellBursts(k)
+		}
 	}
 	c.late = nil
 	c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })

@@ -71,6 +71,7 @@ type Classifier struct {
 	settled   bool     // the fields below are up to date
 	support   support
 	posterior *session.Posterior // nil when not computed
+	inferring *session.Inference // of it, nil when not begun
 	left      *leftOuts          // nil when not computed
 	work      work
 	spare     *sync.Pool // of *work, for concurrent predictions

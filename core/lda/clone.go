@@ -20,6 +20,7 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 		settled: c.settled, posterior: c.posterior, followed: c.followed, z: make([]float64, c.Dim()),
 	}
 	as := make(map[*class]*class, len(c.classes))
+	other.classes = make([]*class, 0, len(c.classes))
 	for _, k := range c.classes {
 		as[k] = k.lend()
 		other.classes = append(other.classes, as[k])
@@ -107,20 +108,20 @@ func (c *covariance) lend(as map[*class]*class) *covariance {
 	other := *c
 	other.x, other.work = nil, nil
 	other.members, other.index = make([]*member, 0, len(c.members)), make(map[*class]*member, len(c.members))
-	copies := make(map[*member]*member, len(c.members))
-	for _, m := range c.members {
-		one := *m
+	all := make([]member, len(c.members))
+	for j, m := range c.members { // in the order of their columns
+		one := &all[j]
+		*one = *m
 		if as != nil {
 			if one.class = as[m.class]; one.class == nil {
 				one.class = m.class.lend() // it has gone since the last update
 			}
 		}
-		copies[m] = &one
-		other.members, other.index[one.class] = append(other.members, &one), &one
+		other.members, other.index[one.class] = append(other.members, one), one
 	}
 	other.of = slices.Clone(c.of)
 	for i, of := range other.of {
-		other.of[i].member = copies[of.member]
+		other.of[i].member = other.members[of.member.column]
 	}
 	return &other
 }
@@ -134,11 +135,15 @@ func (c *covariance) own() {
 	c.rows, c.diff, c.means = slices.Clone(c.rows), slices.Clone(c.diff), slices.Clone(c.means)
 }
 
-// clone returns the support of a clone, whose classes are those that as has.
+// clone returns the support of a clone, whose classes are those that as has. Once all are asked
+// both have the same numbers, until they are asked anew.
 func (s *support) clone(as map[*class]*class) support {
+	s.lent = s.done == len(s.asked)
 	other := *s
-	other.Class, other.Shots = slices.Clone(s.Class), slices.Clone(s.Shots)
-	other.Scores, other.Unknown = slices.Clone(s.Scores), slices.Clone(s.Unknown)
+	if !s.lent {
+		other.Class, other.Shots = slices.Clone(s.Class), slices.Clone(s.Shots)
+		other.Scores, other.Unknown = slices.Clone(s.Scores), slices.Clone(s.Unknown)
+	}
 	other.asked = slices.Clone(s.asked)
 	for i, a := range other.asked {
 		other.asked[i].of = as[a.of]

@@ -135,7 +135,7 @@ func (c *Classifier) settle() {
 	c.shared.settle(c.taught)
 	c.work = c.newWork()
 	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}
-	c.posterior, c.left, c.support.done, c.settled = nil, nil, 0, true
+	c.posterior, c.inferring, c.left, c.support.done, c.settled = nil, nil, nil, 0, true
 }
 
 // compares reports whether the session says anything of the share: an example left out

@@ -23,7 +23,8 @@ const (
 type support struct {
 	session.Support
 	asked []asked
-	done  int // how many of them were asked since the last change
+	done  int  // how many of them were asked since the last change
+	lent  bool // the numbers are shared with a clone
 }
 
 // asked is an example that is asked under all classes.
@@ -48,10 +49,37 @@ func (c *Classifier) Prepare(more func() bool) bool {
 	if c.Settled() {
 		return true
 	}
-	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) || !more() {
+	if !c.gatherSupport(more) || !c.infer(more) {
 		return false
 	}
+	if c.chosen == nil && c.compares() {
+		if !c.follow(more) {
+			return false
+		}
+		for _, o := range c.others {
+			if !o.infer(more) {
+				return false
+			}
+		}
+	}
 	c.Session()
+	return true
+}
+
+// infer computes the posterior of a classifier whose support is gathered, as long as more says so.
+func (c *Classifier) infer(more func() bool) bool {
+	if c.posterior != nil {
+		return true
+	}
+	if c.inferring == nil {
+		c.inferring = c.population().Inference(c.ownSupport())
+	}
+	for left := true; left; left = c.inferring.Next(piece(scoreCost / 2 * len(c.taught))) {
+		if !more() {
+			return false
+		}
+	}
+	c.posterior, c.inferring = c.inferring.Posterior(), nil
 	return true
 }
 
@@ -86,7 +114,9 @@ func (c *Classifier) supportPiece() int {
 // beginSupport finds whom to ask.
 func (c *Classifier) beginSupport() {
 	s := &c.support
-	s.asked = c.chooseAsked()
+	if s.asked = c.chooseAsked(); s.lent {
+		s.Support, s.lent = session.Support{}, false
+	}
 	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
 	at := make(map[*class]int, len(c.taught))
 	for j, k := range c.taught {

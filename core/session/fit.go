@@ -219,7 +219,9 @@ const leastProbability = 1e-9
 // closedLoss returns the mean negative log probability of the right class.
 func (p *Population) closedLoss(t *term) (loss float64) {
 	c := t.Way()
-	q := p.inferTemperature(&t.Support, t.ratios(p))
+	i := p.Inference(&t.Support)
+	i.Next(len(t.Class))
+	q := p.temperatureOf(i.said, t.left)
 	buffer := make([]float64, 4*c)
 	u, probability, even, scratch := buffer[:c], buffer[c:2*c], buffer[2*c:3*c], buffer[3*c:]
 	for k, y := range t.Answer {

@@ -11,9 +11,10 @@ type LeaveOut struct {
 
 // LeaveOut reads what each example says. Cost that of Infer.
 func (p *Population) LeaveOut(s *Support) *LeaveOut {
-	u := s.ratios(p)
-	l := &LeaveOut{population: p, support: s, said: p.said(s, u)}
-	l.unknown, l.known = s.scores(p, u, p.LeftOut)
+	q := p.Inference(s)
+	q.Next(len(s.Class))
+	l := &LeaveOut{population: p, support: s, said: q.said}
+	l.unknown, l.known = s.scores(p, q.u, p.LeftOut)
 	return l
 }
 

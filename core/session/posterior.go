@@ -14,10 +14,40 @@ type Posterior struct {
 
 // Infer returns the posterior of the session, sections 3 and 4. Without examples
 // it is the population. Cost O(N C) exponentials a node.
-func (p *Population) Infer(s *Support) *Posterior {
-	u := s.ratios(p)
-	unknown, own := s.scores(p, u, p.LeftOut)
-	return &Posterior{p.inferTemperature(s, u), p.inferKnown(unknown, own, s.Way())}
+func (p *Population) Infer(s *Support) *Posterior { return p.Inference(s).Posterior() }
+
+// Inference is [Population.Infer] in pieces.
+type Inference struct {
+	population *Population
+	support    *Support
+	u          []float64
+	said       []said // of the first examples
+}
+
+// Inference begins to infer.
+func (p *Population) Inference(s *Support) *Inference {
+	return &Inference{population: p, support: s, u: s.ratios(p)}
+}
+
+// Next asks the next n examples, and reports whether there are more. Cost C exponentials a node
+// for each.
+func (q *Inference) Next(n int) (more bool) {
+	all := len(q.support.Class)
+	if q.support.Way() < 2 {
+		return false // labels of one class say nothing
+	}
+	for ; n > 0 && len(q.said) < all; n-- {
+		q.said = append(q.said, q.population.said(q.support, q.u, len(q.said)))
+	}
+	return len(q.said) < all
+}
+
+// Posterior asks those that are left and returns the posterior.
+func (q *Inference) Posterior() *Posterior {
+	q.Next(len(q.support.Class))
+	p, s := q.population, q.support
+	unknown, own := s.scores(p, q.u, p.LeftOut)
+	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Way())}
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst for a query of calibrated log density

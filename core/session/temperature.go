@@ -31,42 +31,33 @@ type temperature struct {
 	inverseT, weight, log [hardNodes]float64
 }
 
-// inferTemperature weighs each node by the likelihood of the examples' own labels,
-// each left out of its class:
-//
-//	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
-func (p *Population) inferTemperature(s *Support, u []float64) temperature {
-	return p.temperatureOf(p.said(s, u), s.left)
-}
-
 // said is what one example says of h.
 type said struct {
 	likelihood Evidence // of its label; zero for the only one of its class
 	others     float64  // mean of its u under the other classes
 }
 
-// said returns what each example says of h. Cost C exponentials a node for each.
-func (p *Population) said(s *Support, u []float64) []said {
-	c, all := s.Way(), make([]said, len(s.Class))
-	if c < 2 {
-		return nil // labels of one class say nothing
-	}
-	for i, y := range s.Class {
-		row := u[i*c : (i+1)*c]
-		for j, v := range row {
-			if j != y {
-				all[i].others += v / float64(c-1)
-			}
-		}
-		if s.left(i) && p.LogTemperature.Weight > 0 {
-			p.addLikelihood(&all[i].likelihood, row, y)
+// said returns what example i says of h. Cost C exponentials a node.
+func (p *Population) said(s *Support, u []float64, i int) (one said) {
+	c, y := s.Way(), s.Class[i]
+	row := u[i*c : (i+1)*c]
+	for j, v := range row {
+		if j != y {
+			one.others += v / float64(c-1)
 		}
 	}
-	return all
+	if s.left(i) && p.LogTemperature.Weight > 0 {
+		p.addLikelihood(&one.likelihood, row, y)
+	}
+	return one
 }
 
-// temperatureOf is inferTemperature by what the examples say. left tells of which of them the
-// class has others.
+// temperatureOf weighs each node by the likelihood of the examples' own labels, each left out of
+// its class:
+//
+//	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
+//
+// left tells of which of them the class has others.
 func (p *Population) temperatureOf(all []said, left func(i int) bool) (q temperature) {
 	for k, x := range hardX {
 		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]

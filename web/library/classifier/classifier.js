@@ -307,6 +307,7 @@ export class Classifier {
     for (const x of all) if (!isVector(x)) total++;
     const engine = this.#engine;
     const rest = rests(signal);
+    this.#described(); // beforehand, unless something changes meanwhile
     /** @type {Float32Array | undefined} */
     let rows;
     let d = 0;

@@ -79,8 +79,8 @@ test('calls with many classes leave the thread free after each piece of work', a
   const labels = Array.from({ length: 2 * classes }, (_, i) => `class ${i % classes}`);
   const rows = labels.map((_, i) => row(i % classes, i));
   const c = await createClassifier();
-  // A megabyte at a time (256 rows), the labels, all that were added, and 64 of them at a time.
-  const ids = await turned('addExamples', 4 + 1 + 1 + 13, () => c.addExamples(rows, labels));
+  // A megabyte at a time (256 rows), the labels, all that were added, and a class at a time.
+  const ids = await turned('addExamples', 4 + 1 + 1 + classes / 2, () => c.addExamples(rows, labels));
   assert.equal(new Set(ids).size, 2 * classes);
   await turned('the first predict', 40, () => c.predict(rows[0]));
   await c.addExample(rows[5], 'class 0');
