@@ -15,10 +15,10 @@ func (c *Classifier) Clone() *Classifier { return c.cloneFor(nil, nil) }
 // cloneFor clones a classifier that follows leader, the clone of the one that it follows. led has
 // what a class of that one is in leader. Both are nil for one that follows none.
 func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classifier {
-	other := &Classifier{
-		prior: c.prior, options: c.options, near: c.near, measured: c.measured, grouped: c.grouped,
-		settled: c.settled, posterior: c.posterior, followed: c.followed, z: make([]float64, c.Dim()),
-	}
+	all := *c
+	other := &all
+	other.z, other.left, other.inferring, other.chosen, other.others = make([]float64, c.Dim()), nil, nil, nil, nil
+	other.support, other.work, other.spare = support{}, work{}, nil
 	as := make(map[*class]*class, len(c.classes))
 	other.classes = make([]*class, 0, len(c.classes))
 	for _, k := range c.classes {
@@ -38,8 +38,7 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 		}
 	}
 	other.shared = c.shared.clone(as)
-	other.shared.options = &other.options
-	if c.settled {
+	if other.shared.options = &other.options; c.settled {
 		other.support = c.support.clone(as)
 		other.work = other.newWork()
 		other.spare = &sync.Pool{New: func() any { w := other.newWork(); return &w }}
@@ -55,6 +54,11 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 	}
 	return other
 }
+
+// copied is [slices.Clone].
+//
+//go:noinline // some kilobytes less to download
+func copied(x []float64) []float64 { return slices.Clone(x) }
 
 // renamed returns what classes are in a clone.
 func renamed(classes []*class, as map[*class]*class) []*class {
@@ -78,10 +82,11 @@ func (c *class) own() {
 		return
 	}
 	c.lent = false
-	c.w.Data, c.n, c.ids = slices.Clone(c.w.Data), slices.Clone(c.n), slices.Clone(c.ids)
-	c.sum, c.of, c.list = slices.Clone(c.sum), slices.Clone(c.of), slices.Clone(c.list)
-	for b, s := range c.list {
-		c.list[b] = burst{slices.Clone(s.pictures), slices.Clone(s.frames), slices.Clone(s.totals)}
+	c.w.Data, c.n, c.sum = copied(c.w.Data), copied(c.n), copied(c.sum)
+	c.ids, c.of, c.list = slices.Clone(c.ids), slices.Clone(c.of), slices.Clone(c.list)
+	for b := range c.list {
+		s := &c.list[b]
+		s.pictures, s.frames, s.totals = slices.Clone(s.pictures), slices.Clone(s.frames), copied(s.totals)
 	}
 }
 
@@ -90,7 +95,7 @@ func (s *shared) clone(as map[*class]*class) *shared {
 	other := *s
 	other.cov, other.image, other.x, other.room = s.cov.lend(as), nil, nil, room{}
 	for _, v := range []*[]float64{&other.alpha, &other.h, &other.c, &other.atMean, &other.norm} {
-		*v = slices.Clone(*v)
+		*v = copied(*v)
 	}
 	other.columns = slices.Clone(s.columns)
 	return &other
@@ -132,7 +137,7 @@ func (c *covariance) own() {
 		return
 	}
 	c.lent = false
-	c.rows, c.diff, c.means = slices.Clone(c.rows), slices.Clone(c.diff), slices.Clone(c.means)
+	c.rows, c.diff, c.means = copied(c.rows), copied(c.diff), copied(c.means)
 }
 
 // clone returns the support of a clone, whose classes are those that as has. Once all are asked
@@ -141,8 +146,8 @@ func (s *support) clone(as map[*class]*class) support {
 	s.lent = s.done == len(s.asked)
 	other := *s
 	if !s.lent {
-		other.Class, other.Shots = slices.Clone(s.Class), slices.Clone(s.Shots)
-		other.Scores, other.Unknown = slices.Clone(s.Scores), slices.Clone(s.Unknown)
+		other.Class, other.Shots = slices.Clone(s.Class), copied(s.Shots)
+		other.Scores, other.Unknown = copied(s.Scores), copied(s.Unknown)
 	}
 	other.asked = slices.Clone(s.asked)
 	for i, a := range other.asked {

@@ -105,3 +105,30 @@ func TestACloneSharesVectorsAndFactor(t *testing.T) {
 		t.Error("not the class that has changed alone is copied")
 	}
 }
+
+// What a session's examples say of it stays what it was when a clone asks its own anew, whether
+// the original had settled or not when it was cloned, and the other way round.
+func TestACloneHasASupportOfItsOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(83, 1))
+	for _, settled := range []bool{true, false} {
+		for _, swapped := range []bool{true, false} {
+			c, _ := teach(t, niwtest.Prior(rng, 20), variants["session"], []int{4, 4, 4})
+			query := niwtest.Vector(rng, 20, 0)
+			everything(t, c, query)
+			if !settled {
+				test.OK(t, c.Remove("c0", 3)) // the numbers have room where those before were
+			}
+			stays, changes := c, c.Clone()
+			if swapped {
+				stays, changes = changes, stays
+			}
+			want := slices.Clone(stays.Support().Scores)
+			test.OK(t, changes.Remove("c1", 2))
+			test.OK(t, changes.Add("c0", niwtest.Vector(rng, 20, 1)))
+			everything(t, changes, query)
+			if got := stays.Support().Scores; !slices.Equal(got, want) {
+				t.Errorf("settled %v, swapped %v: the support is %v, and was %v", settled, swapped, got, want)
+			}
+		}
+	}
+}
