@@ -31,7 +31,7 @@ const PLACE = '<template id="blocks"></template>';
 /** The title in the page, to be replaced. */
 const TITLE = '<title>metaqda</title>';
 
-/** Bytes from which a file is large for a mail: base64 with its line ends adds 37 %, which gives 10 MB. */
+/** Bytes from which a file is large for a mail: base64 in lines of 76 characters makes 10 MB of it. */
 export const LARGE = 7.3e6;
 /** Most bytes of one file that a browser should be asked to open. */
 export const MOST = 64e6;
