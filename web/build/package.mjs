@@ -10,7 +10,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -41,7 +41,7 @@ if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 
 console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
 
 async function bundle() {
-  const names = ['index', 'knn-classifier', 'worker', 'storage', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'];
+  const names = ['index', 'knn-classifier', 'worker', 'storage', 'extractors', 'efficientnet-lite0', 'sounds', 'hands', 'element'];
   await bundleEntries({ ...Object.fromEntries(names.map((name) => [name, `library/${name}.js`])), function: 'extractor/own/function.js' }, out, record);
   // Each by itself: a bundler that has window and worker share a file (Parcel) loses it in the worker.
   for (const name of ['worker-thread', 'storage-thread']) await bundleEntries({ [name]: `library/${name}.js` }, out, record, { splitting: false });
@@ -89,12 +89,13 @@ async function copy() {
 /** Names the graphs of networks so that no bundler (Parcel) makes modules of them. */
 async function plainGraphs() {
   for (const folder of [builtIn, 'kinds/hands/hand', 'kinds/sounds/speech']) await rename(path.join(out, folder, 'model.json'), path.join(out, folder, 'model.json.txt'));
-  for (const name of [builtIn, 'hands', 'sounds']) {
-    const text = await readFile(path.join(out, `${name}.js`), 'utf8');
-    const plain = text.replace(/(new URL\("[^"]+\/model\.json)"/g, '$1.txt"');
-    if (plain === text) throw new Error(`${name}.js names no graph of a network.`);
-    await writeFile(path.join(out, `${name}.js`), plain);
+  let renamed = 0;
+  for (const name of (await readdir(out)).filter((one) => one.endsWith('.js'))) {
+    const text = await readFile(path.join(out, name), 'utf8');
+    const plain = text.replace(/(new URL\("[^"]+\/model\.json)"/g, (_, address) => { renamed++; return `${address}.txt"`; });
+    if (plain !== text) await writeFile(path.join(out, name), plain);
   }
+  if (renamed !== 3) throw new Error(`${renamed} graphs of networks are named in the modules, and there are 3.`);
 }
 
 /** Entries in a folder as files too, for bundlers that do not read the exports of package.json (Parcel). */
@@ -111,9 +112,9 @@ function manifest() {
     name: 'metaqda', version,
     description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
-    license: 'Apache-2.0', ...Object.fromEntries(Object.entries({ repository, homepage, bugs }).filter(([, value]) => value)), type: 'module', sideEffects: ['./inline.js', './*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
+    license: 'Apache-2.0', ...Object.fromEntries(Object.entries({ repository, homepage, bugs }).filter(([, value]) => value)), type: 'module', sideEffects: ['./inline.js', './element.js', './*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './inline': entry('inline'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
+      '.': entry('index'), './inline': entry('inline'), './element': entry('element'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
       './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/sounds': entry('sounds'), './extractors/hands': entry('hands'), './extractors/function': entry('function', 'extractor/own'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },

@@ -1,0 +1,115 @@
+// @ts-check
+/**
+ * <metaqda-classifier>: a few-shot classifier of what the camera sees, as one element. Importing this module defines it.
+ *
+ * Events: `ready`; `example`, {label, ids}; `answer`, a Prediction, several times a second; `failed`, an error with a
+ * sentence. Parts to style: video, form, label, add, undo, answer.
+ */
+import { createClassifier } from './classifier/create.js';
+import { loadExtractor, prior } from './efficientnet-lite0.js';
+
+/** @import {Classifier} from './classifier/classifier.js' */
+/** @import {Picture} from './inputs.js' */
+
+const FRAMES = 3; // of one press: one burst, which counts as one example
+const PAUSE = 100; // milliseconds between answers, so that the page stays responsive
+
+const MARKUP = `
+<video part="video" autoplay playsinline muted></video>
+<form part="form">
+  <input part="label" aria-label="What is it?" placeholder="what is it?" required>
+  <button part="add" disabled>This is it</button>
+  <button part="undo" type="button" disabled>Undo</button>
+</form>
+<output part="answer">The network is loading.</output>`;
+const STYLE = ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
+
+// A server that renders pages has no elements, and may import this module.
+const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
+
+export class MetaqdaClassifier extends Base {
+  /** What it knows; null until `ready` and after it left the page. @type {Classifier<Picture> | null} */
+  classifier = null;
+  /** Ends with its stay in the page. */
+  #stay = new AbortController();
+
+  connectedCallback() {
+    const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
+    shadow.innerHTML = MARKUP;
+    const style = new CSSStyleSheet(); // a policy may forbid style elements
+    style.replaceSync(STYLE);
+    shadow.adoptedStyleSheets = [style];
+    this.#stay = new AbortController();
+    const { signal } = this.#stay;
+    this.#run(signal).catch((error) => {
+      if (signal.aborted) return;
+      this.#part('answer').textContent = error.name === 'NotAllowedError' ? 'The camera is not allowed: allow it for this page, and reload.' : error.message;
+      this.#tell('failed', error);
+    });
+  }
+
+  disconnectedCallback() { this.#stay.abort(); }
+
+  /** @param {string} name @returns {any} */
+  #part(name) { return this.shadowRoot?.querySelector(`[part=${name}]`); }
+
+  /** @param {string} name @param {unknown} [detail] */
+  #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true })); }
+
+  /** Loads, then answers about frames for as long as it is in the page. @param {AbortSignal} signal */
+  async #run(signal) {
+    const video = this.#part('video');
+    const extractor = await loadExtractor();
+    signal.addEventListener('abort', () => extractor.close());
+    if (signal.aborted) return extractor.close();
+    const classifier = await createClassifier({ extractor, prior: prior() });
+    signal.addEventListener('abort', () => { classifier.dispose(); this.classifier = null; });
+    if (signal.aborted) return classifier.dispose();
+    if (!navigator.mediaDevices) throw new Error('There is no camera here: open the page by https or on localhost.');
+    const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+    const stop = () => { for (const track of stream.getTracks()) track.stop(); };
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) return stop();
+    video.srcObject = stream;
+    await video.play();
+    this.classifier = classifier;
+    this.#listen(classifier, video, signal);
+    this.#part('answer').textContent = 'Show something, say what it is, and add it.';
+    this.#tell('ready');
+    while (!signal.aborted) {
+      if (!document.hidden && Object.values(classifier.counts).some((n) => n > 0)) {
+        const answer = await classifier.predict(video);
+        if (signal.aborted) return;
+        this.#part('answer').textContent = answer.headline;
+        this.#tell('answer', answer);
+      }
+      await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+    }
+  }
+
+  /** @param {Classifier<Picture>} classifier @param {HTMLVideoElement} video @param {AbortSignal} signal */
+  #listen(classifier, video, signal) {
+    const [form, label, add, undo] = ['form', 'label', 'add', 'undo'].map((name) => this.#part(name));
+    const enabled = () => { undo.disabled = classifier.steps.undo === ''; };
+    const adding = async () => {
+      add.disabled = true;
+      try {
+        const burst = [];
+        for (let i = 0; i < FRAMES; i++) burst.push(await classifier.embed(video));
+        const ids = await classifier.addExamples(burst, burst.map(() => label.value), { group: crypto.randomUUID() });
+        this.#tell('example', { label: classifier.label(label.value), ids });
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#part('answer').textContent = /** @type {Error} */ (error).message;
+        this.#tell('failed', error);
+      }
+      add.disabled = false;
+      enabled();
+    };
+    form.addEventListener('submit', (/** @type {Event} */ event) => { event.preventDefault(); void adding(); }, { signal });
+    undo.addEventListener('click', () => { classifier.undo(); enabled(); }, { signal });
+    add.disabled = false;
+  }
+}
+
+globalThis.customElements?.define('metaqda-classifier', MetaqdaClassifier);

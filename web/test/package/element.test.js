@@ -1,0 +1,65 @@
+// @ts-check
+/** The custom element, from the packed package, in Chromium with a camera that is made up. */
+import assert from 'node:assert/strict';
+import { cpSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { serveSite, visit } from '../browser/harness.js';
+import { project, run } from './project.js';
+
+const CAMERA = { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'], context: { permissions: ['camera'] } };
+
+test('one line of HTML is taught, answers, tells of it, undoes, and frees the camera when it leaves', async () => {
+  const { folder, package: from } = project();
+  const out = path.join(folder, 'site');
+  cpSync(from, path.join(out, 'metaqda'), { recursive: true });
+  writeFileSync(path.join(out, 'index.html'), '<!doctype html><html lang="en"><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="metaqda/element.js"></script><metaqda-classifier></metaqda-classifier>');
+  const site = await serveSite(out);
+  try {
+    await visit({ site, open: false, ...CAMERA }, async ({ page }) => {
+      await page.addInitScript(() => {
+        const scope = /** @type {any} */ (globalThis);
+        scope.told = [];
+        for (const name of ['ready', 'example', 'answer', 'failed']) addEventListener(name, (event) => scope.told.push([name, /** @type {CustomEvent} */ (event).detail]));
+      });
+      await page.goto(`${site.origin}/`);
+      const told = (/** @type {string} */ name) => page.evaluate((wanted) => /** @type {any} */ (globalThis).told.filter((/** @type {[string, any]} */ [one]) => one === wanted).map((/** @type {[string, any]} */ [, detail]) => detail), name);
+      const answer = page.locator('metaqda-classifier output');
+      await answer.filter({ hasText: 'Show something' }).waitFor();
+      for (const [i, label] of ['green', 'other'].entries()) {
+        await page.getByLabel('What is it?').fill(label);
+        await page.getByRole('button', { name: 'This is it' }).click();
+        await page.waitForFunction((n) => /** @type {any} */ (globalThis).told.filter((/** @type {any[]} */ [name]) => name === 'example').length === n, i + 1);
+      }
+      const element = page.locator('metaqda-classifier');
+      const counts = () => element.evaluate((/** @type {any} */ one) => one.classifier.counts);
+      assert.deepEqual(await counts(), { green: 3, other: 3 });
+      await answer.filter({ hasText: /(green|other):? \d+ %|none of these/i }).waitFor();
+      const examples = await told('example');
+      assert.deepEqual(examples.map((/** @type {any} */ { label, ids }) => [label, ids.length]), [['green', 3], ['other', 3]]);
+      const { probabilities, none } = (await told('answer')).at(-1);
+      assert.ok(Math.abs(none + probabilities.green + (probabilities.other ?? 0) - 1) < 1e-9);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      assert.equal((await counts()).other ?? 0, 0);
+      // Its parts are styled from outside.
+      assert.deepEqual(await element.evaluate((one) => [...one.shadowRoot?.querySelectorAll('[part]') ?? []].map((part) => part.getAttribute('part'))), ['video', 'form', 'label', 'add', 'undo', 'answer']);
+      const state = await element.evaluate((/** @type {any} */ one) => {
+        const [track] = one.shadowRoot.querySelector('video').srcObject.getTracks();
+        one.remove();
+        return [track.readyState, one.classifier];
+      });
+      assert.deepEqual(state, ['ended', null]);
+      // Back in the page it begins anew.
+      await page.evaluate(() => { document.body.append(document.createElement('metaqda-classifier')); });
+      await answer.filter({ hasText: 'Show something' }).waitFor();
+      assert.deepEqual(await told('failed'), []);
+    });
+  } finally {
+    await site.stop();
+  }
+});
+
+test('a server may import the element', () => {
+  const { folder } = project({ 'server.mjs': "import 'metaqda/element'; console.log(JSON.stringify('customElements' in globalThis));" });
+  assert.equal(run(folder, 'server.mjs'), false);
+});
