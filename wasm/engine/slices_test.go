@@ -20,12 +20,18 @@ import (
 	"metaqda/wasm/store"
 )
 
-// slow returns an engine that works in slices, as in a tab: its clock advances a millisecond at
-// each look.
-func slow(s store.Store) *Engine {
+// slow returns an engine that works in slices, as in a tab: its clock advances two thirds of a
+// slice at each look. Each call of next lets it enrol one slice more; done lets it go on.
+func slow(s store.Store) (e *Engine, next, done func()) {
 	var looks atomic.Int64
-	now := func() time.Time { return time.UnixMilli(looks.Add(1)) }
-	return New(s, "", Hooks{Now: now, Yield: func(bool) { runtime.Gosched() }})
+	now := func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) }
+	gate := make(chan struct{})
+	e = New(s, "", Hooks{Now: now, Yield: func(urgent bool) {
+		if runtime.Gosched(); !urgent {
+			<-gate
+		}
+	}})
+	return e, func() { gate <- struct{}{} }, func() { close(gate) }
 }
 
 // Enrolling in slices, while pictures and classes come and go, gives the same answers as
@@ -46,7 +52,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	}
 	w.Flush()
 
-	e := slow(s)
+	e, next, done := slow(s)
 	test.OK(t, e.Start())
 	if e.Ready() {
 		t.Fatal("the test wants more pictures than are enrolled at once")
@@ -56,12 +62,17 @@ func TestSlicesComeToTheSame(t *testing.T) {
 		t.Fatalf("%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
 	}
 	test.OK(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
+	next()
 	token := test.Must(e.RemoveClass(classes[10].ID))(t)
+	next()
 	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil, "")))
+	next()
 	test.OK(t, first(e.Undo(token)))
+	next()
 	test.Must(e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID))(t)
 	test.OK(t, e.RenameClass(classes[6].ID, "renamed"))
 	test.OK(t, first(e.RemoveClass(classes[5].ID)))
+	done()
 	e.Await()
 	e.Flush()
 
@@ -105,7 +116,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	test.OK(t, first(w.AddExample(last, huge, nil, ""))) // the plain prior can compute with it
 	w.Flush()
 
-	e := slow(s)
+	e, _, done := slow(s)
 	test.OK(t, e.Start())
 	narrow := make([]float64, dim) // so narrow that distant pictures break the computation
 	for i := range narrow {
@@ -118,6 +129,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	test.OK(t, e.taught.ReplacePrior(test.Must(metaqda.DecodePrior(b))(t)))
 	e.prepare()
 	e.mu.Unlock()
+	done()
 	e.Await()
 	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
 		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
