@@ -35,7 +35,7 @@ export function shell(command, cwd) {
 export const installed = (name) => FOLDERS.some((folder) => existsSync(path.join(folder, name)));
 
 /** Puts npm packages of the tests into a project. @param {string} folder @param {string[]} names */
-function link(folder, names) {
+export function link(folder, names) {
   for (const name of names) {
     const to = path.join(folder, 'node_modules', name);
     mkdirSync(path.dirname(to), { recursive: true });
