@@ -36,6 +36,7 @@ test('the button is there once something is taught, and its dialog can be read',
   await teachThree(page);
   await page.getByRole('button', { name: 'Use it…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Use it' });
+  await dialog.waitFor(); // it is fetched first, and Escape before that closes nothing
   assert.deepEqual(await faults(page), [], 'the choices');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
