@@ -15,16 +15,17 @@ type Explanation struct {
 	Rest  float64   // what belongs to no cell: how common both are, and what the prior expects of any picture
 }
 
-// Explain says which of n cells of a picture speak for a class, and how much. cells holds n
-// vectors of length d, one after the other, whose mean is the picture's embedding: what a network
-// has before it averages over its places. class and against are indices into Classes; one of them
-// may be -1, for none of the classes.
+// Explain says which of n cells of a picture speak for a class, and how much. Cells are what a
+// network has before it averages over places. cells holds n vectors of length d, one after the
+// other; their mean is the embedding. class and against are indices into Classes. One of them may
+// be -1, for none of the classes.
 //
 // The score of a class is linear in the transformed embedding. So it is a sum over the cells, but
-// for the power and the scaling to length one; [embed.Transform.SplitTo] says how these are
-// split. It returns the errors of [Classifier.Predict], and an [Error] with the code "argument"
-// for cells that are not n vectors of length d, for a class that there is not, and for one
-// without examples. Cost that of two predictions, and n d.
+// for the power and the scaling to length one: [embed.Transform.SplitTo] says how these are split.
+//
+// It returns the errors of [Classifier.Predict]. It returns an [Error] with the code "argument" for
+// cells that are not n vectors of length d, and for a class that is unknown or has no examples.
+// Cost that of two predictions, and n d.
 func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanation, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {

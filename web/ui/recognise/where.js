@@ -56,6 +56,15 @@ export class Where {
 
   async #draw() {
     const turn = ++this.#turn;
+    try {
+      await this.#outline(turn);
+    } catch { // a class has gone meanwhile, so another answer is on its way
+      if (turn === this.#turn) this.overlay.hidden = this.element.hidden = true;
+    }
+  }
+
+  /** @param {number} turn */
+  async #outline(turn) {
     const asked = this.#asked;
     const { of = null, next = null } = asked ? rivals(asked.answer) : {};
     if (!asked || !of || !this.#on) {
