@@ -263,6 +263,7 @@ test-targets: build build/emoji.npz numpy
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
 	METAQDA_SECONDS=3 $(MAKE) bench-live
 	$(MAKE) bench-blocks BLOCKS='8 3 64'
+	$(MAKE) bench-rate RATE=64
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
 	$(MAKE) soak-kills KILLS=10
 	$(MAKE) docs
@@ -448,6 +449,10 @@ bench-live: build ## what recognising sounds live takes of the processor, by a m
 .PHONY: bench-blocks
 bench-blocks: package ## how long calls of the npm package block the thread at a thousand classes
 	@$(NODE) web/test/bench/blocks.mjs $(BLOCKS)
+
+.PHONY: bench-rate
+bench-rate: package ## predictions a second of the npm package, beside the nearest mean in plain JavaScript
+	@$(NODE) web/test/bench/rate.mjs $(RATE)
 
 # ---- checks -----------------------------------------------------------------
 

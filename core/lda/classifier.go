@@ -75,6 +75,7 @@ type Classifier struct {
 	left      *leftOuts          // nil when not computed
 	work      work
 	spare     *sync.Pool // of *work, for concurrent predictions
+	linear    *linear
 	z         []float64
 
 	others     []*Classifier // one for each share of [Parts]

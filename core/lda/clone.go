@@ -42,6 +42,9 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 		other.support = c.support.clone(as)
 		other.work = other.newWork()
 		other.spare = &sync.Pool{New: func() any { w := other.newWork(); return &w }}
+		if l := c.linear; !l.all() {
+			other.linear = &linear{worth: l.worth, piece: l.piece}
+		}
 	}
 	for _, o := range c.others {
 		other.others = append(other.others, o.cloneFor(other, as))

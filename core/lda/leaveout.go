@@ -74,7 +74,7 @@ func (c *Classifier) leaveOutExactly(dst []float64, k *class, b int) (none float
 	c.changed()
 	c.grouped = true // the bursts stay as they are
 	a := c.answering()
-	return a.probabilities(dst, a.own(), z[a], &a.work)
+	return a.probabilitiesAt(dst, a.own(), z[a], &a.work)
 }
 
 // leftOuts answers for examples left out one after the other.

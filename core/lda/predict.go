@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -40,7 +39,9 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 //
 // Cost, in multiply-adds, 2 r d to whiten x with a spiked prior of rank r, or d²/2, and for
 // ρ = N-C residuals of N examples in C classes ρ d + ρ²/2 + C (d+ρ), from ρ = d on
-// d²/2 + C d. Nothing is allocated once the classifier has settled.
+// d²/2 + C d. Where [Classifier.Prepare] is called between answers, C d once so many were asked
+// for since the last change that this is worth it: the scores are linear in x. Then answers
+// differ by rounding. Nothing is allocated once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("lda: destination of wrong length")
@@ -55,21 +56,30 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	posterior := c.own()
 	w := c.spare.Get().(*work)
 	defer c.spare.Put(w)
+	if c.weigh(w.u, x, w) {
+		return c.probabilities(dst, posterior, w), nil
+	}
 	if err := c.whiten(w.z, x); err != nil {
 		return 0, err
 	}
-	return c.probabilities(dst, posterior, w.z, w), nil
+	return c.probabilitiesAt(dst, posterior, w.z, w), nil
 }
 
 // Settled reports whether an answer changes nothing: all that it needs is computed.
 func (c *Classifier) Settled() bool {
-	return len(c.taught) == 0 || c.chosen != nil && c.chosen.settled && c.chosen.posterior != nil
+	a := c.chosen
+	return len(c.taught) == 0 || a != nil && a.settled && a.posterior != nil && !a.linear.due()
 }
 
-// probabilities answers a whitened query of a classifier that has settled.
-func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64, w *work) (none float64) {
+// probabilitiesAt answers a whitened query of a classifier that has settled.
+func (c *Classifier) probabilitiesAt(dst []float64, posterior *session.Posterior, z []float64, w *work) (none float64) {
 	c.shared.scoresTo(w.u, z, w)
 	floats.Scale(w.slope, w.u)
+	return c.probabilities(dst, posterior, w)
+}
+
+// probabilities answers a query whose scores are w.u.
+func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, w *work) (none float64) {
 	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
 	for i, j := 0, 0; i < len(c.classes); i++ {
 		dst[i] = 0
@@ -135,6 +145,7 @@ func (c *Classifier) settle() {
 	c.shared.settle(c.taught)
 	c.work = c.newWork()
 	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}
+	c.linear = c.newLinear()
 	c.posterior, c.inferring, c.left, c.support.done, c.settled = nil, nil, nil, 0, true
 }
 
@@ -204,31 +215,11 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	}
 	rows := p.Weights.RawMatrix()
 	c.weightsTo(rows, c.shared.columns)
-	origin := make([]float64, c.Dim())
-	c.prior.WhitenTo(origin, origin)
-	c.shared.scoresTo(p.Intercept, origin, &c.work)
+	c.interceptTo(p.Intercept)
 	for j, k := range c.taught {
 		p.Labels[j] = k.label
 	}
-	floats.Scale(c.work.slope, p.Intercept)
 	return p, nil
-}
-
-// weightsTo stores in row j what x is weighed by in u of the class in a column of the covariance,
-// the j-th of some. The classifier has settled. Cost for each n d + n², or d², and twice what it
-// takes to whiten a vector.
-func (c *Classifier) weightsTo(rows blas64.General, columns []int) {
-	s := c.shared
-	for j, column := range columns {
-		row := rowOf(rows, j)
-		copy(row, s.cov.mean(column))
-		blas64.Gemv(blas.Trans, -1, s.cov.meanRows(), vector(s.alpha), 1, vector(row))
-		floats.Scale(s.h[column]*c.work.slope, row)
-	}
-	s.cov.solveRows(rows)
-	for j := range columns {
-		c.prior.AdjointTo(rowOf(rows, j))
-	}
 }
 
 // WeightsTo stores in dst what the score of a class depends on at x, both of length d: with u_j
@@ -280,22 +271,4 @@ func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest fl
 		}
 	}
 	return rest - floats.Dot(dst, x), nil
-}
-
-// solveRows overwrites the rows of b, whitened, with A⁻¹ times them. Cost n d + n², or d²,
-// for each.
-func (c *covariance) solveRows(b blas64.General) {
-	if c.n == 0 {
-		return
-	}
-	t := blas64.General{Rows: b.Rows, Cols: c.n, Stride: c.n, Data: make([]float64, b.Rows*c.n)}
-	c.imagesTo(t, b)
-	blas64.Trsm(blas.Right, blas.Trans, 1, c.factor(), t)
-	if c.primal {
-		for i := range b.Rows {
-			copy(rowOf(b, i), rowOf(t, i))
-		}
-		return
-	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, t, c.differences(), 1, b)
 }

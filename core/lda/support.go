@@ -63,6 +63,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 		}
 	}
 	c.Session()
+	c.chosen.learn()
 	return true
 }
 

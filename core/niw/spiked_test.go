@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -88,7 +89,7 @@ func TestAdjointSaysWhatWhiteningDoes(t *testing.T) {
 			p.WhitenTo(white, v)
 			p.WhitenTo(origin, origin)
 			want := floats.Dot(f, white) - floats.Dot(f, origin)
-			p.AdjointTo(f)
+			p.AdjointRowsTo(blas64.General{Rows: 1, Cols: d, Stride: d, Data: f})
 			near(t, fmt.Sprint("product of prior ", i), floats.Dot(f, v), want, 1e-11)
 		}
 	}

@@ -40,15 +40,17 @@ func (p *Prior) UnwhitenTo(w []float64) {
 	blas64.Trmv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: len(w), Data: w, Inc: 1})
 }
 
-// AdjointTo overwrites f, of length d, with g such that gᵀv = fᵀ(L⁻¹v) for every v.
-// Same cost as [Prior.WhitenTo].
-func (p *Prior) AdjointTo(f []float64) {
+// AdjointRowsTo overwrites the rows f of b, n×d, with g such that gᵀv = fᵀ(L⁻¹v) for every v, L⁻¹
+// being what [Prior.WhitenTo] applies. Same cost as [Prior.WhitenRowsTo].
+func (p *Prior) AdjointRowsTo(b blas64.General) {
 	if s := p.Spiked; s != nil {
-		s.apply(f, s.whiten)
-		floats.Div(f, s.Scale)
+		s.applyRows(b, s.whiten)
+		for i := range b.Rows {
+			floats.Div(b.Data[i*b.Stride:i*b.Stride+b.Cols], s.Scale)
+		}
 		return
 	}
-	blas64.Trsv(blas.Trans, p.L.RawTriangular(), blas64.Vector{N: len(f), Data: f, Inc: 1})
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.L.RawTriangular(), b)
 }
 
 // vectorBlock is the edge of the diagonal blocks in [SolveTo].
