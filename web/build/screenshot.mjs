@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Takes the README's picture of the page: samples taught, one recognised.
+ * Takes the pictures of the page in the READMEs: samples taught, one recognised, and a film of it.
  *
- *   node web/build/screenshot.mjs    (after make build; writes web/screenshot.png and web/screenshot-phone.png)
+ *   node web/build/screenshot.mjs    (after make build; writes web/screenshot.png, web/screenshot-phone.png and web/film.webp)
  */
 import path from 'node:path';
 import sharp from 'sharp';
-import { root, status, visit } from '../test/browser/harness.js';
+import { recognise, root, sample, status, visit } from '../test/browser/harness.js';
 
 /** @param {string} name @param {import('playwright-core').BrowserContextOptions} context @param {string} sample */
 async function take(name, context, sample) {
@@ -23,3 +23,26 @@ async function take(name, context, sample) {
 
 await take('screenshot.png', { viewport: { width: 1280, height: 820 } }, 'umbrella');
 await take('screenshot-phone.png', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true }, 'bicycle');
+
+/** A film: classes are taught by samples, drawings in a style that none of them has are recognised, and something that was not taught. */
+await visit({ context: { viewport: { width: 1100, height: 720 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+  /** @type {Buffer[]} */
+  const frames = [];
+  /** @type {number[]} */
+  const delay = [];
+  const take = async (/** @type {number} */ milliseconds) => {
+    frames.push(await page.screenshot());
+    delay.push(milliseconds);
+  };
+  await take(1500);
+  await page.getByRole('button', { name: 'Try it with samples' }).click();
+  for (let taught = false; !taught;) {
+    await take(250);
+    taught = (await page.locator('#status').textContent() ?? '').includes('The samples are taught.');
+  }
+  for (const asked of ['umbrella', 'bicycle', 'cat', 'elephant']) {
+    await recognise(page, sample('fluent-emoji-flat', asked));
+    await take(2200);
+  }
+  await sharp(frames, { join: { animated: true } }).webp({ delay, loop: 0, quality: 80, effort: 6 }).toFile(path.join(root, 'web/film.webp'));
+});
