@@ -30,7 +30,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
 /** Of the npm package, what the page uses. */
 const OF_PAGE = ['web/library/page.js', 'web/library/storage.js', 'web/library/extractors.js', 'web/library/kinds.js', 'web/library/kept.js'];
-const APART = /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;
+const APART = /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$|^web\/screenshot/;
 const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
 const VARIANT = /\.(br|gz)$/;

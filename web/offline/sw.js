@@ -64,7 +64,7 @@ async function fill() {
   if (manifest.version !== version) throw new Error(`this is version ${version}, the site is ${manifest.version}`);
   const cache = await caches.open(cacheName);
   const known = await formerFiles();
-  const wanted = manifest.files.filter(needed);
+  const wanted = manifest.files.filter((file) => !onDemand(file));
   // A few at a time: hundreds of requests at once starve a phone.
   const queue = wanted.values();
   await Promise.all(Array.from({ length: 6 }, async () => {
@@ -72,11 +72,6 @@ async function fill() {
   }));
   await keepUsed(cache, manifest.files, known);
   await cache.put(address('manifest.json'), response);
-}
-
-/** @param {SiteFile} file whether every page can ask for it while offline */
-function needed(file) {
-  return !file.path.startsWith('web/screenshot') && !onDemand(file);
 }
 
 /** @param {SiteFile} file whether it is for extractors other than the page's own of pictures, or for sketches; what each extractor is has to be known offline */

@@ -54,7 +54,7 @@ function target(name) {
     if (!written.has(`source/${name}/index.html`)) write(`source/${name}/index.html`, name, `<h1>${escaped(name)}</h1><pre>${escaped(files.join('\n'))}</pre>`);
     return `source/${name}/index.html`;
   }
-  if (/\.(png|svg|safetensors)$/.test(name)) {
+  if (/\.(png|webp|svg|safetensors)$/.test(name)) {
     mkdirSync(path.dirname(path.join(out, name)), { recursive: true });
     cpSync(absolute, path.join(out, name));
     return name;

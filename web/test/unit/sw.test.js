@@ -136,7 +136,7 @@ class World {
 }
 
 /** @type {Record<string, string>} */
-const first = { 'index.html': 'page 1', 'web/app.js': 'app', 'metaqda.wasm': 'engine', 'web/screenshot.png': 'large', 'THIRD_PARTY.md': 'notices' };
+const first = { 'index.html': 'page 1', 'web/app.js': 'app', 'metaqda.wasm': 'engine', 'use/p5.min.js': 'for sketches', 'THIRD_PARTY.md': 'notices' };
 
 test('installing keeps everything that is needed offline, and then answers without the network', async () => {
   const world = new World('v1', first);
@@ -151,7 +151,7 @@ test('installing keeps everything that is needed offline, and then answers witho
   assert.equal(await text('?simd=0', { mode: 'navigate' }), 'page 1');
   assert.equal(await text('anything/else', { mode: 'navigate' }), 'page 1');
   assert.equal(await text('THIRD_PARTY.md', { mode: 'navigate' }), 'notices');
-  const missing = await worker.ask(`${SCOPE}web/screenshot.png`);
+  const missing = await worker.ask(`${SCOPE}use/p5.min.js`);
   assert.equal(missing?.status, 504);
 });
 
