@@ -178,7 +178,7 @@ package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.jso
 .PHONY: build/metaqda.wasi.wasm
 build/metaqda.wasi.wasm: $(MODULES)
 	@mkdir -p $(@D)
-	GOOS=wasip1 GOARCH=wasm $(GO_BUILD_SMALL) -buildmode=c-shared -o $@ ./wasm/wasi
+	GOOS=wasip1 GOARCH=wasm $(GO_BUILD_SMALL) -buildmode=c-shared -o $@ ./wasm/library
 
 # The package, the engine and the network of pictures come together in build/wheel. The engine is packed by xz: deflate,
 # the wheel's own way, leaves it 0.4 MB larger.
@@ -466,12 +466,12 @@ check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and 
 	@echo "== vet"
 	@$(GO) vet ./...
 	@$(WASM) $(GO) vet ./...
-	@GOOS=wasip1 GOARCH=wasm $(GO) vet ./wasm/wasi
+	@GOOS=wasip1 GOARCH=wasm $(GO) vet ./wasm/library
 	@echo "== staticcheck"
 	@$(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@$(BIN)/staticcheck ./...
 	@$(WASM) $(BIN)/staticcheck ./...
-	@GOOS=wasip1 GOARCH=wasm $(BIN)/staticcheck ./wasm/wasi
+	@GOOS=wasip1 GOARCH=wasm $(BIN)/staticcheck ./wasm/library
 	@echo "== tsc"
 	@cd web && $(NPM) run --silent check
 	@echo "== biome"

@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -71,12 +72,15 @@ func (c *Classifier) fitting(x []float64) error {
 	return c.lda.Check(x)
 }
 
-// Label says to which class each example goes, and to which group all go. Errors are those of
-// AddAll. Cost O(N+C).
-func (b *Bulk) Label(labels []string, group string) error {
+// Label says to which class and to which group each example goes. It returns an [Error] unless there
+// is one of both for each, and the errors of AddAll. Cost O(N+C).
+func (b *Bulk) Label(labels, groups []string) error {
 	defer b.of.writing()()
+	if len(groups) != len(b.examples) {
+		return &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(b.examples)) + " examples and " + strconv.Itoa(len(groups)) + " groups: give one group for each."}
+	}
 	for i := range b.examples {
-		b.examples[i].Group = group
+		b.examples[i].Group = groups[i]
 	}
 	b.labels = labels
 	return b.find()

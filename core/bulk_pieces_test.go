@@ -20,7 +20,7 @@ func bulk(t *testing.T, c *Classifier, labels []string, group string, rows [][]f
 		test.OK(t, b.Take(slices.Concat(some...)))
 		between()
 	}
-	test.OK(t, b.Label(labels, group))
+	test.OK(t, b.Label(labels, slices.Repeat([]string{group}, len(labels))))
 	between()
 	ids = test.Must(b.End())(t)
 	between()
@@ -128,9 +128,10 @@ func TestExamplesInPiecesAreCheckedFirst(t *testing.T) {
 	test.OK(t, b.Take([]float32{1, 2, 3, 4, 5, 6}))
 	refused("value", "Vector 2 of the batch", b.Take([]float32{1, 2, float32(math.NaN())}))
 	test.OK(t, b.Take([]float32{7, 8, 9}))
-	refused("argument", "", b.Label([]string{"a"}, ""))
-	refused("label", "", b.Label([]string{"a", "b", "\n"}, ""))
-	test.OK(t, b.Label([]string{"a", "b", "b"}, ""))
+	refused("argument", "", b.Label([]string{"a"}, []string{"", "", ""}))
+	refused("argument", "There are 3 examples and 1 groups", b.Label([]string{"a", "b", "b"}, []string{"g"}))
+	refused("label", "", b.Label([]string{"a", "b", "\n"}, []string{"", "", ""}))
+	test.OK(t, b.Label([]string{"a", "b", "b"}, []string{"", "", ""}))
 	// The dimension changes before the end.
 	c.Changed = nil
 	test.OK(t, c.RemoveClass("a"))

@@ -2,7 +2,7 @@
 //
 //	go run ./scripts/wasi
 //
-// It takes the table from the exported functions of wasm/wasi and their comments. Its test, which
+// It takes the table from the exported functions of wasm/library and their comments. Its test, which
 // `make check` runs, fails where the document says something else.
 package main
 
@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	source   = "wasm/wasi"
+	source   = "wasm/library"
 	document = "web/library/WASI.md"
 	begin    = "<!-- by scripts/wasi -->\n"
 	end      = "<!-- end -->\n"
@@ -65,7 +65,7 @@ type function struct{ name, goName, signature, about string }
 
 var export = regexp.MustCompile(`(?m)^//go:wasmexport (\w+)$`)
 
-// read returns the exported functions of a folder's Go files, those of main first, in the order
+// read returns the exported functions of a folder's Go files, those of exports first, in the order
 // of their source.
 func read(folder string) (functions []function, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -93,7 +93,7 @@ func read(folder string) (functions []function, err error) {
 }
 
 func rank(file string) int {
-	if strings.HasPrefix(filepath.Base(file), "main") {
+	if strings.HasPrefix(filepath.Base(file), "exports") {
 		return 0
 	}
 	return 1

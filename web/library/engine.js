@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * The other side of wasm/library: one program for all classifiers of this realm, its
- * functions as methods. Arguments go into the program's memory at the address that
- * mq_room returns, replies come from those of mq_reply and mq_answer.
+ * The other side of wasm/library: one program for all classifiers of this realm. WASI.md
+ * describes its functions.
  */
 import { simdSupported } from '../base/simd.js';
 import { start } from '../engine/program.js';
@@ -42,8 +41,8 @@ export class Engine {
   /** Makes room for n bytes. @param {number} n */
   reserve(n) {
     if (n > this.size || this.size > MOST_ROOM && n <= MOST_ROOM) {
-      this.call('mq_reserve', n); // more than it has is refused
-      this.room = this.#run('mq_room', n) >>> 0;
+      this.size = 0; // the room is gone even if there is no memory for another one
+      this.room = this.checked(Number(this.#run('mq_room', BigInt(n))));
       this.size = n;
     }
     this.fresh();
@@ -55,7 +54,7 @@ export class Engine {
   /** Frees something. @param {string} name @param {number} what */
   free(name, what) { if (!this.program.ended()) this.program.exports[name](what); }
 
-  /** @param {string} name @param {...number} args */
+  /** @param {string} name @param {...(number | bigint)} args */
   #run(name, ...args) {
     try {
       if (!this.program.ended()) return this.program.exports[name](...args);
@@ -87,17 +86,16 @@ export class Engine {
     rows.forEach((row, i) => this.floats.set(row, this.room / 4 + i * row.length));
   }
 
-  /** Writes the lengths of texts, these and another text, whose length it answers. @param {string[]} texts @param {string} last */
-  writeTexts(texts, last) {
-    const parts = [...texts, last].map((text) => encoder.encode(text));
+  /** Writes the lengths of texts and then the texts. @param {string[]} texts */
+  writeTexts(texts) {
+    const parts = texts.map((text) => encoder.encode(text));
     let at = 4 * texts.length;
     this.reserve(parts.reduce((n, part) => n + part.length, at));
-    new Uint32Array(this.bytes.buffer, this.room, texts.length).set(parts.slice(0, -1).map((part) => part.length));
+    new Uint32Array(this.bytes.buffer, this.room, texts.length).set(parts.map((part) => part.length));
     for (const part of parts) {
       this.bytes.set(part, this.room + at);
       at += part.length;
     }
-    return parts[texts.length].length;
   }
 
   /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */

@@ -32,7 +32,7 @@ def measure(classes, vectors, runs):
     for _ in range(runs):
         over, _ = seconds(lambda: engine._write(X))
         predicting, n = seconds(lambda: engine._call('predict', engine.handle, *X.shape))
-        back, answer = seconds(lambda: np.frombuffer(engine._reply(n)).reshape(vectors, -1))
+        back, answer = seconds(lambda: engine._numbers(n).reshape(vectors, -1))
         rows.append((over, predicting, back))
     if not (answer[:, 0] == want).all():
         raise SystemExit('speed: what was measured is not the answer')

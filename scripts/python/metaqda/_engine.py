@@ -1,9 +1,9 @@
-"""The engine, WebAssembly behind functions of numbers. wasm/wasi is the other side, and
+"""The engine, WebAssembly behind functions of numbers. wasm/library is the other side, and
 web/library/WASI.md describes the calls."""
 import ctypes
 import functools
-import json
 import lzma
+import struct
 import threading
 from pathlib import Path
 
@@ -12,6 +12,9 @@ import numpy as np
 from .errors import MetaqdaError
 
 LIMIT = 2**31 - 1  # bytes of one input: the engine's lengths have 32 bits
+ADD_CLASS = 1  # of mq_change
+WORKING = 1  # mq_step returns it while there is more to do
+DECISION = 2  # numbers after the probabilities of an answer to a job
 
 
 @functools.cache
@@ -55,55 +58,124 @@ class Engine:
         self._exports['_initialize'](self._store)
         self.handle = None
 
-    def create(self, **options):
+    def create(self, none_prior, prior, name, scale, extractor):
         """Makes the classifier of this instance."""
-        self.handle = self._call('create', self._write(_json(options)))
+        texts = [_text(t) for t in (prior, name, scale)]
+        self._write(*texts)
+        self.handle = self._call('create', float(none_prior), *map(len, texts))
+        if extractor:
+            texts = [_text(extractor.get(k)) for k in ('id', 'sha256')]
+            self._write(*texts)
+            self._call('identify', self.handle, *map(len, texts))
 
-    def open(self, file, **options):
-        """Makes the classifier of this instance from a file."""
-        options = _json(options)
-        self._write(file, options)
-        self.handle = self._call('open', len(file), len(options))
+    def open(self, file, prior=None):
+        """Makes the classifier of this instance from a file. prior is the sum of another one to use."""
+        prior = _text(prior)
+        self._write(file, prior)
+        self.handle = self._call('open', len(file), len(prior))
 
     def prior(self, file):
-        """Hands over a prior file and returns what it says of itself."""
-        return json.loads(self._reply(self._call('prior', self._write(file))))
+        """Hands over a prior file and returns its sum."""
+        return self._text(self._call('prior', self._write(file)))
 
     def configure(self, none_prior):
         self._call('configure', self.handle, float(none_prior))
 
-    def add(self, X, **what):
-        what = _json(what)
-        self._write(X, what)
-        return json.loads(self._reply(self._call('add', self.handle, *X.shape, len(what))))
+    def add(self, X, labels, of, groups=None):
+        """Adds rows to classes, all or none: `of` has an index into `labels` for each. Adds the
+        labels without a row, too. Returns the ids of the rows, and the labels as classes have them."""
+        self._write_texts(labels)
+        kept = self._text(self._call('labels', self.handle, len(labels))).split('\n')
+        bulk = self._call('add_begin', self.handle, *X.shape)
+        try:
+            self._write(X)
+            self._call('add_rows', bulk, X.size)
+            groups = [''] if groups is None else groups
+            self._write_texts([kept[i] for i in of] + groups)
+            self._call('add_labels', bulk, len(of), len(groups))
+            ids = self._text(self._call('add_end', self.handle, bulk)).split('\n')
+        finally:
+            self._exports['mq_add_stop'](self._store, bulk)
+        there = {label for label, _ in self.describe()['classes']}
+        for label in kept:
+            if label not in there:
+                self._call('change', self.handle, ADD_CLASS, self._write(_text(label)), 0)
+        return ids, kept
 
     def describe(self):
-        return json.loads(self._reply(self._call('describe', self.handle)))
+        """Returns what the classifier is; `classes` are pairs of a label and the ids of its examples."""
+        reply = self._reply(self._call('describe', self.handle))
+        dimension, none_prior, scaled, n = struct.unpack_from('<IdII', reply)
+        sizes = struct.unpack_from(f'<{n}I', reply, 20)
+        undo, redo, *lines = reply[20 + 4 * n:].decode().split('\n')
+        lines = iter(lines)
+        classes = [(next(lines), [next(lines) for _ in range(size)]) for size in sizes]
+        return {'dimension': dimension, 'none_prior': none_prior, 'scale': 'standardise' if scaled else None, 'classes': classes}
 
-    def answers(self, question, X=None):
+    def about(self):
+        """Returns the name, the extractor's id and sha256, and the prior's sum."""
+        return [self._text(self._call('about', self.handle, what)) for what in range(4)]
+
+    def unscaled(self):
+        """Returns whether the columns need a scale."""
+        return self._call('unscaled', self.handle) == 1
+
+    def predict(self, X):
         """Returns n×(1+C) probabilities: of none, and of each class."""
-        if X is None:
-            n = self._call(question, self.handle)
-        else:
-            self._write(X)
-            n = self._call(question, self.handle, *X.shape)
-        return np.frombuffer(self._reply(n))
+        self._write(X)
+        return self._numbers(self._call('predict', self.handle, *X.shape)).reshape(len(X), -1)
+
+    def classify(self, X):
+        """As predict, for rows that are judged together."""
+        self._write(X)
+        numbers = np.concatenate([numbers for numbers, _ in self._job('classify', *X.shape)])
+        return numbers.reshape(len(X), -1)[:, :-DECISION]
+
+    def leave_one_out(self):
+        """As predict, for the examples, each left out, in the order of describe."""
+        classes = self.describe()['classes']
+        answers = {}
+        for numbers, lines in self._job('leave_one_out'):
+            bursts = numbers.reshape(-1, 4 + len(classes) + DECISION)
+            ids = iter(lines[len(bursts):])  # after the headlines
+            for size, _, asked, *answer in bursts:
+                if not asked:
+                    raise MetaqdaError('empty', 'There is a single example, and nothing is left to compare it with: add another one.')
+                answers.update((next(ids), answer[:-DECISION]) for _ in range(int(size)))
+        return np.array([answers[i] for _, ids in classes for i in ids])
 
     def suggest(self, X, count):
+        """Returns which rows to label next, at most count of them."""
         self._write(X)
-        return json.loads(self._reply(self._call('suggest', self.handle, *X.shape, count)))['rows']
+        return np.concatenate([numbers for numbers, _ in self._job('suggest', *X.shape, count)]).astype(int)
 
     def watch(self, per_hour):
         return self._call('watch', self.handle, float(per_hour))
 
     def next(self, watch, seconds, p):
-        """Gives a watch its next probabilities, None where there was nothing to ask about."""
+        """Gives a watch its next probabilities, None where there was nothing to ask about. Returns
+        events (label, here, since, probability), and the label that is here, '' for none."""
         if p is not None:
             self._write(p)
-        return json.loads(self._reply(self._call('next', watch, float(seconds), -1 if p is None else len(p))))
+        n = self._call('next', watch, float(seconds), -1 if p is None else len(p))
+        numbers = self._numbers(3 * n + 1)
+        *labels, here = self._text(int(numbers[-1])).split('\n')
+        return [(label, here == 1, since, probability) for label, (here, since, probability) in zip(labels, numbers[:-1].reshape(-1, 3).tolist())], here
 
     def file(self, kind):
         return self._reply(self._call(kind, self.handle))
+
+    def _job(self, name, *args):
+        """Works at a job, and yields the numbers and lines of each piece of its answers."""
+        job, step = self._call(name, self.handle, *args), WORKING
+        try:
+            while step:
+                step = self._call('step', job)
+                if step != WORKING:
+                    n, length = map(int, self._numbers(2))
+                    yield self._numbers(2 + n)[2:], self._text(length).split('\n')
+        finally:
+            self._exports['mq_stop'](self._store, job)
 
     def _memory(self):
         return ctypes.addressof(self._exports['memory'].data_ptr(self._store).contents)
@@ -120,19 +192,33 @@ class Engine:
             at += a.nbytes
         return n
 
+    def _write_texts(self, texts):
+        """Writes the lengths of texts and then the texts."""
+        parts = [_text(t) for t in texts]
+        self._write(np.array([len(p) for p in parts], np.uint32), *parts)
+
     def _call(self, name, *args):
         try:
             n = self._exports['mq_' + name](self._store, *args)
         except self._trap as error:
             raise MetaqdaError('failed', f'The engine stopped ({str(error).splitlines()[0]}): fit the classifier again, with fewer or shorter vectors.') from error
         if n < 0:
-            error = json.loads(self._reply(-n))
-            raise MetaqdaError(error['code'], error['message'])
+            raise MetaqdaError(*self._text(-n).split('\n', 1))
         return n
 
     def _reply(self, n):
-        return ctypes.string_at(self._memory() + (self._exports['mq_reply'](self._store) & 0xFFFFFFFF), n)
+        return self._at('reply', n)
+
+    def _text(self, n):
+        return self._reply(n).decode()
+
+    def _numbers(self, n):
+        return np.frombuffer(self._at('answer', 8 * n))
+
+    def _at(self, what, n):
+        return ctypes.string_at(self._memory() + (self._exports['mq_' + what](self._store) & 0xFFFFFFFF), n)
 
 
-def _json(what):
-    return json.dumps({k: v for k, v in what.items() if v is not None}, ensure_ascii=False).encode('utf8', 'surrogatepass')
+def _text(text):
+    """Returns UTF-8. Half of a surrogate pair becomes U+FFFD."""
+    return (text or '').encode('utf8', 'surrogatepass').decode('utf8', 'replace').encode()

@@ -158,21 +158,22 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         self._engine, sums = Engine(), {}
         if prior is None:
             for name in PRIORS:
-                sums[self._engine.prior(_prior_file(name))['sum']] = name
+                sums[self._engine.prior(_prior_file(name))] = name
             self._engine.open(file)
         else:
-            self._engine.open(file, prior=self._engine.prior(_prior_file(prior))['sum'])
+            self._engine.open(file, self._engine.prior(_prior_file(prior)))
         about = self._engine.describe()
+        self.name, extractor, sha256, used = self._engine.about()
         if prior is None:
-            self.prior = sums.get(about['prior'])
-        self.none_prior, self.scale, self.name = about['nonePrior'], about['scale'] or None, about['name']
-        self.extractor = about['extractor'] if about['extractor']['id'] else None
+            self.prior = sums.get(used)
+        self.none_prior, self.scale = about['none_prior'], about['scale']
+        self.extractor = {'id': extractor, 'sha256': sha256} if extractor else None
         self._prior_file = _prior_file(self.prior)
         self.n_features_in_ = about['dimension']
-        labels = [k['label'] for k in about['classes']]
+        labels = [label for label, _ in about['classes']]
         self.classes_ = np.sort(np.array(labels, str))
         self._names = {k: k for k in labels}
-        self._ids = [i for k in about['classes'] for i in k['ids']]
+        self._ids = [i for _, ids in about['classes'] for i in ids]
         self._follow(about)
         return self
 
@@ -181,9 +182,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         engine, prior = Engine(), None
         self._prior_file = _prior_file(self.prior)
         if self._prior_file is not None:
-            prior = engine.prior(self._prior_file)['sum']
+            prior = engine.prior(self._prior_file)
         extractor = {'id': self.extractor} if isinstance(self.extractor, str) else self.extractor
-        engine.create(nonePrior=self.none_prior, scale=self.scale, name=self.name, prior=prior, extractor=extractor)
+        engine.create(self.none_prior, prior, self.name, self.scale, extractor)
         return engine
 
     def _teach(self, engine, X, y, classes, groups, first=True):
@@ -193,21 +194,21 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
                 raise MetaqdaError('argument', f'There are {len(X)} rows and {len(groups)} groups: give one for each row, None for no group.')
         labels = [str(k) for k in classes]
         with engine.lock:
-            added = engine.add(X, labels=labels, of=np.searchsorted(classes, y).tolist(), groups=groups)
+            ids, kept = engine.add(X, labels, np.searchsorted(classes, y), groups)
             self._engine = engine
             self.classes_ = classes
-            self._names = dict(zip(labels, added['labels']))
-            self._ids = ([] if first else self._ids) + added['ids']
+            self._names = dict(zip(labels, kept))
+            self._ids = ([] if first else self._ids) + ids
             self._follow(engine.describe())
         return self
 
     def _follow(self, about):
         """Takes over the order of the engine's classes and examples."""
-        self._none_prior = about['nonePrior']  # as fit found it: set_params changes the next fit
-        at = {k['label']: i for i, k in enumerate(about['classes'])}
+        self._none_prior = about['none_prior']  # as fit found it: set_params changes the next fit
+        at = {label: i for i, (label, _) in enumerate(about['classes'])}
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
-        self._filed = [i for k in about['classes'] for i in k['ids']]
-        if about['unscaled']:
+        self._filed = [i for _, ids in about['classes'] for i in ids]
+        if self._engine.unscaled():
             warnings.warn("The columns of X differ in spread by more than a hundredfold: if each has a unit of its own, use scale='standardise'.", stacklevel=4)
 
     def _order(self):
@@ -262,8 +263,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             return
         self._engine, prior = Engine(), None
         if self._prior_file is not None:
-            prior = self._engine.prior(self._prior_file)['sum']
-        self._engine.open(state['_engine'], prior=prior)
+            prior = self._engine.prior(self._prior_file)
+        self._engine.open(state['_engine'], prior)
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')  # said when it was taught
             self._follow(self._engine.describe())
@@ -271,11 +272,12 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _ask(engine, question, X):
-    if question != 'predict':
-        p = engine.answers(question, X)
-        return p.reshape(-1, 1 + len(engine.describe()['classes']))
+    if question == 'leave_one_out':
+        return engine.leave_one_out()
+    if question == 'classify':
+        return engine.classify(X)
     rows = max(1, CHUNK // (4 * X.shape[1]))
-    return np.concatenate([engine.answers(question, part).reshape(len(part), -1) for part in (X[i:i + rows] for i in range(0, len(X), rows))])
+    return np.concatenate([engine.predict(X[i:i + rows]) for i in range(0, len(X), rows)])
 
 
 def _prior_file(prior):

@@ -34,10 +34,9 @@ class Watch:
         with self._engine.lock:
             if self._classifier._engine is not self._engine:
                 raise MetaqdaError('disposed', 'The classifier was fitted anew since this watch began: call watch again.')
-            p = None if x is None else self._engine.answers('predict', x)[1:]
-            answer = self._engine.next(self._number, seconds, p)
-            self._here = answer['here']
-            return [WatchEvent(**{**event, 'label': self._label(event['label'])}) for event in answer['events']]
+            p = None if x is None else self._engine.predict(x)[0, 1:]
+            events, self._here = self._engine.next(self._number, seconds, p)
+            return [WatchEvent(self._label(label), here, since, probability) for label, here, since, probability in events]
 
     @property
     def here(self):

@@ -33,7 +33,8 @@ export function* adding(engine, handle, change, vectors, labels, group = '') {
       engine.call('mq_add_rows', bulk, some.length * d);
       yield false;
     }
-    engine.call('mq_add_labels', bulk, rows.length, engine.writeTexts(labels, group));
+    engine.writeTexts([...labels, group]);
+    engine.call('mq_add_labels', bulk, rows.length, 1);
     yield false;
     const ids = decoder.decode(engine.reply(change('mq_add_end', bulk))).split('\n');
     do yield true; while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);

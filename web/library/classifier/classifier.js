@@ -227,7 +227,7 @@ export class Classifier {
     const engine = this.#engine;
     engine.reserve(4 * x.length);
     engine.floats.set(x, engine.room / 4);
-    this.#asked = engine.call('mq_predict', this.#handle, x.length);
+    this.#asked = engine.call('mq_predict', this.#handle, 1, x.length);
     return engine.answer();
   }
 
@@ -248,7 +248,7 @@ export class Classifier {
     for (const one of [label, against]) if (one !== null && !labels.includes(one)) throw new MetaqdaError('argument', `There is no class '${one}': choose among ${labels.join(', ')}.`);
     const engine = this.#engine;
     engine.write(values);
-    const n = this.#call('mq_explain', dimension, values.length / dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));
+    const n = this.#call('mq_explain', values.length / dimension, dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));
     const at = engine.answer();
     const [score, rest, ...parts] = engine.doubles.subarray(at, at + n);
     return { label, against, score, rest, views: byView(parts, cells.views) };
@@ -324,7 +324,7 @@ export class Classifier {
     }
     engine.write(/** @type {Float32Array} */ (rows));
     const { labels } = this.#described();
-    return answered(engine, this.#call(name, d, all.length, ...args), labels, options, read, done, all.length);
+    return answered(engine, this.#call(name, all.length, d, ...args), labels, options, read, done, all.length);
   }
 
   /**
@@ -350,8 +350,8 @@ export class Classifier {
 
   /** A label as it is kept: of the class that has it, or one that people take for the same, or else of a new class. @param {string} label @returns {string} */
   label(label) {
-    const [n] = this.#engine.write(null, text(label, 'label'));
-    return this.#text(this.#call('mq_change', LABEL, n, 0));
+    this.#engine.writeTexts([text(label, 'label')]);
+    return this.#text(this.#call('mq_labels', 1));
   }
 
   /** Ids of a class's examples. @param {string} label @returns {string[]} */
@@ -415,4 +415,4 @@ export class Classifier {
 }
 
 // What mq_change does.
-const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, UNDO, REDO, LABEL] = Array(9).keys();
+const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, UNDO, REDO] = Array(8).keys();

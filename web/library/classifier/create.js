@@ -19,8 +19,8 @@ export async function createClassifier(options = {}) {
   known(options, OPTIONS);
   const { nonePrior = 0.2, name = '', scale, onNote = console.warn } = options;
   return made(options, (engine, sum) => {
-    const [n, m] = engine.write(null, sum, name);
-    return engine.call('mq_create', nonePrior, scale ? 1 : 0, n, m);
+    const lengths = engine.write(null, sum, name, scale ?? '');
+    return engine.call('mq_create', nonePrior, ...lengths);
   }, onNote);
 }
 

@@ -6,32 +6,36 @@ import (
 	metaqda "metaqda/core"
 )
 
-// Predict asks about the room's first d numbers and returns the number of the answer:
-// the probability of none of the classes, and then of each.
+// Predict answers n vectors of d numbers one by one, and returns how many numbers the answer has.
+// They are 1+C for each vector: the probability of none of the classes, and that of each class in
+// the order of [Describe].
 //
 //go:wasmexport mq_predict
-func Predict(h, d int32) (n int32) {
+func Predict(h, n, d int32) (numbers int32) {
 	defer func() {
 		if r := recover(); r != nil {
-			n = guard(func() (int32, error) { panic(r) })
+			numbers = guard(func() (int32, error) { panic(r) })
 		}
 	}()
 	c := state.handles[h]
 	if c == nil {
 		return with(h, nil)
 	}
-	want := 1 + c.Len()
+	x, size := vector(n*d), 1+c.Len()
+	want := int(n) * size
 	state.answer = slices.Grow(state.answer[:0], want)[:want]
-	none, err := c.ProbabilitiesTo(state.answer[1:], vector(d))
-	if err != nil {
-		return fail(err)
+	for row := state.answer; len(row) > 0; row, x = row[size:], x[d:] {
+		none, err := c.ProbabilitiesTo(row[1:size], x[:d])
+		if err != nil {
+			return fail(err)
+		}
+		row[0] = none
 	}
-	state.answer[0] = none
 	return int32(want)
 }
 
-// Prepare does a piece of what the first answer after changes waits for, and returns 1 if there
-// is more to do.
+// Prepare does a piece of the work that the first answer after a change waits for, and returns 1 if
+// there is more to do. The first answer does what is left, so no host needs it.
 //
 //go:wasmexport mq_prepare
 func Prepare(h int32) int32 {
@@ -47,9 +51,8 @@ func onePiece(work func(more func() bool) bool) int32 {
 	return 1
 }
 
-// Decide says what the last answer of [Predict] is taken for: it replies the headline and
-// returns its length; the two numbers of the answer after those of Predict are the class,
-// -1 for none, and 1 where that is doubtful.
+// Decide decides what the one vector of the last [Predict] is. It replies the headline and returns its
+// length. The answer has two more numbers then: the class, -1 for none, and 1 if that is doubtful.
 //
 //go:wasmexport mq_decide
 func Decide(h int32) int32 {
@@ -75,12 +78,12 @@ func row(d metaqda.Decision, p []float64, none float64) {
 	state.reply = append(append(state.reply, d.Headline...), '\n')
 }
 
-// Explain splits what speaks for a class against another, -1 being none of the classes, among n
-// cells: the room's first n times d numbers. The answer has the score, what belongs to no cell,
-// and then what each cell adds. It returns the number of its numbers.
+// Explain splits the score of a class against another, -1 for none of the classes, among n cells of d
+// numbers. The answer has the score, the part that belongs to no cell, and the part of each cell.
+// It returns how many numbers that are.
 //
 //go:wasmexport mq_explain
-func Explain(h, d, n, class, against int32) int32 {
+func Explain(h, n, d, class, against int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		e, err := c.Explain(vector(n*d), int(d), int(class), int(against))
 		if err != nil {
@@ -91,18 +94,20 @@ func Explain(h, d, n, class, against int32) int32 {
 	})
 }
 
-// Classify asks about many vectors, judged together: the room's first n times d numbers. It
-// returns a number for [Step].
+// Classify asks about n vectors of d numbers, judged together. It returns the number of a job, which
+// [Step] answers: for each vector the numbers of [Predict] and those of [Decide]. The headlines are
+// the reply, a line each.
 //
 //go:wasmexport mq_classify
-func Classify(h, d, n int32) int32 {
+func Classify(h, n, d int32) int32 {
 	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
 }
 
-// Suggest asks which so many of the vectors to label, as [Classify] does.
+// Suggest asks which of n vectors of d numbers to label next, at most count of them. The classifier
+// may be empty. It returns the number of a job, which answers their places, the most useful first.
 //
 //go:wasmexport mq_suggest
-func Suggest(h, d, n, count int32) int32 {
+func Suggest(h, n, d, count int32) int32 {
 	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
 		return c.BeginSuggest(vector(n*d), int(d), int(count))
 	})
@@ -139,11 +144,10 @@ const (
 // takes some milliseconds.
 const answerPiece = 1 << 13
 
-// Step goes on with a batch for some milliseconds. While there is more to do it returns 1, the
-// answer then being how much is done of how much. After that it replies the answers in pieces,
-// and returns 2 with each but the last one, and 0 with that. The answer begins with how many
-// numbers follow and how many bytes the reply has. The numbers are those of [Predict] and
-// [Decide] for each vector, those of [LeaveOneOut], or the places of those suggested.
+// Step works at a job for some milliseconds. It returns 1 while there is more to do: then the answer
+// is how much is done of how much. After that it hands out the answers in pieces. It returns 2 with
+// each piece but the last one, and 0 with that. A piece begins with how many numbers follow and how
+// many bytes the reply has.
 //
 //go:wasmexport mq_step
 func Step(b int32) int32 {
@@ -185,7 +189,7 @@ func (b *batch) answer(first, end int) {
 	}
 }
 
-// Stop forgets a batch, done or not.
+// Stop forgets a job, done or not.
 //
 //go:wasmexport mq_stop
 func Stop(b int32) {
@@ -195,10 +199,10 @@ func Stop(b int32) {
 	}
 }
 
-// LeaveOneOut asks about each example as if it had never been there, as [Classify] does. For
-// each burst the answer has the number of its examples, its class, 1 or, for the only one of
-// all, 0, and then an answer as [Step] has it. The reply has the headlines and then the
-// examples' ids, a line each.
+// LeaveOneOut asks about each example without it, about the frames of a burst together. It returns the
+// number of a job. For each burst it answers the number of its examples, its class, and 1, or 0 for
+// the only burst of all; and then what [Classify] answers for a vector. The reply has the headlines
+// and then the examples' ids, a line each.
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 { return many(h, (*metaqda.Classifier).BeginLeaveOneOut) }

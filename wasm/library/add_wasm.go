@@ -1,14 +1,13 @@
 package main
 
 import (
-	"encoding/binary"
 	"strings"
 
 	metaqda "metaqda/core"
 )
 
-// AddBegin begins to add n vectors of d numbers, all or none, and returns a number for the calls
-// that follow: [AddRows] until all vectors are there, [AddLabels], [AddEnd], [Enrol] until it returns 0.
+// AddBegin begins to add n vectors of d numbers as one step, and returns a number for the calls that
+// follow: [AddRows] until all vectors are there, [AddLabels], [AddEnd] and [AddStop].
 //
 //go:wasmexport mq_add_begin
 func AddBegin(h, n, d int32) int32 {
@@ -23,29 +22,30 @@ func AddBegin(h, n, d int32) int32 {
 	})
 }
 
-// AddRows takes the room's first n numbers, some of the vectors.
+// AddRows takes n numbers, those of some of the vectors. It returns 0.
 //
 //go:wasmexport mq_add_rows
 func AddRows(b, n int32) int32 {
 	return guard(func() (int32, error) { return 0, state.bulks[b].Take(vector(n)) })
 }
 
-// AddLabels says where the vectors go. The room has the length of each label, n whole numbers of
-// 32 bits, then the labels, and the name of a group in m bytes.
+// AddLabels says where the n vectors go. The texts are n labels and then m names of bursts: one for
+// each vector, or one for all. The lengths of the texts come first, as whole numbers of 32 bits. It
+// returns 0.
 //
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
 	return guard(func() (int32, error) {
-		labels, at := make([]string, n), 4*n
-		for i := range n {
-			size := int32(binary.LittleEndian.Uint32(bytes(4*i, 4)))
-			labels[i], at = text(at, size), at+size
+		all, _ := texts(0, n+m)
+		labels, groups := all[:n], all[n:]
+		for m == 1 && len(groups) < int(n) {
+			groups = append(groups, groups[0])
 		}
-		return 0, state.bulks[b].Label(labels, text(at, m))
+		return 0, state.bulks[b].Label(labels, groups)
 	})
 }
 
-// AddEnd adds the vectors. It replies the ids, a line each.
+// AddEnd adds the vectors, all or none. It replies the ids, a line each, and returns the length of all.
 //
 //go:wasmexport mq_add_end
 func AddEnd(h, b int32) int32 {
@@ -55,13 +55,13 @@ func AddEnd(h, b int32) int32 {
 	})
 }
 
-// AddStop forgets the vectors, added or not.
+// AddStop forgets an addition, done or not.
 //
 //go:wasmexport mq_add_stop
 func AddStop(b int32) { delete(state.bulks, b) }
 
-// Enrol does a piece of what is left to do for vectors that were added, and returns 1 if there is
-// more to do.
+// Enrol does a piece of the work that [AddEnd] has left, and returns 1 if there is more to do. The first
+// answer does what is left, so no host needs it.
 //
 //go:wasmexport mq_enrol
 func Enrol(h int32) int32 {

@@ -8,7 +8,8 @@ type watching struct {
 	of int32
 }
 
-// Watch makes a watch that allows so many false events per hour and returns its number.
+// Watch makes a watch of the answers about one stream. It allows about so many false events per
+// hour, and returns its number.
 //
 //go:wasmexport mq_watch
 func Watch(h int32, perHour float64) int32 {
@@ -23,11 +24,11 @@ func Watch(h int32, perHour float64) int32 {
 	})
 }
 
-// Next gives a watch its next answer: the time in seconds, and the room's first n numbers of 64
-// bits, one for each class; below 0 there was nothing to ask about. It returns the number of
-// events. For each the answer has 1 for here or 0 for gone, the seconds since then, and the
-// probability. The answer ends with the length of the reply, which has the labels, a line each, and
-// then the label of the class that is here.
+// Next gives a watch its next answer: the time in seconds, and n float64 numbers in the room, the
+// probability of each class. n is negative where there was nothing to ask about. It returns the
+// number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
+// probability; it ends with the length of the reply. The reply has the labels, a line each, and then
+// the label of the class that is here now, empty for none.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {

@@ -1,0 +1,435 @@
+// Command library is package metaqda/core behind exported functions that take and return numbers.
+// It is the engine of the npm package (GOOS=js; web/library/engine.js is the other side), and that of
+// the Python package and of any other WebAssembly runtime, as a WASI reactor (GOOS=wasip1;
+// scripts/python/metaqda/_engine.py). web/library/WASI.md is for others; `go run ./scripts/wasi`
+// writes its table from the comments here.
+//
+// The host calls mq_room for an address, writes its input there, and calls a function. The
+// input is vectors, little-endian float32 row by row, or bytes, or texts in UTF-8. The function
+// returns what its comment says. Its reply of bytes starts at the address that mq_reply returns,
+// its answer of float64 numbers at that of mq_answer. A negative number is the length of an
+// error instead, which is the reply: a code of [metaqda.Code], a line feed and a sentence.
+// Classifiers, watches, jobs and additions have numbers from 1 on. One instance serves one thread
+// at a time.
+//
+// The functions know of no page and no storage, and use neither syscall/js nor encoding/json:
+// these would add 0.5 MB (brotli) to the program. A call takes about a microsecond. A call through
+// syscall/js takes ten.
+package main
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	metaqda "metaqda/core"
+	"metaqda/core/lda"
+	"metaqda/core/model"
+	"metaqda/wasm/memory"
+)
+
+var state = struct {
+	room    []float64 // room for what comes, aligned for any number
+	reply   []byte
+	answer  []float64 // a reply of numbers
+	handles map[int32]*metaqda.Classifier
+	batches map[int32]*batch
+	watches map[int32]watching
+	bulks   map[int32]*metaqda.Bulk
+	last    int32 // of all four
+	memory  memory.Budget
+	priors  map[string]*metaqda.Prior // by sha256 of their files
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]*metaqda.Bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+
+// guard turns errors and panics into replies.
+func guard(f func() (int32, error)) (n int32) {
+	defer func() {
+		if r := recover(); r != nil {
+			text := "unknown"
+			switch r := r.(type) {
+			case error:
+				text = r.Error()
+			case string:
+				text = r
+			}
+			n = fail(&metaqda.Error{Code: "internal", Message: "This is a mistake in metaqda (" + text + "): please report it."})
+		}
+	}()
+	n, err := f()
+	if err != nil {
+		return fail(err)
+	}
+	return n
+}
+
+func fail(err error) int32 {
+	state.reply = append(append(append(state.reply[:0], metaqda.Code(err)...), '\n'), err.Error()...)
+	return -int32(len(state.reply))
+}
+
+// Functions that most exports call are not inlined: the program is 20 kB smaller.
+
+// bytes returns n bytes of the room, after so many others.
+//
+//go:noinline
+func bytes(from, n int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(state.room))), 8*len(state.room))[from : from+n]
+}
+
+// vector returns the first n numbers of the room.
+func vector(n int32) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(state.room))), 2*len(state.room))[:n]
+}
+
+//go:noinline
+func text(from, n int32) string { return string(bytes(from, n)) }
+
+// handle keeps a classifier and returns its handle.
+//
+//go:noinline
+func handle(c *metaqda.Classifier, err error) (int32, error) {
+	if err != nil {
+		return 0, err
+	}
+	state.last++
+	state.handles[state.last] = c
+	c.Reserve = state.memory.Reserve
+	return state.last, nil
+}
+
+func of(h int32) (*metaqda.Classifier, error) {
+	if c := state.handles[h]; c != nil {
+		return c, nil
+	}
+	return nil, &metaqda.Error{Code: "disposed", Message: "This classifier was disposed of: create another one."}
+}
+
+// with calls f for a classifier.
+//
+//go:noinline
+func with(h int32, f func(c *metaqda.Classifier) (int32, error)) int32 {
+	return guard(func() (int32, error) {
+		c, err := of(h)
+		if err != nil {
+			return 0, err
+		}
+		return f(c)
+	})
+}
+
+// Room returns the address of n bytes for input, or a negative number for an error. They are the
+// host's until the next call of it.
+//
+//go:wasmexport mq_room
+func Room(n int64) int64 {
+	state.room = nil
+	if failed := guard(func() (int32, error) { return 0, state.memory.Reserve(int(n)) }); failed < 0 {
+		return int64(failed)
+	}
+	state.room = make([]float64, (n+7)/8)
+	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(state.room))))
+}
+
+// Reply returns the address of the last reply. The next call frees it.
+//
+//go:wasmexport mq_reply
+func Reply() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.reply)) }
+
+// Answer returns the address of the last answer. The next call frees it.
+//
+//go:wasmexport mq_answer
+func Answer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.answer)) }
+
+// Prior reads a prior file of n bytes. It replies the sha256 of the file, by which [Create] and
+// [Open] find the prior, and returns its length.
+//
+//go:wasmexport mq_prior
+func Prior(n int32) int32 {
+	return guard(func() (int32, error) {
+		file := bytes(0, n)
+		sum := model.Sum(file)
+		if state.priors[sum] == nil {
+			p, err := metaqda.DecodePrior(file)
+			if err != nil {
+				return 0, err
+			}
+			state.priors[sum] = p
+		}
+		return reply(sum, nil)
+	})
+}
+
+// known returns the prior with a sum, nil for "".
+func known(sum string) (*metaqda.Prior, error) {
+	p := state.priors[sum]
+	if sum != "" && p == nil {
+		return nil, &metaqda.Error{Code: "prior", Message: "There is no prior with sha256 " + sum + ": hand over its file first."}
+	}
+	return p, nil
+}
+
+// Create makes a classifier and returns its handle. nonePrior is the probability of none of the
+// classes beforehand; the packages give 0.2. Three texts follow each other: the sum of a prior
+// that [Prior] replied, n bytes; a name, m bytes; and "standardise" for columns with units of their
+// own, k bytes. All may be empty.
+//
+//go:wasmexport mq_create
+func Create(nonePrior float64, n, m, k int32) int32 {
+	return guard(func() (int32, error) {
+		p, err := known(text(0, n))
+		if err != nil {
+			return 0, err
+		}
+		c, err := metaqda.New(metaqda.Settings{NonePrior: nonePrior, Scale: text(n+m, k)}, p)
+		if err == nil {
+			c.Name = text(n, m)
+		}
+		return handle(c, err)
+	})
+}
+
+// Open reads a classifier file of n bytes and returns a handle. m bytes follow the file: the sum of
+// another prior to use. Without it the priors that were read must include the one that the file
+// names.
+//
+//go:wasmexport mq_open
+func Open(n, m int32) int32 {
+	return guard(func() (int32, error) {
+		if err := state.memory.Reserve(8 * int(n)); err != nil { // float32 in, float64 kept, and room to grow
+			return 0, err
+		}
+		other, err := known(text(n, m))
+		switch {
+		case err != nil:
+			return 0, err
+		case other != nil:
+			return handle(metaqda.OpenUnder(bytes(0, n), other))
+		}
+		return handle(metaqda.Open(bytes(0, n), slices.Collect(maps.Values(state.priors))...))
+	})
+}
+
+// Merge makes a classifier of two, under the prior and settings of the first, and returns its handle.
+//
+//go:wasmexport mq_merge
+func Merge(h, other int32) int32 {
+	return with(h, func(a *metaqda.Classifier) (int32, error) {
+		b, err := of(other)
+		if err != nil {
+			return 0, err
+		}
+		return handle(metaqda.Merge(a, b))
+	})
+}
+
+// Free forgets a classifier and its watches.
+//
+//go:wasmexport mq_free
+func Free(h int32) {
+	delete(state.handles, h)
+	for n, w := range state.watches {
+		if w.of == h {
+			delete(state.watches, n)
+		}
+	}
+}
+
+// Configure sets the probability of none of the classes beforehand. It returns 0.
+//
+//go:wasmexport mq_configure
+func Configure(h int32, nonePrior float64) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		return 0, c.Configure(metaqda.Settings{NonePrior: nonePrior, Scale: c.Settings().Scale})
+	})
+}
+
+// Identify says which feature extractor makes the vectors: its id, n bytes, and its sha256, m bytes.
+// It refuses another one than before. It returns 0.
+//
+//go:wasmexport mq_identify
+func Identify(h, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		return 0, c.Identify(model.Extractor{ID: text(0, n), SHA256: text(n, m)})
+	})
+}
+
+// Add adds a vector of d numbers to a class, which may be new: its label is n bytes of text. m bytes
+// follow, the name of a burst, empty for none. It replies the example's id and returns its length.
+//
+//go:wasmexport mq_add
+func Add(h, d, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		return reply(c.Add(text(4*d, n), text(4*d+n, m), vector(d)))
+	})
+}
+
+// reply replies text and returns its length.
+//
+//go:noinline
+func reply(s string, err error) (int32, error) {
+	state.reply = append(state.reply[:0], s...)
+	return int32(len(s)), err
+}
+
+// Labels replies the labels that n texts have as classes, a line each, and returns the length of
+// all: the label of the class that has it, or one that people take for the same, or else as a new
+// class would have it. It refuses two texts of one class. The lengths of the texts come first, as n
+// whole numbers of 32 bits.
+//
+//go:wasmexport mq_labels
+func Labels(h, n int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		names, _ := texts(0, n)
+		state.reply = state.reply[:0]
+		folded := map[string]string{}
+		for _, name := range names {
+			label, err := metaqda.CleanLabel(name)
+			if k, ok := c.Find(name); ok {
+				label = k.Label
+			} else if err != nil {
+				return 0, err
+			}
+			key := model.FoldLabel(label)
+			if other, there := folded[key]; there {
+				return 0, &lda.LabelError{Label: name, Reason: "looks like " + strconv.Quote(other) + ", which would be the same class: rename one of them"}
+			}
+			folded[key] = name
+			if len(folded) > 1 {
+				state.reply = append(state.reply, '\n')
+			}
+			state.reply = append(state.reply, label...)
+		}
+		return int32(len(state.reply)), nil
+	})
+}
+
+// texts returns n texts, whose lengths come first, and where they end.
+func texts(from, n int32) ([]string, int32) {
+	all, at := make([]string, n), from+4*n
+	for i := range all {
+		size := int32(binary.LittleEndian.Uint32(bytes(from+4*int32(i), 4)))
+		all[i], at = text(at, size), at+size
+	}
+	return all, at
+}
+
+// Change changes a classifier. Two texts a and b of n and m bytes, which may be empty, say how, and a
+// number what: 0 removes the example a; 1 adds the class a, and replies its id; 2 removes the class
+// a; 3 renames the class a to b; 4 moves the example a to the class b; 5 merges the class a into b; 6
+// undoes the last change; 7 repeats the change undone last. 6 and 7 reply the change's name, empty if
+// there was none. It returns the length of the reply.
+//
+//go:wasmexport mq_change
+func Change(h, what, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		switch a, b := text(0, n), text(n, m); what {
+		case 0:
+			return 0, c.Remove(a)
+		case 1:
+			return reply(c.AddClass(a))
+		case 2:
+			return 0, c.RemoveClass(a)
+		case 3:
+			return 0, c.RenameClass(a, b)
+		case 4:
+			return 0, c.Move(a, b)
+		case 5:
+			return 0, c.MergeClasses(a, b)
+		case 6:
+			return step(c.Undo())
+		case 7:
+			return step(c.Redo())
+		}
+		return 0, nil
+	})
+}
+
+// Unscaled returns 1 if "standardise" would help: the columns differ in spread by more than a
+// hundredfold. Otherwise it returns 0.
+//
+//go:wasmexport mq_unscaled
+func Unscaled(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
+		if c.Unscaled() {
+			n = 1
+		}
+		return n, nil
+	})
+}
+
+func step(s *metaqda.Step, err error) (int32, error) {
+	if s == nil {
+		return 0, err
+	}
+	return reply(s.Name, nil)
+}
+
+// Describe replies what a classifier is, and returns the length: the length of its vectors (32
+// bits), the probability of none beforehand (float64), 1 if it standardises (32 bits), the number C
+// of classes (32 bits), the number of examples of each (32 bits), and then lines of text. The lines
+// are what undo and redo would take, and for each class its label and the ids of its examples.
+//
+//go:wasmexport mq_describe
+func Describe(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		put := func(n int) { state.reply = binary.LittleEndian.AppendUint32(state.reply, uint32(n)) }
+		state.reply = state.reply[:0]
+		put(c.Dim())
+		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
+		scaled := 0
+		if c.Settings().Scale == model.Standardise {
+			scaled = 1
+		}
+		put(scaled)
+		put(c.Len())
+		undo, redo := c.Next()
+		lines := []byte(undo + "\n" + redo)
+		for _, k := range c.Classes() {
+			put(len(k.Examples))
+			lines = append(append(lines, '\n'), k.Label...)
+			for _, x := range k.Examples {
+				lines = append(append(lines, '\n'), x.ID...)
+			}
+		}
+		state.reply = append(state.reply, lines...)
+		return int32(len(state.reply)), nil
+	})
+}
+
+// About replies a text about a classifier and returns its length: 0 its name, 1 and 2 the id and the
+// sha256 of its feature extractor, 3 the sha256 of its prior, empty if that has no file.
+//
+//go:wasmexport mq_about
+func About(h, what int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		texts := [...]string{c.Name, c.Extractor.ID, c.Extractor.SHA256, ""}
+		if p := c.Prior(); p != nil {
+			texts[3] = p.Sum()
+		}
+		return reply(texts[what], nil)
+	})
+}
+
+// Save replies the bytes of a classifier file and returns their number.
+//
+//go:wasmexport mq_save
+func Save(h int32) int32 {
+	return file(h, (*metaqda.Classifier).Save)
+}
+
+// Export replies the bytes of a file for other programs and returns their number.
+//
+//go:wasmexport mq_export
+func Export(h int32) int32 {
+	return file(h, (*metaqda.Classifier).Export)
+}
+
+func file(h int32, write func(*metaqda.Classifier) ([]byte, error)) int32 {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
+		state.reply, err = write(c)
+		return int32(len(state.reply)), err
+	})
+}

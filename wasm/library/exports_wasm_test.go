@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	metaqda "metaqda/core"
+)
+
+// put writes vectors and then texts into the room, and returns the lengths of the texts.
+func put(x []float32, texts ...string) []int32 {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	lengths := make([]int32, len(texts))
+	for i, text := range texts {
+		b, lengths[i] = append(b, text...), int32(len(text))
+	}
+	Room(int64(len(b)))
+	copy(bytes(0, int32(len(b))), b)
+	return lengths
+}
+
+// putTexts writes the lengths of texts and then the texts.
+func putTexts(texts ...string) int32 {
+	var b []byte
+	for _, text := range texts {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	}
+	put(nil, string(b)+strings.Join(texts, ""))
+	return int32(len(texts))
+}
+
+// replied returns the reply of a call, or fails.
+func replied(t *testing.T, n int32) string {
+	t.Helper()
+	if n < 0 {
+		t.Fatal(string(state.reply))
+	}
+	return string(state.reply[:n])
+}
+
+// refused checks the code of a call that must fail.
+func refused(t *testing.T, code string, n int32) {
+	t.Helper()
+	if got, _, _ := strings.Cut(string(state.reply), "\n"); n >= 0 || got != code {
+		t.Errorf("%d, %q, want an error with the code %s", n, state.reply, code)
+	}
+}
+
+var rows = []float32{9, 1, 0, 8, 2, 1, 0, 1, 9, 1, 0, 8}
+
+// taught returns a classifier of four vectors, two of a class, and a classifier of core that was
+// taught the same.
+func taught(t *testing.T, groups ...string) (int32, *metaqda.Classifier) {
+	t.Helper()
+	n := put(nil, "", "name", "")
+	h := Create(0.2, n[0], n[1], n[2])
+	b := AddBegin(h, 4, 3)
+	put(rows)
+	replied(t, AddRows(b, 12))
+	n4 := putTexts(append([]string{"cup", "cup", "pen", "pen"}, groups...)...)
+	replied(t, AddLabels(b, 4, n4-4))
+	if ids := replied(t, AddEnd(h, b)); len(strings.Split(ids, "\n")) != 4 {
+		t.Errorf("ids %q, want four", ids)
+	}
+	AddStop(b)
+	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
+	for i, label := range []string{"cup", "cup", "pen", "pen"} {
+		if err == nil {
+			_, err = c.Add(label, groups[i%len(groups)], rows[3*i:3*i+3])
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, c
+}
+
+// Answers are those of the classifier of core, whether bursts have a name each or one for all.
+func TestAnswersAreThoseOfCore(t *testing.T) {
+	for _, groups := range [][]string{{""}, {"g"}, {"", "", "g", "g"}} {
+		h, c := taught(t, groups...)
+		put(rows)
+		if n := Predict(h, 4, 3); n != 12 {
+			t.Fatalf("%d numbers: %s", n, state.reply)
+		}
+		for i, got := range slices.Collect(slices.Chunk(state.answer, 3)) {
+			want, err := c.Predict(rows[3*i : 3*i+3])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, append([]float64{want.None}, want.Probabilities...)) {
+				t.Errorf("%v for vector %d, want %v", got, i, want)
+			}
+		}
+		put(rows[:3])
+		Predict(h, 1, 3)
+		want, _ := c.Predict(rows[:3])
+		if got := replied(t, Decide(h)); got != want.Headline || state.answer[3] != float64(want.Class) {
+			t.Errorf("%q, %v, want %v", got, state.answer, want)
+		}
+	}
+}
+
+func TestLabelsAreThoseOfClasses(t *testing.T) {
+	h, _ := taught(t, "")
+	if got := replied(t, Labels(h, putTexts("CUP", " new "))); got != "cup\nnew" {
+		t.Errorf("%q, want the class cup and a new one", got)
+	}
+	refused(t, "label", Labels(h, putTexts("new", "NEW")))
+	refused(t, "label", Labels(h, putTexts("\n")))
+}
+
+func TestWhatIsKnownOfAClassifier(t *testing.T) {
+	h, _ := taught(t, "")
+	n := put(nil, "mine", "abc")
+	replied(t, Identify(h, n[0], n[1]))
+	for what, want := range []string{"name", "mine", "abc", ""} {
+		if got := replied(t, About(h, int32(what))); got != want {
+			t.Errorf("text %d is %q, want %q", what, got, want)
+		}
+	}
+	lines := strings.Split(replied(t, Describe(h))[28:], "\n") // after 3, 0.2, 0, 2 classes and their sizes 2 and 2
+	if len(lines) != 8 || lines[0] == "" || lines[1] != "" || lines[2] != "cup" || lines[5] != "pen" {
+		t.Errorf("%q, want the names of steps, and two classes of two", lines)
+	}
+	Free(h)
+	refused(t, "disposed", Describe(h))
+}
+
+func TestWhatIsNotThereIsRefused(t *testing.T) {
+	n := put(nil, strings.Repeat("0", 64))
+	refused(t, "prior", Create(0, n[0], 0, 0))
+	refused(t, "prior", Open(0, n[0]))
+	refused(t, "disposed", Step(99))
+	refused(t, "disposed", Next(99, 0, -1))
+	if at := Room(1 << 40); at >= 0 {
+		t.Errorf("address %d for a terabyte", at)
+	}
+	refused(t, "memory", -1)
+}
