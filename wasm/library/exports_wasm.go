@@ -316,35 +316,72 @@ func texts(from, n int32) ([]string, int32) {
 	return all, at
 }
 
-// Change changes a classifier. Two texts a and b of n and m bytes, which may be empty, say how, and a
-// number what: 0 removes the example a; 1 adds the class a, and replies its id; 2 removes the class
-// a; 3 renames the class a to b; 4 moves the example a to the class b; 5 merges the class a into b; 6
-// undoes the last change; 7 repeats the change undone last. 6 and 7 reply the change's name, empty if
-// there was none. It returns the length of the reply.
+// AddClass adds a class without examples: its label is n bytes of text. It returns 0.
 //
-//go:wasmexport mq_change
-func Change(h, what, n, m int32) int32 {
+//go:wasmexport mq_add_class
+func AddClass(h, n int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		switch a, b := text(0, n), text(n, m); what {
-		case 0:
-			return 0, c.Remove(a)
-		case 1:
-			return reply(c.AddClass(a))
-		case 2:
-			return 0, c.RemoveClass(a)
-		case 3:
-			return 0, c.RenameClass(a, b)
-		case 4:
-			return 0, c.Move(a, b)
-		case 5:
-			return 0, c.MergeClasses(a, b)
-		case 6:
-			return step(c.Undo())
-		case 7:
-			return step(c.Redo())
-		}
-		return 0, nil
+		_, err := c.AddClass(text(0, n))
+		return 0, err
 	})
+}
+
+// RenameClass changes a label, n bytes of text, to another one, m bytes. It returns 0.
+//
+//go:wasmexport mq_rename_class
+func RenameClass(h, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
+}
+
+// MergeClasses moves the examples of the class with a label, n bytes of text, to another class, m bytes,
+// and removes the class. It returns 0.
+//
+//go:wasmexport mq_merge_classes
+func MergeClasses(h, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.MergeClasses(text(0, n), text(n, m)) })
+}
+
+// RemoveClass removes a class and its examples: its label is n bytes of text. It returns 0.
+//
+//go:wasmexport mq_remove_class
+func RemoveClass(h, n int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
+}
+
+// Move moves an example to the end of a class: its id is n bytes of text, and the label m. It returns 0.
+//
+//go:wasmexport mq_move
+func Move(h, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Move(text(0, n), text(n, m)) })
+}
+
+// Remove removes an example: its id is n bytes of text. It returns 0.
+//
+//go:wasmexport mq_remove
+func Remove(h, n int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(text(0, n)) })
+}
+
+// Undo takes back the last change. It replies the name of the change, empty if there was none, and
+// returns its length.
+//
+//go:wasmexport mq_undo
+func Undo(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return step(c.Undo()) })
+}
+
+// Redo repeats the change undone last. It replies and returns what [Undo] does.
+//
+//go:wasmexport mq_redo
+func Redo(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return step(c.Redo()) })
+}
+
+func step(s *metaqda.Step, err error) (int32, error) {
+	if s == nil {
+		return 0, err
+	}
+	return reply(s.Name, nil)
 }
 
 // Unscaled returns 1 if "standardise" would help: the columns differ in spread by more than a
@@ -358,13 +395,6 @@ func Unscaled(h int32) int32 {
 		}
 		return n, nil
 	})
-}
-
-func step(s *metaqda.Step, err error) (int32, error) {
-	if s == nil {
-		return 0, err
-	}
-	return reply(s.Name, nil)
 }
 
 // Describe replies what a classifier is, and returns the length: the length of its vectors (32

@@ -12,7 +12,6 @@ import numpy as np
 from .errors import MetaqdaError
 
 LIMIT = 2**31 - 1  # bytes of one input: the engine's lengths have 32 bits
-ADD_CLASS = 1  # of mq_change
 WORKING = 1  # mq_step returns it while there is more to do
 DECISION = 2  # numbers after the probabilities of an answer to a job
 
@@ -99,7 +98,7 @@ class Engine:
         there = {label for label, _ in self.describe()['classes']}
         for label in kept:
             if label not in there:
-                self._call('change', self.handle, ADD_CLASS, self._write(_text(label)), 0)
+                self._call('add_class', self.handle, self._write(_text(label)))
         return ids, kept
 
     def describe(self):

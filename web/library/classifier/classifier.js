@@ -130,28 +130,28 @@ export class Classifier {
   }
 
   /** Removes one example: what is left answers as if it had never been there. @param {string} id */
-  removeExample(id) { this.#do(REMOVE, text(id, 'id')); }
+  removeExample(id) { this.#do('mq_remove', text(id, 'id')); }
 
   /** Moves an example to the end of another class. @param {string} id @param {string} label */
-  moveExample(id, label) { this.#do(MOVE, text(id, 'id'), text(label, 'label')); }
+  moveExample(id, label) { this.#do('mq_move', text(id, 'id'), text(label, 'label')); }
 
   /** Adds a class without examples. @param {string} label */
-  addClass(label) { this.#do(ADD_CLASS, text(label, 'label')); }
+  addClass(label) { this.#do('mq_add_class', text(label, 'label')); }
 
   /** Removes a class with its examples. @param {string} label */
-  removeClass(label) { this.#do(REMOVE_CLASS, text(label, 'label')); }
+  removeClass(label) { this.#do('mq_remove_class', text(label, 'label')); }
 
   /** Changes a label and nothing else. @param {string} label @param {string} to */
-  renameClass(label, to) { this.#do(RENAME_CLASS, text(label, 'label'), text(to, 'label')); }
+  renameClass(label, to) { this.#do('mq_rename_class', text(label, 'label'), text(to, 'label')); }
 
   /** Moves all examples of a class to another one and removes it. @param {string} label @param {string} into */
-  mergeClasses(label, into) { this.#do(MERGE_CLASSES, text(label, 'label'), text(into, 'label')); }
+  mergeClasses(label, into) { this.#do('mq_merge_classes', text(label, 'label'), text(into, 'label')); }
 
   /** Takes back the last change of classes or examples, up to a hundred of them; false if there is none. @returns {boolean} */
-  undo() { return this.#do(UNDO) !== ''; }
+  undo() { return this.#do('mq_undo') > 0; }
 
   /** Does again what was undone last, until something else is changed; false if there is nothing. @returns {boolean} */
-  redo() { return this.#do(REDO) !== ''; }
+  redo() { return this.#do('mq_redo') > 0; }
 
   /** What undo and redo would be about, in plain words, empty for nothing. @returns {{undo: string, redo: string}} */
   get steps() {
@@ -159,11 +159,8 @@ export class Classifier {
     return { undo, redo };
   }
 
-  /** @param {number} what @param {...string} words */
-  #do(what, ...words) {
-    const [n = 0, m = 0] = this.#engine.write(null, ...words);
-    return this.#text(this.#change('mq_change', what, n, m));
-  }
+  /** Calls a function that changes it by texts. @param {string} name @param {...string} words */
+  #do(name, ...words) { return this.#change(name, ...this.#engine.write(null, ...words)); }
 
   /** The reply of n bytes. @param {number} n */
   #text(n) { return decoder.decode(this.#engine.reply(n)); }
@@ -413,6 +410,3 @@ export class Classifier {
     release();
   }
 }
-
-// What mq_change does.
-const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, UNDO, REDO] = Array(8).keys();
