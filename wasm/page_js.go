@@ -46,30 +46,25 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 // they changed is stored, or after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
-	return map[string]bridge.Method{
+	all := map[string]bridge.Method{
 		"state":   atOnce(bind(p.state, "")),
 		"changes": atOnce(bind(p.changes, "revision")),
 		"on":      atOnce(bind(p.on, "event, listener")),
 
 		"thumbnails": waiting(bind(p.Thumbnails, "id of the class, ids of pictures")),
 
-		"addClass":      stored(bind(p.AddClass, "name of the class", "id", "name")),
-		"renameClass":   stored(bind(p.RenameClass, "id of the class, name of the class")),
-		"removeClass":   stored(bind(p.RemoveClass, "id of the class", "undo")),
-		"mergeClasses":  stored(bind(p.MergeClasses, "id of the class, id of the other class", "undo")),
-		"addExample":    stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
-		"addExamples":   stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
-		"removeExample": stored(bind(p.RemoveExample, "id of the class, id of the picture", "undo")),
-		"moveExample":   stored(bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo")),
-		"setActions":    stored(bind(p.SetActions, "id of the class, actions", "undo")),
-		"undo":          stored(bind(p.Undo, "undo token?", "name")),
-		"redo":          stored(bind(p.Redo, "", "name")),
-		"forgetUndo":    stored(bind(p.ForgetUndo, "")),
-		"beginStep":     atOnce(bind(p.Begin, "")),
-		"endStep":       stored(bind(p.End, "", "undo")),
-		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
-		"configure":     stored(bind(p.Configure, "settings")),
-		"byLabel":       stored(bind(p.byLabel, "change, id or label, label?")),
+		"addClass":    stored(bind(p.AddClass, "name of the class", "id", "name")),
+		"addExample":  stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
+		"addExamples": stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
+		"setActions":  stored(bind(p.SetActions, "id of the class, actions", "undo")),
+		"undo":        stored(bind(p.Undo, "undo token?", "name")),
+		"redo":        stored(bind(p.Redo, "", "name")),
+		"forgetUndo":  stored(bind(p.ForgetUndo, "")),
+		"beginStep":   atOnce(bind(p.Begin, "")),
+		"endStep":     stored(bind(p.End, "", "undo")),
+		"label":       atOnce(bind(p.Label, "name of the class", "name", "class")),
+		"configure":   stored(bind(p.Configure, "settings")),
+		"byLabel":     stored(bind(p.byLabel, "change, id or label, label?")),
 
 		"predict": ready(bind(p.Predict, "embedding")),
 		"show":    ready(bind(p.Show, "embedding?")),
@@ -100,6 +95,37 @@ func (p *page) methods() map[string]bridge.Method {
 		"learningInput": waiting(bind(p.learningInput, "", "sessions", "prior")),
 		"batchInput":    waiting(bind(p.batchInput, "", "classifier", "prior")),
 	}
+	for name, c := range p.twoWays() {
+		all[name] = stored(c.byID)
+	}
+	return all
+}
+
+// change is a method of the page, which knows classes by ids, and the same method of the npm
+// package's classifier, which knows them by labels.
+type change struct {
+	byID    bridge.Decoder
+	byLabel func(c *metaqda.Classifier, a, b string) error
+}
+
+func (p *page) twoWays() map[string]change {
+	bind := bridge.Bind
+	return map[string]change{
+		"renameClass":   {bind(p.RenameClass, "id of the class, name of the class"), (*metaqda.Classifier).RenameClass},
+		"removeClass":   {bind(p.RemoveClass, "id of the class", "undo"), func(c *metaqda.Classifier, label, _ string) error { return c.RemoveClass(label) }},
+		"mergeClasses":  {bind(p.MergeClasses, "id of the class, id of the other class", "undo"), (*metaqda.Classifier).MergeClasses},
+		"removeExample": {bind(p.RemoveExample, "id of the class, id of the picture", "undo"), func(c *metaqda.Classifier, id, _ string) error { return c.Remove(id) }},
+		"moveExample":   {bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo"), (*metaqda.Classifier).Move},
+	}
+}
+
+// byLabel does what a method of the npm package's classifier does.
+func (p *page) byLabel(method, a, b string) error {
+	c, ok := p.twoWays()[method]
+	if !ok {
+		return &engine.Error{Code: "argument", Message: "There is no change “" + method + "”: correct the call."}
+	}
+	return p.Do(func(taught *metaqda.Classifier) error { return c.byLabel(taught, a, b) })
 }
 
 // stored is a method that changes something at once and answers once that is
@@ -256,25 +282,6 @@ func (p *page) addExample(class string, x []float32, thumbnail []byte, group str
 		p.promise.ask(p.emit)
 	}
 	return id, err
-}
-
-// byLabel does what a method of the npm package's classifier does.
-func (p *page) byLabel(method, a, b string) error {
-	return p.Do(func(c *metaqda.Classifier) error {
-		switch method {
-		case "removeExample":
-			return c.Remove(a)
-		case "moveExample":
-			return c.Move(a, b)
-		case "removeClass":
-			return c.RemoveClass(a)
-		case "renameClass":
-			return c.RenameClass(a, b)
-		case "mergeClasses":
-			return c.MergeClasses(a, b)
-		}
-		return &engine.Error{Code: "argument", Message: "There is no change “" + method + "”: correct the call."}
-	})
 }
 
 func (p *page) sessions() (any, error) {
