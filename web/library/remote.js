@@ -7,23 +7,36 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 /** @import {Vector} from './vectors.js' */
 /** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask asks for a property or a method of a Classifier, with vectors in place of inputs; the options of methods that have some, and of those alone */
 
-/** Methods that are asked for as they are. */
-const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'label', 'examples', 'configure', 'explain', 'save', 'export', 'merge', 'dispose'];
-const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
-/** Those that take an input, or many, and their options. */
+/** @typedef {{name: string, property: boolean}[]} Members of Classifier */
+
+/** What answers at once is not remote. */
+const AT_ONCE = /Sync$|^watch$/;
+/** Methods that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL };
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
+
+/**
+ * Names the members that a remote classifier has too. The worker calls it, so that the window need not load the class.
+ *
+ * @param {new (...args: any[]) => object} of Classifier @returns {Members}
+ */
+export const membersOf = (of) => Object.entries(Object.getOwnPropertyDescriptors(of.prototype))
+  .filter(([name]) => !AT_ONCE.test(name)).map(([name, { get }]) => ({ name, property: get !== undefined }));
 
 export class Remote {
   #ask;
   #extractor;
   #adding;
 
-  /** @param {Ask} ask @param {Options<any>['extractor']} extractor @param {typeof ADD} [adding] options of what adds */
-  constructor(ask, extractor, adding = ADD) {
+  /** @param {Ask} ask @param {Members} members @param {Options<any>['extractor']} extractor @param {typeof ADD} [adding] options of what adds */
+  constructor(ask, members, extractor, adding = ADD) {
     this.#ask = ask;
     this.#extractor = extractor;
     this.#adding = adding;
+    for (const { name, property } of members) {
+      if (name in this) continue; // it has more to do than to ask
+      Object.defineProperty(this, name, property ? { get: () => ask(name, []) } : { value: (/** @type {unknown[]} */ ...args) => ask(name, args) });
+    }
   }
 
   /** @param {unknown} x @param {CallOptions} [options] */
@@ -48,12 +61,9 @@ export class Remote {
   }
 
   static {
-    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(Remote.prototype, name, { ...one, configurable: true });
-    for (const name of PROPERTIES) add(name, { get() { return this.#ask(name, []); } });
-    for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#ask(name, args); } });
     for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
       const n = kinds === ADD ? 2 : 1; // arguments before the options
-      add(name, {
+      Object.defineProperty(Remote.prototype, name, /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
         async value(/** @type {any[]} */ ...args) {
           const options = args[n];
           known(options, kinds === ADD ? this.#adding : kinds);
@@ -66,7 +76,7 @@ export class Remote {
           const vectors = (all.every(isVector) ? all.map(vectorOf) : one ? [await embedded(this.#extractor, args[0], signal)] : await embeddedAll(this.#extractor, all, signal)).map((x) => Float32Array.from(x));
           return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
         },
-      });
+      }));
     }
   }
 }

@@ -1,12 +1,15 @@
 // @ts-check
 /** The thread of worker.js, which describes the messages. */
 import { answer, MetaqdaError } from '../base/remote.js';
+import { Classifier } from './classifier/classifier.js';
 import { createClassifier, openClassifier } from './classifier/create.js';
 import { init } from './engine.js';
+import { membersOf } from './remote.js';
 
 /** @type {Map<number, any>} */
 const classifiers = new Map();
 let last = 0;
+const members = membersOf(Classifier);
 
 /** @param {any} classifier */
 function handle(classifier) {
@@ -30,8 +33,8 @@ const TELL_EVERY = 50; // milliseconds
 
 const tell = answer({
   init,
-  create: async (options) => handle(await createClassifier(named(options))),
-  open: async ([bytes, options]) => handle(await openClassifier(bytes, named(options))),
+  create: async (options) => [handle(await createClassifier(named(options))), members],
+  open: async ([bytes, options]) => [handle(await openClassifier(bytes, named(options))), members],
   async call([at, method, args, number, options]) {
     const classifier = held(at);
     if (method === 'dispose') classifiers.delete(at);

@@ -3,8 +3,8 @@
  * A classifier in a worker, for much work at a time: leaving out, large batches. Inputs are embedded here, so that
  * vectors alone are sent. Messages are those of base/remote.js; the other side is worker-thread.js:
  *   init    options of init                                        nothing
- *   create  options                                                a handle
- *   open    [bytes, options]                                       a handle
+ *   create  options                                                [a handle, members of Classifier]
+ *   open    [bytes, options]                                       [a handle, members of Classifier]
  *   call    [handle, method, arguments, number, options or none]   what the method returns; of merge a handle
  *   stop    number                                                 ends that call
  * and 'progress' of its own accord, {number, done, total} of a call
@@ -15,6 +15,7 @@ import { PROGRAM } from './files.js';
 import { Remote } from './remote.js';
 
 /** @import {BatchOptions, Options, RemoteMethods} from './classifier/options.js' */
+/** @import {Members} from './remote.js' */
 /**
  * @template [Input=unknown]
  * @typedef {Omit<Options<Input>, 'prior' | 'onNote'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
@@ -78,7 +79,8 @@ export class ClassifierWorker {
     const { onNote: _, ...kinds } = OPTIONS; // notes of a worker go to the console
     known(options, kinds);
     await this.#ready;
-    return remote(this, await this.#client.ask('create', plain(options)), options.extractor);
+    const [handle, members] = await this.#client.ask('create', plain(options));
+    return remote(this, handle, members, options.extractor);
   }
 
   /**
@@ -89,7 +91,8 @@ export class ClassifierWorker {
   async openClassifier(file, options = {}) {
     known(options, OPENING);
     await this.#ready;
-    return remote(this, await this.#client.ask('open', [file, plain(options)]), options.extractor);
+    const [handle, members] = await this.#client.ask('open', [file, plain(options)]);
+    return remote(this, handle, members, options.extractor);
   }
 
   /** Ends the worker and all its classifiers. */
@@ -110,16 +113,16 @@ const places = new WeakMap();
 
 /**
  * @template Input
- * @param {ClassifierWorker} worker @param {number} handle @param {Options<Input>['extractor']} extractor
+ * @param {ClassifierWorker} worker @param {number} handle @param {Members} members @param {Options<Input>['extractor']} extractor
  * @returns {RemoteClassifier<Input>}
  */
-function remote(worker, handle, extractor) {
+function remote(worker, handle, members, extractor) {
   const made = new Remote(async (name, args, options) => {
     if (name !== 'merge') return worker.call(handle, name, args, options);
     const other = places.get(args[0]);
     if (other?.worker !== worker) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
-    return remote(worker, await worker.call(handle, name, [other.handle]), extractor);
-  }, extractor);
+    return remote(worker, await worker.call(handle, name, [other.handle]), members, extractor);
+  }, members, extractor);
   places.set(made, { worker, handle });
   return /** @type {any} */ (made);
 }

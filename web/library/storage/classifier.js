@@ -6,12 +6,12 @@
 import { Batch } from '../../engine/batch.js';
 import { MetaqdaError } from '../../base/remote.js';
 import { byView, checkCells, prediction, record } from '../classifier/answers.js';
+import { Classifier } from '../classifier/classifier.js';
 import { openClassifier } from '../classifier/create.js';
 import { EXPLAIN, KEPT, known, SETTINGS } from '../classifier/options.js';
-import { Remote } from '../remote.js';
+import { membersOf, Remote } from '../remote.js';
 
 /** @import {Answers, LoadedEngine} from '../../engine/contract.js' */
-/** @import {Classifier} from '../classifier/classifier.js' */
 /** @import {BatchOptions, CallOptions, Options, RemoteMethods} from '../classifier/options.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @typedef {{group?: string, thumbnail?: Uint8Array} & CallOptions} AddOptions thumbnail: bytes of a small picture, kept with the example */
@@ -55,7 +55,7 @@ export function storedClassifier(engine, extractor) {
     if (name in methods) return methods[name](...args, options);
     if (name === 'dispose') disposed = true;
     else await engine.byLabel(name, ...args);
-  }, extractor, KEPT);
+  }, membersOf(Classifier), extractor, KEPT);
   copies.set(made, copied);
   return /** @type {any} */ (made);
 }

@@ -124,7 +124,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       merge: async (c) => { const both = await c.merge(c); return [await both.counts, (await both.predict(vector(1, 9))).none]; },
       'merge with another': (c) => c.merge({}),
     })) await each(what, f);
-    const others = (c) => Object.getOwnPropertyNames(Object.getPrototypeOf(c)).filter((name) => !/Sync$/.test(name)).sort();
+    const others = (c) => [c, Object.getPrototypeOf(c)].flatMap((x) => Object.getOwnPropertyNames(x)).filter((name) => !/Sync$/.test(name)).sort();
     const methods = all.map(others);
     await each('dispose', (c) => c.dispose());
     for (const name of ['predict', ...properties]) await each('disposed ' + name, (c) => (name === 'predict' ? c.predict(vector(0, 0)) : c[name]));
