@@ -1,5 +1,5 @@
 // @ts-check
-/** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
+/** The dialog "Use another extractor": bring a network, keep it, and read a session's pictures again with it. */
 import { complain, say } from '../kit/announce.js';
 import { counted, dialogHead, el, icon, noun, save, sentence } from '../kit/dom.js';
 import { canDrop, dropZone } from '../kit/drop.js';
@@ -12,12 +12,12 @@ import { withThumbnails } from '../kit/thumbnails.js';
 /** @import {ClassState, Engine, Extractor, Kept, Proposal} from '../../library/types.js' */
 /** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
 
-/** Sessions have names of at most so many characters. */
+/** The largest number of characters in the name of a session. */
 const LONGEST = 80;
-/** So many taught pictures are looked through for those that a network is tried on. */
+/** Number of taught pictures from which those for a trial are chosen. */
 const MOST_TRIALS = 400;
 
-/** Thrown where the person pressed Cancel. */
+/** Thrown when the person pressed Cancel. */
 class Cancelled extends Error {}
 
 export class ExtractorsDialog {
@@ -65,7 +65,7 @@ export class ExtractorsDialog {
   }
 
   /**
-   * Reads what is taught in the open session anew, with progress and a way to cancel.
+   * Reads the examples of the open session again, with progress and a way to cancel.
    *
    * @param {{load: () => Promise<Extractor>}} by of the page's own
    * @param {(session: string) => string} [rename] what the copy is called
@@ -75,7 +75,7 @@ export class ExtractorsDialog {
     await this.#try(() => this.#readAnew(() => by.load(), rename));
   }
 
-  /** Whether another than the page's own may read what is taught. */
+  /** Whether another extractor than the page's own may read the examples. */
   get #brings() { return this.reader.kinds.now.others; }
 
   /** @param {string} label @param {Record<string, boolean>} options */
@@ -87,7 +87,7 @@ export class ExtractorsDialog {
 
   async #fill() {
     const [own, now, { extractor }] = await Promise.all([this.reader.home(), this.reader.now, this.engine.state()]);
-    // A session whose extractor is gone can be read anew by the one in use.
+    // The extractor in use can read a session again whose own extractor is gone.
     const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
     const all = [null, ...this.#brings && globalThis.caches ? await kept() : []];
@@ -120,7 +120,7 @@ export class ExtractorsDialog {
       const brought = await inspect(files);
       if (!brought) return this.#propose(files);
       const { id } = brought.manifest;
-      // It has to run before it is kept: a network that does not is of no use later either.
+      // A network is kept only if it runs now.
       const extractor = await this.#work(`Trying the extractor “${id}”`, (onProgress) => loadKept(brought, { onProgress }));
       extractor.close();
       await this.#keep(brought);
@@ -131,7 +131,7 @@ export class ExtractorsDialog {
   /** @param {Brought} brought */
   async #keep(brought) {
     await keep(brought);
-    // The service worker keeps them, so that sharing needs no network later.
+    // The service worker keeps these files, so that sharing works offline.
     for (const ending of ['html', 'txt']) fetch(`networks/share-${brought.manifest.runtime}.${ending}`).catch(() => {});
     await this.#fill();
   }
@@ -151,7 +151,7 @@ export class ExtractorsDialog {
     await this.#offer(proposal, network.contents, proposal.best);
   }
 
-  /** Taught pictures to try a network on, of each burst one. */
+  /** Taught pictures to try a network on, one of each burst. */
   async #taught() {
     const trials = [];
     for (let i = 0; i < MOST_TRIALS; i++) {
@@ -169,7 +169,7 @@ export class ExtractorsDialog {
   }
 
   /**
-   * Shows a proposal, with the choice among what was tried.
+   * Shows a proposal and the choices that were tried.
    *
    * @param {Proposal} proposal @param {Map<string, ArrayBuffer>} contents @param {[number, number]} choice
    */
@@ -194,11 +194,11 @@ export class ExtractorsDialog {
   }
 
   /**
-   * What choosing an extractor means, and the ways to go on.
+   * Says what the choice of an extractor means, and offers the next steps.
    *
    * @param {Kept|Brought|null} one null for the page's own
-   * @param {Element} [proposal] of what is not kept yet
-   * @param {boolean} [worse] than the page's own, when tried: then keeping it is not what is offered first
+   * @param {Element} [proposal] of a network that is not kept yet
+   * @param {boolean} [worse] whether the trial was worse than the page's own: then keeping it is not offered first
    */
   async #show(one, proposal, worse = false) {
     const { classes } = await this.engine.state();
@@ -245,8 +245,8 @@ export class ExtractorsDialog {
   }
 
   /**
-   * Reads the open session's pictures into a copy of it. Where that is cancelled or
-   * fails nothing is left of the copy.
+   * Reads the open session's pictures into a copy of it. On failure or Cancel the copy is
+   * deleted.
    *
    * @param {() => Promise<Extractor>} load @param {(session: string) => string} [rename] what the copy is called
    */
@@ -335,7 +335,7 @@ export class ExtractorsDialog {
         this.bar.value = loaded;
         this.doing.textContent = `${what}: ${Math.round(100 * loaded / total)}\u00a0%`;
       }, running.signal);
-      // What was loaded after a cancellation is of no use to anyone.
+      // Nobody needs what arrives after Cancel.
       task.then((late) => { if (running.signal.aborted) /** @type {any} */ (late)?.close?.(); }, () => {});
       return /** @type {T} */ (await Promise.race([task, cancelled]));
     } finally {
@@ -372,7 +372,7 @@ export class ExtractorsDialog {
   }
 }
 
-/** What a copy is called that another extractor read: all of it, and of the session's name what there is room for. @param {string} [id] of the extractor */
+/** The name of a copy read by another extractor. A long session name is cut. @param {string} [id] of the extractor */
 const readBy = (id = 'the built-in extractor') => (/** @type {string} */ session) => {
   const by = ` read by ${id}`;
   return session.slice(0, Math.max(0, LONGEST - by.length)) + by;
@@ -386,7 +386,7 @@ function size({ manifest: { files } }) {
   return `${(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1)} MB`;
 }
 
-/** What learns background knowledge natively. @param {Kept} one */
+/** The command that learns background knowledge natively. @param {Kept} one */
 function commands({ manifest: { id } }) {
   const name = id.replace(/[^\w.-]+/g, '-');
   return `node scripts/embed/embed.mjs PICTURES --splits splits.json --extractor manifest.json --out ${name}.npz

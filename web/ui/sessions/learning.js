@@ -6,7 +6,7 @@ import { learn } from '../../library/storage.js';
 
 /** @import {Learned, LoadedEngine} from '../../library/types.js' */
 
-/** What was measured, in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
+/** The measurement in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
   const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
@@ -14,9 +14,9 @@ export function describeLearned({ prior, classes, sessions, before, after }) {
   return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are nearer to the truth.`;
 }
 
-/** Learns when asked, and takes what was learned back. */
+/** Learns when asked, and takes it back when asked. */
 export class LearningPanel {
-  /** Takes the learned prior out of use again; empty while it is not in use. */
+  /** The undo token of the learned prior, empty while it is not in use. */
   #undo = '';
   /** The sha256 of the learned prior in use. */
   #used = '';
@@ -36,7 +36,7 @@ export class LearningPanel {
       this.error, this.result, this.busy, el('div', { class: 'actions' }, this.begin, this.revert)));
   }
 
-  /** Starts afresh after another session was opened. */
+  /** Starts again after another session was opened. */
   reset() {
     this.#undo = '';
     this.revert.hidden = true;
@@ -44,7 +44,7 @@ export class LearningPanel {
     complain(this.error, '');
   }
 
-  /** Once another prior has taken its place, what was learned is not taken back any more. @param {{sha256: string}} prior in use */
+  /** Once another prior is in use, the learned one cannot be taken back. @param {{sha256: string}} prior in use */
   showPrior({ sha256 }) {
     if (this.#undo !== '' && sha256 !== this.#used) this.reset();
   }

@@ -1,10 +1,10 @@
 // @ts-check
-/** What was taught as a zip file with a folder for each class. Fetched when it is asked for. */
+/** The examples as a zip file with a folder for each class. This module is fetched when it is needed. */
 import { folderNames, writable, zippedFolders } from '../kit/folders.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
 /**
- * Saves a zip file with a folder for each class that holds its pictures, as large as they are kept, or its sounds.
+ * Saves a zip file with a folder of pictures or sounds for each class. Pictures have the size in which they are kept.
  *
  * @param {import('../../library/types.js').Engine} engine
  * @param {import('../kinds/index.js').Kind} kind
@@ -31,5 +31,5 @@ export async function savePictures(engine, kind, only) {
   return { file, pictures };
 }
 
-/** Of a PNG, JPEG, WebP or WAV file; the last two begin with RIFF. @param {Uint8Array} file */
+/** The extension of a PNG, JPEG, WebP or WAV file. The last two begin with RIFF. @param {Uint8Array} file */
 const endingOf = (file) => ({ 0x89: 'png', 0x52: file[9] === 0x41 ? 'wav' : 'webp' }[file[0]] ?? 'jpg');

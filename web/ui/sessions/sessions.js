@@ -16,9 +16,9 @@ export class SessionsDialog {
   #all = [];
   /** The id of the session that somebody wants to delete. */
   #leaving = '';
-  /** The id of the session that was deleted last, here. */
+  /** The id of the session that this tab deleted last. */
   #deleted = '';
-  /** How many stored records cannot be read, of all sessions and of none. */
+  /** Number of stored records that cannot be read, in all sessions or in none. */
   #damaged = 0;
   #memory = '';
   #error = '';
@@ -112,7 +112,7 @@ export class SessionsDialog {
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
 
-  /** A name that is typed anew is not the one that was refused. @param {Event} event */
+  /** Clears the error of a refused name once another name is typed. @param {Event} event */
   #settle = ({ target }) => {
     if (!this.#error) return;
     const field = /** @type {HTMLInputElement} */ (target);
@@ -137,7 +137,7 @@ export class SessionsDialog {
     say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
   }
 
-  /** A second press while the first is at work is none. @param {string} label @param {() => Promise<void>} work */
+  /** Ignores a second press while the first is at work. @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
     return html`<button class="button" type="button" aria-busy=${String(this.#busy.has(label))} @click=${async () => {
       if (this.#busy.has(label)) return;
@@ -158,7 +158,7 @@ export class SessionsDialog {
     await this.#refresh();
   });
 
-  /** Where the storage is gone, too: what is open goes out as a file from here. */
+  /** Saves the open session to a file, also when the storage is gone. */
   async #open() {
     this.#leaving = '';
     await this.#try(async () => {
@@ -231,7 +231,7 @@ export class SessionsDialog {
 
 const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** What the file of a session is called. @param {string} session its name */
+/** The file name of a session. @param {string} session its name */
 export const fileName = (session) => `${writable(session)}.safetensors`;
 
 /**
@@ -251,7 +251,7 @@ export function describe({ classes, examples, noun: word, updated, saved }, now 
 }
 
 /**
- * How safe the session is: when it was last saved, what the browser promised, and how much is damaged.
+ * How safe the session is: the last save to a file, the browser's promise, and the damage.
  *
  * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
  */

@@ -89,7 +89,7 @@ export class SettingsDialog {
     void this.#try(async () => { await this.engine.configure(settings); });
   }
 
-  /** Does the work; the dialog is busy until what was chosen is stored. @param {() => Promise<void>} work */
+  /** Does the work. The dialog is busy until the choice is stored. @param {() => Promise<void>} work */
   async #try(work) {
     this.#working++;
     this.dialog.setAttribute('aria-busy', 'true');
@@ -107,7 +107,7 @@ export class SettingsDialog {
 }
 
 /**
- * What is in the file that was chosen in a field, which is empty again at once. Refuses what is no safetensors file at all.
+ * Reads the file chosen in a field and empties the field. Refuses a file that is no safetensors file.
  *
  * @param {Event} event of the field
  * @param {string} what the file should hold
@@ -124,7 +124,7 @@ export async function savedIn({ target }, what) {
 }
 
 /**
- * Says what was done, and shows a notice that goes with it.
+ * Announces what was done, and shows a notice about it.
  *
  * @param {string} done
  * @param {string} notice may be empty

@@ -1,5 +1,5 @@
 // @ts-check
-/** The share dialog: everything taught in the open session as one file that recognises by itself. Fetched when it is asked for. */
+/** The share dialog: the open session as one file that recognises by itself. This module is fetched when it is needed. */
 import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
@@ -14,7 +14,7 @@ import { withThumbnails } from '../kit/thumbnails.js';
 /** @type {ShareDialog|undefined} */
 let dialog;
 
-/** Opens the dialog, which says what goes wrong. @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
+/** Opens the dialog. Errors are shown in it. @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
 export function share(parts) {
   dialog ??= new ShareDialog(parts);
   dialog.dialog.showModal();
@@ -22,7 +22,7 @@ export function share(parts) {
 }
 
 class ShareDialog {
-  /** What is the same in all files with one extractor, packed once. @type {{sha256: string, parts: Promise<Parts>}|undefined} */
+  /** The parts that all files with one extractor share, packed once. @type {{sha256: string, parts: Promise<Parts>}|undefined} */
   #constant;
   #turn = 0;
   /** @type {{blob: Blob, file: string, large: string}|null} */
@@ -46,7 +46,7 @@ class ShareDialog {
     document.body.append(this.dialog);
   }
 
-  /** Makes the file, to tell its size. */
+  /** Makes the file and shows its size. */
   async make() {
     const turn = ++this.#turn;
     [this.#made, this.#error] = [null, ''];
@@ -95,7 +95,7 @@ class ShareDialog {
     return { blob: await blobOf(new TextEncoder().encode(text)), file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
   }
 
-  /** What goes with the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
+  /** The parts of the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
   async #parts(sha256, own) {
     if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: own ? ownParts(fetched, this.reader.kinds.now.id, sha256) : keptParts(sha256) };
     const constant = this.#constant;
@@ -112,7 +112,7 @@ class ShareDialog {
   }
 }
 
-/** With one that was brought. @param {string} sha256 @returns {Promise<Parts>} */
+/** The parts of an extractor that was brought. @param {string} sha256 @returns {Promise<Parts>} */
 async function keptParts(sha256) {
   const { contentsOf, kept } = await import('../../library/kept.js');
   const found = (await kept()).find((one) => one.sha256 === sha256);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
+/** The bars around the sorted pictures: progress, filters and results. */
 import { counted, noun } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
@@ -11,16 +11,16 @@ import { NONE, WAITING } from './sorting.js';
 /**
  * @typedef {object} Progress
  * @property {Stage} stage
- * @property {number} pictures that are there
- * @property {number} done of what is at work
+ * @property {number} pictures in all
+ * @property {number} done of the present stage
  * @property {number} total
- * @property {string} left how long it will take, where that can be told
- * @property {number} taught how many classes are
+ * @property {string} left the remaining time in words, empty if unknown
+ * @property {number} taught number of taught classes
  * @property {{sure: number}} bounds see Engine
- * @property {number} open how many of the pictures are not taught
- * @property {number} doubtful how many of those are
- * @property {boolean} stale whether something was taught since the answers, and nothing judges them anew
- * @property {boolean} classified whether the answers are those of all pictures together
+ * @property {number} open number of pictures that are not taught
+ * @property {number} doubtful number of these that are doubtful
+ * @property {boolean} stale whether something was taught after the answers, and nobody judges again
+ * @property {boolean} classified whether the pictures were judged together
  * @property {string} error
  */
 
@@ -74,14 +74,14 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
       <button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}${folders ? 'Copy into folders' : 'Save folders as a zip'}</button></div>`;
 }
 
-/** What came out, in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
+/** The result in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
 export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
     .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
   return `${counted(pictures, noun())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }
 
-/** How long it will take, where that can be told. @param {number} spent milliseconds @param {number} done so many in that time @param {number} left so many more */
+/** The remaining time in words, empty if unknown. @param {number} spent milliseconds @param {number} done number done in that time @param {number} left number still to do */
 export function timeLeft(spent, done, left) {
   if (done < 5) return '';
   const seconds = spent / done * left / 1000;

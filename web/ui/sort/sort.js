@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Many pictures at once: answered one by one, then judged together, shown by group, corrected, saved as a table. Nothing
- * of them is stored but what is taught. A view that was closed is opened again by its notice, and forgotten with it.
+ * The view that sorts many pictures. They are answered one by one, then judged together, shown by group, corrected, and
+ * saved as a table or as folders. Only what is taught is stored. A notice offers to open a closed view again. Without
+ * the notice the view is forgotten.
  */
 import { say } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
@@ -26,17 +27,17 @@ import { Viewer } from './viewer.js';
 /** @import {Stage} from './bars.js' */
 /** @import {Taught} from '../teach/model.js' */
 
-/** The most pictures at a time: of so many the embeddings take 25 megabytes. */
+/** The largest number of pictures at a time. Their embeddings take 25 megabytes. */
 export const MOST = 5000;
 
-/** Pictures in the works at a time: one is decoded while another is looked at. */
+/** Number of pictures worked on at a time: one is decoded while another is embedded. */
 const LANES = 2;
-/** Least time between two drawings while pictures come in, and quiet before they are judged anew, in milliseconds. */
+/** Milliseconds between two drawings while pictures come in, and without a change before they are judged again. */
 const DRAW = 250;
 const QUIET = 400;
-/** So many times as long as a drawing took the page has for the pictures and for whoever uses it. */
+/** After a drawing the page rests this many times as long as the drawing took. */
 const REST = 19;
-/** So many pictures are asked about before it is found out anew which tell most. */
+/** Number of questions before the most informative pictures are chosen again. */
 const QUESTIONS = 6;
 
 export class Sorting {
@@ -50,14 +51,14 @@ export class Sorting {
   #run = null;
   #classes = /** @type {readonly Taught[]} */ ([]);
   #key = '';
-  /** Whether the answers are those of all pictures together. */
+  /** Whether the pictures were judged together. */
   #classified = false;
   #again = false;
-  /** Whether something was taught since the answers. */
+  /** Whether something was taught after the answers were made. */
   #stale = false;
-  /** When these began to be looked at, how many had been by then. */
+  /** When reading began, and how many pictures were done by then. */
   #begun = { time: 0, done: 0 };
-  /** How far judging or copying is, of how much. */
+  /** Progress of judging or copying: done, and total. */
   #at = [0, 1];
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #drawing;
@@ -92,15 +93,15 @@ export class Sorting {
 
   /** Takes in more pictures and opens the view. @param {File[]} files */
   async add(files) {
-    if (!this.open) this.home.forget(); // what a notice would have opened again
+    if (!this.open) this.home.forget(); // the view that a notice offers
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
     this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} ${noun()}s fit at a time: the last ${files.length - room} were left out.`] : [];
     this.#queue.push(...some);
     this.#total += some.length;
-    if (this.#run) return; // those under way take these too
-    if (this.#stage === 'judging') this.batch.close(); // what is judged is judged with these
+    if (this.#run) return; // the present run takes these too
+    if (this.#stage === 'judging') this.batch.close(); // all are judged together later
     const { signal } = this.#run = new AbortController();
     this.#stage = 'reading';
     this.#classified = false;
@@ -110,7 +111,7 @@ export class Sorting {
     if (this.#run?.signal !== signal) return; // closed meanwhile
     const stopped = signal.aborted ? `Stopped: ${this.#done} of ${this.#total} were looked at; choose the others again. ` : '';
     [this.#queue, this.#total, this.#run, this.#stage] = [[], this.#items.length, null, 'idle'];
-    // Each in a task of its own: the last answer, the drawing, what the worker is given.
+    // The last answer, the drawing and the message to the worker each get a task of their own.
     await nextTask();
     this.#draw();
     await nextTask();
@@ -118,13 +119,13 @@ export class Sorting {
   }
 
   /**
-   * What is taught, and a key that changes whenever answers may.
+   * Takes the taught classes, and a key that changes whenever answers may change.
    *
    * @param {readonly Taught[]} classes @param {string} key @param {import('./home.js').State} state
    */
   follow(classes, key, state) {
     this.#classes = classes;
-    const [here, changed] = [this.home.follow(state), key !== this.#key]; // where this is shown again, its key is that of its answers
+    const [here, changed] = [this.home.follow(state), key !== this.#key]; // a view that is shown again has the key of its answers
     this.#key = key;
     if (!here) return;
     noteTaught(this.#items, classes);
@@ -155,7 +156,7 @@ export class Sorting {
     this.#show(false);
   }
 
-  /** Stops what is under way. */
+  /** Stops the present work. */
   #rest() {
     this.#run?.abort();
     this.batch.close();
@@ -167,7 +168,7 @@ export class Sorting {
     if (this.#stage !== 'judging') this.#stage = 'idle'; // which ends by itself
   }
 
-  /** Closes the view; the pictures stay as long as a notice offers to open it again. */
+  /** Closes the view. The pictures stay as long as a notice offers to open it again. */
   #leave() {
     this.#rest();
     this.#show(false);
@@ -191,7 +192,7 @@ export class Sorting {
     };
   }
 
-  /** Opens what was closed last, and judges it anew where something was taught since. */
+  /** Opens the closed view, and judges again if something was taught meanwhile. */
   #openAgain() {
     this.#show(true);
     this.#draw();
@@ -213,7 +214,7 @@ export class Sorting {
     }
   }
 
-  /** Looks at one picture after the other until there are no more. @param {AbortSignal} signal */
+  /** Reads one picture after the other until there are no more. @param {AbortSignal} signal */
   async #read(signal) {
     while (!signal.aborted) {
       const file = this.#queue.shift();
@@ -234,9 +235,9 @@ export class Sorting {
   }
 
   /**
-   * Judges what is not taught together, and once more where something changed meanwhile.
+   * Judges all pictures together that are not taught, and again if something changed meanwhile.
    *
-   * @param {string} [stopped] that not all pictures were looked at
+   * @param {string} [stopped] says that some pictures were not read
    */
   async #classifyAll(stopped = '') {
     this.#again = true;
@@ -287,7 +288,7 @@ export class Sorting {
     this.batch.close();
   }
 
-  /** Draws in a moment, which is the longer the longer the last drawing took. */
+  /** Draws soon. The wait grows with the time that the last drawing took. */
   #later() {
     this.#drawing ??= setTimeout(() => {
       const begun = performance.now();
@@ -309,13 +310,13 @@ export class Sorting {
     this.selection.show(this.#classes);
     this.viewer.refresh(this.#classes);
     const asking = this.#stage !== 'reading';
-    // Where every picture is told with hardly a doubt there is nothing to ask.
+    // If no picture is doubtful, there is nothing to ask.
     const open = doubtful > 0 || groups.has(NONE) || groups.has(WAITING);
     this.question.show(asking && open ? this.#questions : [], this.#classes);
     this.lookalikes.show(asking ? this.#alike : [], this.#classes);
   }
 
-  /** Says how far it is, and what can be done. */
+  /** Shows the progress and what can be done. */
   #tell() {
     const [stage, pictures] = [this.#stage, this.#items.length];
     const { groups, doubtful } = countsOf(this.#items);
@@ -339,8 +340,8 @@ export class Sorting {
   }
 
   /**
-   * Teaches pictures; one that was taught as something else moves. What was left out of them stays out of that
-   * class; what is none of these stays out of every class that there is.
+   * Teaches pictures. A picture that was taught as another class moves. Pictures that were left out stay out of this
+   * class. A picture that is none of these stays out of every class.
    *
    * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
    */

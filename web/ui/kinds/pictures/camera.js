@@ -1,5 +1,5 @@
 // @ts-check
-/** The camera: opening, switching, closing, and one sentence for each way it can fail. */
+/** The camera: opening, switching, closing, and one sentence for each failure. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { el, icon } from '../../kit/dom.js';
 import { mediaDevices, sourceError } from '../index.js';
@@ -49,7 +49,7 @@ export class Camera {
     }
   }
 
-  /** The present frame; the caller closes it. */
+  /** The present frame. The caller closes it. */
   frame() {
     return createImageBitmap(this.video);
   }
@@ -59,7 +59,7 @@ export class Camera {
     return this.#stream !== null && this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
   }
 
-  /** Stops the camera for good: its light goes out. */
+  /** Stops the camera for good. Its light goes out. */
   close() {
     this.#closed = true;
     this.#stop();
@@ -68,7 +68,7 @@ export class Camera {
   /** @param {MediaStream} stream */
   async #show(stream) {
     this.#stream = stream;
-    // Closed while the permission prompt was open.
+    // It was closed while the permission prompt was open.
     if (this.#closed) throw new DOMException('closed', 'AbortError');
     const track = stream.getVideoTracks()[0];
     track?.addEventListener('ended', () => {
@@ -90,7 +90,7 @@ export class Camera {
     this.switchButton.hidden = this.#ids.length < 2;
   }
 
-  /** Goes on to the next camera. Phones need the old one closed first. */
+  /** Switches to the next camera. Phones need the old one closed first. */
   async #next() {
     const now = this.#stream?.getVideoTracks()[0]?.getSettings().deviceId ?? '';
     const next = this.#ids[(this.#ids.indexOf(now) + 1) % this.#ids.length];
@@ -111,7 +111,7 @@ export class Camera {
 }
 
 /**
- * Resolves when the video holds a picture.
+ * Resolves when the video has a picture.
  *
  * @param {HTMLVideoElement} video
  * @returns {Promise<void>}

@@ -12,19 +12,19 @@ import { claimsSound, decodeSound, drawnSpectrum, level, RATE, soundIn, withSoun
 
 /** Edge of the square picture of a sound, in pixels. */
 const THUMBNAIL = 128;
-/** Seconds of a piece, and from one to the next while the button is held. */
+/** Seconds of a piece, and between the beginnings of two pieces while the button is held. */
 const [PIECE, APART] = [1, 0.5];
-/** Root mean square of a piece below which it is quiet, and nothing to be recognised: -66 dB. */
+/** A piece whose root mean square is below this (-66 dB) is quiet and is not recognised. */
 const QUIET = 5e-4;
-/** Pieces whose mean is recognised, so that no answer hangs on one alone. */
+/** Number of pieces whose mean is recognised. */
 const TOGETHER = 3;
 
-/** Words of the page where the site has YAMNet. */
+/** Texts of a site with YAMNet. */
 const EVERY = {
   one: 'sound', choose: 'Choose a sound', such: 'Doorbell', vary: 'record it again, elsewhere or further away', background: 'Background',
   advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
 };
-/** The same where it has none. */
+/** Texts of a site without YAMNet. */
 const WORDS = { one: 'spoken word', choose: 'Choose a spoken word', such: 'Yes', vary: 'say it again, or let someone else say it', advice: 'This site recognises spoken words only.' };
 
 /** @param {() => Promise<Extractor>} extractor that reads sounds now @param {boolean} every whether the site has YAMNet, which tells sounds other than words apart @returns {Kind} */
@@ -40,7 +40,7 @@ export function sounds(extractor, every) {
   };
 }
 
-/** The pieces that the extractor takes, all where it takes none: then it says why. @template {{sound: Sound}} T @param {T[]} pieces @param {() => Promise<Extractor>} extractor */
+/** The pieces that the extractor accepts. If it accepts none, all of them: it then says why. @template {{sound: Sound}} T @param {T[]} pieces @param {() => Promise<Extractor>} extractor */
 async function withSpeech(pieces, extractor) {
   if (pieces.length < 2 || (await extractor()).networks.includes('yamnet')) return pieces;
   const taken = [];
@@ -48,7 +48,7 @@ async function withSpeech(pieces, extractor) {
   return taken.length ? taken : pieces;
 }
 
-/** Null where it is no speech and only speech is compared. @param {Sound} sound @param {() => Promise<Extractor>} extractor @param {(why: string) => void} [refuse] */
+/** Null if the sound is no speech and the extractor compares only speech. @param {Sound} sound @param {() => Promise<Extractor>} extractor @param {(why: string) => void} [refuse] */
 async function embedded(sound, extractor, refuse = () => {}) {
   return (await extractor()).embed(sound).catch((error) => {
     if (error.code !== 'no-speech') throw error;
@@ -83,7 +83,7 @@ async function play(thumbnail) {
 
 /** The microphone, a piece of a second at a time. */
 class MicrophoneSource {
-  /** Where the last piece that was taught began and ended, and when. */
+  /** Beginning and end of the last taught piece in samples, and its time. */
   #taught = { from: 0, at: -Infinity };
   /** @type {Float32Array[]} */
   #recent = [];
@@ -102,7 +102,7 @@ class MicrophoneSource {
     await this.microphone.start();
   }
 
-  /** While the button is held each piece begins half a second after the one before, else now. */
+  /** While the button is held, a piece begins half a second after the one before. Otherwise it begins now. */
   async sample() {
     const { microphone } = this;
     const held = performance.now() - this.#taught.at < 300;

@@ -1,15 +1,15 @@
 // @ts-check
-/** The microphone: opening, what was heard last, closing, and one sentence for each way it can fail. */
+/** The microphone: opening, the last seconds, closing, and one sentence for each failure. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
 import { insecure, mediaDevices, sourceError } from '../index.js';
 import { program } from './program.js';
 
-/** Seconds that are remembered, milliseconds without a block after which it counts as frozen. */
+/** Seconds to remember, and milliseconds without a block until the microphone counts as frozen. */
 const [KEPT, PATIENCE] = [4, 4000];
-/** Milliseconds from one drawing of the level to the next. */
+/** Milliseconds between two drawings of the level. */
 const DRAWN = 80;
-/** A level below this, of the largest sample in a block, is that of no microphone at work. */
+/** A working microphone has a largest sample above this in a block. */
 const SILENT = 1e-5;
 
 export class Microphone {
@@ -22,16 +22,16 @@ export class Microphone {
   #last = 0;
   /** @type {ReturnType<typeof setInterval>|undefined} */
   #watch;
-  /** Samples of nothing at all that came last. */
+  /** Number of last samples that were all zero. */
   #nothing = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
-  /** Of the meter, which falls from it, and when it was drawn. */
+  /** The level of the meter, which falls slowly, and the time of its drawing. */
   #level = 0;
   #drawn = 0;
-  /** Samples heard since it was opened. */
+  /** Number of samples since the microphone was opened. */
   heard = 0;
-  /** Why what is heard is not recognised, to be shown. */
+  /** The reason shown when nothing is recognised. */
   refused = '';
 
   /** @param {{onLost: (error: Error) => void}} options */
@@ -47,22 +47,22 @@ export class Microphone {
   /** Samples a second. */
   get rate() { return this.#context?.sampleRate ?? 0; }
 
-  /** Opens it, and resolves when the first sound is there. @throws {MetaqdaError} */
+  /** Opens the microphone and resolves at the first sound. @throws {MetaqdaError} */
   async start() {
     try {
       const devices = mediaDevices(window, 'microphone', 'recordings');
-      // What improves speech for people takes away what other sounds are told apart by.
+      // Filters that improve speech for people remove what tells other sounds apart.
       const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
       this.#stream = stream;
       if (this.#closed) throw new DOMException('closed', 'AbortError');
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
       const context = this.#context = new AudioContext();
-      // Chromium starts no audio thread for a file on disk, a shared one.
+      // Chromium starts no audio thread for a page opened from disk, such as a shared file.
       await context.audioWorklet.addModule(program()).catch(() => { throw insecure('microphone'); });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
-      // Some browsers run only what leads to the speakers; it gives silence there.
+      // Some browsers run only nodes that lead to the speakers. This one plays silence.
       context.createMediaStreamSource(stream).connect(taker).connect(context.destination);
       await context.resume();
       this.#last = performance.now();
@@ -76,7 +76,7 @@ export class Microphone {
     }
   }
 
-  /** Resolves when so many samples were heard in all. @param {number} count */
+  /** Resolves once this many samples were heard in all. @param {number} count */
   async until(count) {
     while (this.heard < count) {
       if (!this.open) throw new MetaqdaError('closed', 'The microphone is off.');
@@ -84,7 +84,7 @@ export class Microphone {
     }
   }
 
-  /** The samples from one place to another, counted from when it was opened. @param {number} from @param {number} to */
+  /** The samples between two positions, counted from the opening. @param {number} from @param {number} to */
   slice(from, to) {
     const [result, { length }] = [new Float32Array(to - from), this.#ring];
     for (let at = Math.max(0, from); at < to;) {
@@ -95,7 +95,7 @@ export class Microphone {
     return result;
   }
 
-  /** Closes it for good. */
+  /** Closes the microphone for good. */
   close() {
     this.#closed = true;
     this.#stop();

@@ -1,3 +1,3 @@
 // @ts-check
-/** Where the program of the audio thread is; in a shared file the build puts one that holds it in the place of this module. */
+/** Where the program of the audio thread is. In a shared file the build replaces this module by one that contains the program. */
 export const program = () => new URL('./worklet.js', import.meta.url).href;

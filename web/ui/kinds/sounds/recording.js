@@ -1,15 +1,15 @@
 // @ts-check
-/** Recordings: from files to pieces, and the picture that is kept of one, with the sound itself inside. */
+/** Recordings: files become pieces. The kept picture of a piece contains the sound itself. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { encoded } from '../pictures/draw.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono */
 
-/** Samples a second that sounds are read and kept with. */
+/** Samples a second of all sounds. */
 export const RATE = 16_000;
-/** Seconds of the longest recording that is one example, of a piece of a longer one, and of the longest that is read. */
+/** Seconds: the longest recording that is one example, a piece of a longer one, and the longest that is read. */
 const [WHOLE, PIECE, LONGEST] = [4, 2, 600];
-/** Bytes of the largest file that is decoded; whether it is too long is known only then. */
+/** Bytes of the largest file that is decoded. Only decoding tells how long it is. */
 const MOST_BYTES = 40e6;
 const SOUND = /\.(wav|mp3|ogg|oga|opus|m4a|aac|flac|weba)$/i;
 const VIDEO = /\.(mp4|mov|m4v|mkv|avi|webm)$/i;
@@ -21,11 +21,11 @@ export const claimsSound = (file) => file.type.startsWith('audio/') || (file.typ
  * Decodes a file.
  *
  * @param {File} file
- * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a sentence
+ * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} the sound, or the pieces of a longer one that are not silent; rejects with a sentence
  */
 export const decodeSound = async (file) => piecesOf(await decoded(file), file.name);
 
-/** The samples of a file, RATE of them a second; rejects with a sentence. @param {File} file @returns {Promise<Float32Array>} */
+/** The samples of a file, RATE a second. Rejects with a sentence. @param {File} file @returns {Promise<Float32Array>} */
 export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
@@ -89,11 +89,11 @@ export function drawnSpectrum({ levels, frames, bands }, edge) {
   return canvas;
 }
 
-/** Of the segments of a JPEG that are for applications to use, the one that holds the sound. */
+/** The application segment of a JPEG that contains the sound. */
 const [MARKER, MARK, SEGMENT] = [0xeb, 'metaqda wav\0', 65_000];
 
 /**
- * The picture of a sound as JPEG, with the sound itself as a WAV file in segments of its own.
+ * The picture of a sound as JPEG. Segments of it contain the sound as a WAV file.
  *
  * @param {OffscreenCanvas} picture @param {Sound} sound
  */
@@ -108,7 +108,7 @@ export async function withSound(picture, { samples }) {
   return new Uint8Array(await new Blob(/** @type {BlobPart[]} */ ([...parts, jpeg.subarray(2)])).arrayBuffer());
 }
 
-/** The WAV file in a picture that withSound made, empty where there is none. @param {Uint8Array} jpeg */
+/** The WAV file in a picture of withSound, or empty. @param {Uint8Array} jpeg */
 export function soundIn(jpeg) {
   const pieces = [];
   let at = 2;

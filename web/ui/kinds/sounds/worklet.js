@@ -1,5 +1,5 @@
 // @ts-check
-/** In the audio thread: hands on what the microphone gives, the mean of its channels, in blocks of some 20 ms. */
+/** Runs in the audio thread: passes on the mean of the microphone's channels in blocks of about 20 ms. */
 
 const BLOCK = 1024;
 
