@@ -54,16 +54,21 @@ func (c *Classifier) decide(classes []float64, none float64) Decision {
 // which makes classes surer and leaves none as it is, lays aside the same vectors.
 // core/session/TRANSDUCTION.md has the figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
-	return decideAmong(0, labels, bursts, classes, none)
+	return worded(0, decided(classes, none), labels, bursts, classes, none)
 }
 
-// decideAmong is [DecideAmong] with the bounds of the words lowered by slack percent.
-func decideAmong(slack int, labels []string, bursts []int, classes []float64, none float64) Decision {
-	p := append([]float64{none}, classes...) // none before the i-th class at i+1
-	at := 0
+// decided returns the index of the class that probabilities are decided for, -1 for none.
+func decided(classes []float64, none float64) int {
 	if percents(none) < NoneFrom && len(classes) > 0 {
-		at = 1 + floats.MaxIdx(classes)
+		return floats.MaxIdx(classes)
 	}
+	return -1
+}
+
+// worded is the decision for a class, -1 for none, with the bounds of the words lowered by slack
+// percent.
+func worded(slack, class int, labels []string, bursts []int, classes []float64, none float64) Decision {
+	p, at := append([]float64{none}, classes...), class+1 // none before the i-th class at i+1
 	name := func(i int) string {
 		if i == 0 {
 			return "none of these"
@@ -71,7 +76,7 @@ func decideAmong(slack int, labels []string, bursts []int, classes []float64, no
 		return labels[i-1]
 	}
 	percent, only := percents(p[at]), onlyTaught(bursts)
-	d := Decision{Class: at - 1, Doubtful: percent < SureFrom}
+	d := Decision{Class: class, Doubtful: percent < SureFrom}
 	switch {
 	case only >= 0 && none == 0:
 		d.Doubtful, d.Headline = true, "Only “"+labels[only]+"” has examples: teach a second class to compare with."

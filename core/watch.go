@@ -1,6 +1,9 @@
 package metaqda
 
 import (
+	"slices"
+	"strings"
+
 	"metaqda/core/watch"
 )
 
@@ -16,11 +19,18 @@ type Event struct {
 // makes it. Classes and examples may change while it watches. It is not safe for concurrent
 // use, but others may use its classifier at the same time.
 type Watch struct {
-	of     *Classifier
-	state  *watch.Watch
-	seen   uint64            // of.version when classes and levels were read
-	levels bool              // they were read
-	labels map[string]string // by id, of all classes since the beginning
+	of      *Classifier
+	state   *watch.Watch
+	seen    uint64            // of.version when classes and levels were read
+	levels  bool              // they were read
+	labels  map[string]string // by id, of all classes since the beginning
+	ids     []string          // of the classes, in their order
+	names   []string          // their labels
+	counts  []int             // their examples, a burst being one
+	shown   Decision
+	kept    string // id of the shown class, empty for none
+	waits   bool   // the last answer would have changed the words
+	changed bool   // what is taught has changed since
 }
 
 // Watch returns a watch that allows about so many false events per hour: [watch.Default] is one.
@@ -33,6 +43,10 @@ func (c *Classifier) Watch(perHour float64) (*Watch, error) {
 	}
 	return &Watch{of: c, state: state, labels: map[string]string{}}, nil
 }
+
+// Allow changes how many false events per hour are allowed from the next answer on. It returns a
+// *[niw.ValueError] unless perHour is positive and finite, and then changes nothing.
+func (w *Watch) Allow(perHour float64) error { return w.state.Allow(perHour) }
 
 // Next takes the next answer of the classifier: its time in seconds, on any clock, and the
 // probability of each class in the order of Classes, or nil where there was nothing to ask
@@ -52,6 +66,7 @@ func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.decide()
 	events := make([]Event, len(found))
 	for i, e := range found {
 		events[i] = Event{w.labels[e.ID], e.Here, e.Since, e.Probability}
@@ -61,6 +76,78 @@ func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 
 // Here returns the label of the class that is here now, or an empty one.
 func (w *Watch) Here() string { return w.labels[w.state.Here()] }
+
+// slack is by how many percent the average may pass a bound before another class or other words
+// are shown.
+const slack = 5
+
+// Decision returns what to show of the answers so far, so that noise changes neither class nor
+// words. It names the class that is here. While none is, it decides by the moving average of the
+// answers, and stays with a class and with words while they are within five percent of their
+// bounds. Others follow once two answers in a row ask for them. Without an answer it has no
+// headline.
+func (w *Watch) Decision() Decision { return w.shown }
+
+// Shown returns the label of the class of [Watch.Decision], empty for none, and the headline.
+func (w *Watch) Shown() (label, headline string) { return w.labels[w.kept], w.shown.Headline }
+
+func (w *Watch) decide() {
+	p, none := w.state.Answer()
+	if p == nil {
+		w.shown, w.kept = Decision{Class: -1}, ""
+		return
+	}
+	class, id := w.class(p, none), ""
+	if class >= 0 {
+		id = w.ids[class]
+	}
+	same, sure := id == w.kept, w.shown.Headline == "" || w.changed || w.waits || id != "" && id == w.state.Here()
+	if !same && sure { // an average with answers about another thing would pass through all words
+		w.state.Restart()
+		p, none = w.state.Answer()
+	}
+	d := worded(0, class, w.names, w.counts, p, none)
+	if kept := worded(slack, class, w.names, w.counts, p, none); words(kept.Headline) == words(w.shown.Headline) {
+		d = kept
+	}
+	if other := !same || words(d.Headline) != words(w.shown.Headline); other && !sure {
+		w.waits = true
+		return
+	}
+	w.shown, w.kept, w.waits, w.changed = d, id, false, false
+}
+
+// class returns the index of the class to show, -1 for none.
+func (w *Watch) class(p []float64, none float64) int {
+	if here := slices.Index(w.ids, w.state.Here()); here >= 0 {
+		return here
+	}
+	class, kept := decided(p, none), slices.Index(w.ids, w.kept)
+	stays := false
+	switch percent := percents(none); {
+	case w.shown.Headline == "" || kept < 0 && w.kept != "": // nothing was shown, or its class is gone
+	case kept < 0:
+		stays = percent >= NoneFrom-slack
+	case class < 0:
+		stays = percent < NoneFrom+slack
+	default:
+		stays = percents(p[kept]) >= percents(p[class])-slack
+	}
+	if stays {
+		return kept
+	}
+	return class
+}
+
+// words returns a headline without its numbers.
+func words(headline string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789<>%", r) {
+			return -1
+		}
+		return r
+	}, headline)
+}
 
 // asked is how many examples at most are predicted to find the levels of the classes.
 const asked = 64
@@ -83,6 +170,7 @@ func (w *Watch) follow() error {
 	if err := w.state.SetClasses(ids, levels); err != nil {
 		return err
 	}
+	w.ids, w.names, w.counts, w.changed = ids, c.labels(), c.counts(), true
 	w.seen, w.levels = c.version, true
 	return nil
 }

@@ -3,6 +3,7 @@ package metaqda
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"metaqda/core/niw"
@@ -125,5 +126,108 @@ func TestLevelsFollowEveryChange(t *testing.T) {
 		if w.seen == before {
 			t.Errorf("%s changes nothing", what)
 		}
+	}
+}
+
+// watchedAnswers gives a watch answers in percents of two classes, four a second, and returns the
+// headline after each. The rest is none of these.
+func watchedAnswers(t *testing.T, w *Watch, at *float64, answers ...[2]float64) (said []string) {
+	t.Helper()
+	for _, a := range answers {
+		test.OK(t, test.Err(w.Next(*at, []float64{a[0] / 100, a[1] / 100})))
+		*at += 0.25
+		said = append(said, w.Decision().Headline)
+	}
+	return said
+}
+
+// shapes returns a watch of two classes that are never here, for its bounds are too high.
+func ofShapes(t *testing.T) *Watch {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	all := pictures(rand.New(rand.NewPCG(8, 1)), 2, 5, 20, 0.1)
+	for k, label := range []string{"cup", "pen"} {
+		for _, x := range all[k] {
+			test.OK(t, test.Err(c.Add(label, "", x)))
+		}
+	}
+	return test.Must(c.Watch(1e-9))(t)
+}
+
+func TestNoiseChangesNoHeadline(t *testing.T) {
+	for what, answers := range map[string][2][2]float64{ // two answers in turn
+		"Almost certainly cup":           {{99, 1}, {96, 2}},
+		"Probably cup":                   {{62, 20}, {57, 20}},
+		"Probably none of these":         {{12, 8}, {22, 14}},
+		"Not sure: cup 46 % or pen 43 %": {{46, 43}, {43, 46}},
+	} {
+		w, at := ofShapes(t), 0.0
+		for i := range 40 {
+			said := watchedAnswers(t, w, &at, answers[i%2])[0]
+			if words(said) != words(what) && words(said) != words(what+": 9 %") {
+				t.Errorf("answer %d of %v: %q, want %q", i, answers, said, what)
+			}
+		}
+	}
+}
+
+// One answer that differs changes no class; a second does.
+func TestAnotherThingChangesTheHeadlineWithinHalfASecond(t *testing.T) {
+	for _, c := range []struct{ was, is [2]float64 }{
+		{[2]float64{96, 2}, [2]float64{2, 96}},
+		{[2]float64{96, 2}, [2]float64{1, 1}},
+		{[2]float64{1, 1}, [2]float64{96, 2}},
+	} {
+		w, at := ofShapes(t), 0.0
+		watchedAnswers(t, w, &at, c.was, c.was, c.was)
+		before := w.Decision().Class
+		watchedAnswers(t, w, &at, c.is, c.is, c.is)
+		if after := w.Decision().Class; after == before {
+			t.Errorf("%v, then %v: still class %d", c.was, c.is, after)
+		}
+	}
+	w, at := ofShapes(t), 0.0
+	watchedAnswers(t, w, &at, [2]float64{96, 2}, [2]float64{96, 2}, [2]float64{2, 50}, [2]float64{96, 2})
+	if w.Decision().Class != 0 {
+		t.Errorf("after one other answer: %+v", w.Decision())
+	}
+}
+
+// The headline names the class that is here, as the events do.
+func TestTheHeadlineFollowsTheWatch(t *testing.T) {
+	all := pictures(rand.New(rand.NewPCG(5, 1)), 3, 6, 20, 0.1)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for k, label := range []string{"cup", "pen"} {
+		for _, x := range all[k][:5] {
+			test.OK(t, test.Err(c.Add(label, "", x)))
+		}
+	}
+	w, at := test.Must(c.Watch(watch.Default))(t), 0.0
+	if d := w.Decision(); d.Class != 0 && d.Headline != "" {
+		t.Errorf("before any answer: %+v", d)
+	}
+	for _, x := range [][]float32{all[0][5], all[2][0], all[1][5]} {
+		watched(t, c, w, &at, x, 8)
+		d := w.Decision()
+		if here := w.Here(); here != "" && (d.Class < 0 || c.Labels()[d.Class] != here) {
+			t.Errorf("%q is here, and the headline is %q", here, d.Headline)
+		}
+		p := ask(t, c, x)
+		if want := c.Decide(p[:2], p[2]); d.Class != want.Class {
+			t.Errorf("after two seconds %+v, of one answer %+v", d, want)
+		}
+	}
+	test.OK(t, c.RenameClass("pen", "biro"))
+	watched(t, c, w, &at, all[1][5], 1)
+	if !strings.Contains(w.Decision().Headline, "biro") {
+		t.Errorf("renamed: %q", w.Decision().Headline)
+	}
+	test.OK(t, c.RemoveClass("biro"))
+	watched(t, c, w, &at, all[1][5], 1)
+	if d := w.Decision(); d.Class > 0 {
+		t.Errorf("removed: %+v", d)
+	}
+	test.OK(t, test.Err(w.Next(at, nil)))
+	if d := w.Decision(); d.Class != -1 || d.Headline != "" {
+		t.Errorf("with nothing to ask about: %+v", d)
 	}
 }

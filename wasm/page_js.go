@@ -68,7 +68,7 @@ func (p *page) methods() map[string]bridge.Method {
 
 		"predict": ready(bind(p.Predict, "embedding")),
 		"show":    ready(bind(p.Show, "embedding?")),
-		"frame":   ready(bind(p.ShowFrame, "embedding?")),
+		"frame":   ready(bind(p.ShowFrame, "embedding?, false events an hour?")),
 		"nearest": ready(bind(p.Nearest, "embedding, number of pictures")),
 		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
 			return p.Explain(cells, d, class, against)

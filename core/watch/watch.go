@@ -39,6 +39,7 @@ const (
 	slope    = 2.2 // change of ln(false events an hour) per unit of b
 	here     = 0.9
 	gone     = 0.2
+	memory   = 0.35 // τ of the moving average, in seconds
 	patience = 10.0 // seconds without an answer after which nothing is known
 	least    = 1e-6 // p is kept between least and 1-least
 )
@@ -63,6 +64,8 @@ type Watch struct {
 	ids     []string
 	bounds  []float64 // C, b_c
 	belief  []float64 // C+1, α; none is the last
+	mean    []float64 // C, moving average of p; nil without an answer
+	last    []float64 // C, the last p
 	next    []float64 // scratch of the same length
 	begun   bool      // there was an answer
 	seconds float64   // time of the last answer
@@ -74,11 +77,26 @@ type Watch struct {
 // New returns a watch without classes that allows so many false events per hour, such as
 // [Default]. It returns a *[niw.ValueError] unless perHour is positive and finite.
 func New(perHour float64) (*Watch, error) {
-	err := niw.CheckValue(perHour > 0 && !math.IsInf(perHour, 1), "false events per hour", perHour, "a positive number")
-	if err != nil {
+	w := &Watch{perHour: Default, belief: []float64{1}, next: []float64{0}}
+	if err := w.Allow(perHour); err != nil {
 		return nil, err
 	}
-	return &Watch{perHour: perHour, belief: []float64{1}, next: []float64{0}}, nil
+	return w, nil
+}
+
+// Allow changes how many false events per hour are allowed from the next answer on. What is
+// believed stays. It returns a *[niw.ValueError] unless perHour is positive and finite, and then
+// changes nothing.
+func (w *Watch) Allow(perHour float64) error {
+	err := niw.CheckValue(perHour > 0 && !math.IsInf(perHour, 1), "false events per hour", perHour, "a positive number")
+	if err != nil || perHour == w.perHour {
+		return err
+	}
+	for i := range w.bounds {
+		w.bounds[i] += (math.Log(w.perHour) - math.Log(perHour)) / slope
+	}
+	w.perHour = perHour
+	return nil
 }
 
 // Logit returns ln p/(1-p), with p kept at least 1e-6 away from 0 and 1.
@@ -101,13 +119,21 @@ func (w *Watch) SetClasses(ids []string, levels []float64) error {
 		}
 	}
 	if !slices.Equal(ids, w.ids) {
-		belief := make([]float64, len(ids)+1)
+		belief, means := make([]float64, len(ids)+1), w.mean
 		for i, id := range ids {
 			if at := slices.Index(w.ids, id); at >= 0 {
 				belief[i] = w.belief[at]
 			}
 		}
 		belief[len(ids)] = max(0, 1-floats.Sum(belief))
+		if w.mean != nil {
+			w.mean = make([]float64, len(ids))
+			for i, id := range ids {
+				if at := slices.Index(w.ids, id); at >= 0 {
+					w.mean[i] = means[at]
+				}
+			}
+		}
 		w.ids, w.belief, w.next = slices.Clone(ids), belief, make([]float64, len(belief))
 	}
 	w.bounds = make([]float64, len(ids))
@@ -143,6 +169,7 @@ func (w *Watch) Step(seconds float64, p []float64) ([]Event, error) {
 		w.from, passed = seconds, math.Inf(1)
 	}
 	w.begun, w.seconds = true, seconds
+	w.average(passed, p)
 	w.filter(passed, p)
 	if top := w.name(floats.MaxIdx(w.belief)); top != w.top {
 		w.top, w.from = top, seconds
@@ -175,6 +202,33 @@ func (w *Watch) forget() (events []Event) {
 	w.belief[len(w.ids)] = 1
 	return events
 }
+
+// average brings the moving average up to date: m += (1-e^(-Δ/τ)) (p-m).
+func (w *Watch) average(passed float64, p []float64) {
+	if p == nil {
+		w.mean = nil
+		return
+	}
+	if w.mean == nil {
+		w.mean, passed = make([]float64, len(p)), math.Inf(1)
+	}
+	w.last = append(w.last[:0], p...)
+	share := -math.Expm1(-passed / memory)
+	for i, v := range p {
+		w.mean[i] += share * (v - w.mean[i])
+	}
+}
+
+// Answer returns the moving average of the answers, with the probability of each class and of
+// none of them. It is what to show of a live view, whose single answers flicker. The classes are
+// nil before the first answer and where there was nothing to ask about. They are valid until the
+// next Step.
+func (w *Watch) Answer() (classes []float64, none float64) {
+	return w.mean, min(max(0, 1-floats.Sum(w.mean)), 1)
+}
+
+// Restart makes the moving average begin with the last answer.
+func (w *Watch) Restart() { copy(w.mean, w.last) }
 
 // filter brings the belief up to date.
 func (w *Watch) filter(passed float64, p []float64) {

@@ -255,3 +255,66 @@ func FuzzStep(f *testing.F) {
 		}
 	})
 }
+
+// However often one asks, the moving average is that of time: e^(-t/τ) of a step is left after t.
+func TestTheAverageForgetsWithTime(t *testing.T) {
+	for _, step := range []float64{0.05, 0.25} {
+		w := watching(t, animals, nil)
+		told(t, w, answer{0, []float64{.9, 0, 0}})
+		for i := 1; float64(i)*step < 1+step/2; i++ {
+			told(t, w, answer{float64(i) * step, []float64{.1, .5, 0}})
+		}
+		left := math.Exp(-1 / memory)
+		p, none := w.Answer()
+		for i, want := range []float64{.1 + .8*left, .5 - .5*left, 0} {
+			if math.Abs(p[i]-want) > 1e-12 {
+				t.Errorf("every %v s: class %d %v, want %v", step, i, p[i], want)
+			}
+		}
+		if want := .4 - .3*left; math.Abs(none-want) > 1e-12 {
+			t.Errorf("every %v s: none %v, want %v", step, none, want)
+		}
+	}
+}
+
+func TestTheAverageFollowsItsClasses(t *testing.T) {
+	w := watching(t, animals, nil)
+	if p, none := w.Answer(); p != nil || none != 1 {
+		t.Errorf("before any answer: %v, %v", p, none)
+	}
+	told(t, w, answer{0, []float64{.6, .3, 0}})
+	test.OK(t, w.SetClasses([]string{"owl", "cat"}, nil))
+	p, none := w.Answer()
+	if !slices.Equal(p, []float64{0, .6}) || math.Abs(none-.4) > 1e-12 {
+		t.Errorf("%v, %v", p, none)
+	}
+	told(t, w, answer{.25, nil})
+	if p, _ := w.Answer(); p != nil {
+		t.Errorf("with nothing to ask about: %v", p)
+	}
+	told(t, w, answer{.5, []float64{.1, .2}})
+	if p, _ := w.Answer(); !slices.Equal(p, []float64{.1, .2}) {
+		t.Errorf("the next answer alone counts: %v", p)
+	}
+}
+
+// A rate that changes on the way is that of a watch that had it from the beginning, from then on.
+func TestTheRateMayChange(t *testing.T) {
+	v, w := watching(t, animals, []float64{2, 3, 4}), test.Must(New(25))(t)
+	test.OK(t, w.SetClasses(animals, []float64{2, 3, 4}))
+	test.OK(t, v.Allow(25))
+	for i, b := range w.bounds {
+		if math.Abs(v.bounds[i]-b) > 1e-12 {
+			t.Errorf("bound %d: %v, want %v", i, v.bounds[i], b)
+		}
+	}
+	told(t, v, still(0, 3, .9, 0, 0)...)
+	before := v.Belief("cat")
+	for _, perHour := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		test.Refused[*niw.ValueError](t, v.Allow(perHour), "%v an hour", perHour)
+	}
+	test.OK(t, v.Allow(2))
+	if v.Belief("cat") != before {
+		t.Errorf("another rate changes what is believed")
+	}
+}

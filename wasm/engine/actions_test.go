@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"metaqda/core/niw"
 	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
@@ -86,7 +87,7 @@ func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
 	look := func(x []float32, frames int) (events []Event, here string) {
 		t.Helper()
 		for range frames {
-			live := test.Must(w.ShowFrame(x))(t)
+			live := test.Must(w.ShowFrame(x, 0))(t)
 			if (live.Answer == nil) != (x == nil) {
 				t.Fatalf("the answer for %d numbers is %+v", len(x), live.Answer)
 			}
@@ -117,4 +118,31 @@ func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
 	if len(events) > 0 || here != "" {
 		t.Errorf("a new live view begins with %+v, here is %q", events, here)
 	}
+}
+
+// The more false events a live view allows, the sooner it says that a class is here; the rate may
+// change while it lasts.
+func TestALiveViewAllowsFalseEvents(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	w.clock = 1e12
+	cat := picture(rand.New(rand.NewPCG(5, 6)), 1)
+	here := func(perHour float64) string {
+		t.Helper()
+		for range 8 {
+			live := test.Must(w.ShowFrame(cat, perHour))(t)
+			w.clock += 250
+			if live.Here != "" {
+				return live.Here
+			}
+		}
+		return ""
+	}
+	if got := here(1e-9); got != "" {
+		t.Errorf("with hardly a false event allowed %q is here", got)
+	}
+	if got := here(10); got != "cat" {
+		t.Errorf("with ten an hour %q is here", got)
+	}
+	test.Refused[*niw.ValueError](t, test.Err(w.ShowFrame(cat, -1)), "a negative number")
 }

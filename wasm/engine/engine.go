@@ -72,7 +72,6 @@ type Engine struct {
 	preparing  *metaqda.Classifier      // the classifier that enrols its pictures in slices
 	awaited    atomic.Int32             // number of callers that wait until all pictures are enrolled
 	query      []float32                // nil without one
-	live       metaqda.Steady           // state of the live view
 	watch      *metaqda.Watch           // of the live view, nil until its first frame
 	began      time.Time                // when the watch began
 	due        bool                     // a redraw is scheduled

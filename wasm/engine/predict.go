@@ -32,19 +32,13 @@ type Probability struct {
 	P    float64 `json:"probability"`
 }
 
-// Ways to show the answer to a query.
-const (
-	unseen = iota
-	single // as a single answer
-	frame  // as the next of a live view, see [metaqda.Steady]
-)
-
 // Predict returns the probabilities of an embedding with the names of the classes, nil while
 // there are no examples.
 func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.ask(x, unseen)
+	answer, _, err := e.ask(x)
+	return answer, err
 }
 
 // Show is [Engine.Predict], and shows the answer now and after every later change. With nil it
@@ -52,7 +46,13 @@ func (e *Engine) Predict(x []float32) (*Prediction, error) {
 func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.show(x, single)
+	e.watch = nil
+	answer, p, err := e.show(x)
+	if err != nil {
+		return nil, err
+	}
+	e.display(p, e.decide(p))
+	return answer, nil
 }
 
 // Live is the answer for a frame of a live view, and what came and went by it.
@@ -71,33 +71,46 @@ type Event struct {
 }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view, nil for one with nothing to ask
-// about. A live view begins after Show.
-func (e *Engine) ShowFrame(x []float32) (*Live, error) {
+// about. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. A
+// live view begins after Show. perHour are the false events allowed per hour, zero for
+// [watch.Default].
+func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	answer, err := e.show(x, frame)
+	answer, p, err := e.show(x)
 	if err != nil {
 		return nil, err
 	}
-	var p []float64
-	if answer != nil {
-		p = e.answer[1 : 1+e.taught.Len()]
+	live, err := e.follows(answer, p, perHour)
+	if err != nil {
+		return nil, err
 	}
-	return e.follows(answer, p)
+	e.display(p, e.watch.Decision())
+	return live, nil
 }
 
-// follows has the watch of the live view follow a frame with these probabilities of the classes.
-func (e *Engine) follows(answer *Prediction, p []float64) (*Live, error) {
+// follows has the watch of the live view follow a frame with these probabilities of none and of
+// the classes.
+func (e *Engine) follows(answer *Prediction, p []float64, perHour float64) (*Live, error) {
 	now := e.hooks.Now()
+	if perHour == 0 {
+		perHour = watch.Default
+	}
 	if e.watch == nil {
-		w, err := e.taught.Watch(watch.Default)
+		w, err := e.taught.Watch(perHour)
 		if err != nil {
 			return nil, err
 		}
 		e.watch, e.began = w, now
 	}
+	if err := e.watch.Allow(perHour); err != nil {
+		return nil, err
+	}
 	// The clock of the day may be set back meanwhile; the time since the beginning never is.
 	seconds := float64(e.began.UnixMilli())/1000 + now.Sub(e.began).Seconds()
+	if p != nil {
+		p = p[1:]
+	}
 	found, err := e.watch.Next(seconds, p)
 	if err != nil {
 		return nil, err
@@ -109,39 +122,31 @@ func (e *Engine) follows(answer *Prediction, p []float64) (*Live, error) {
 	return live, nil
 }
 
-func (e *Engine) show(x []float32, showing int) (*Prediction, error) {
-	if showing == single {
-		e.watch = nil
-	}
+// show makes x the query, whose answer is shown after every later change, and answers it. x may
+// change afterwards.
+func (e *Engine) show(x []float32) (answer *Prediction, p []float64, err error) {
 	if x == nil {
 		e.query = nil
-		e.display(nil, metaqda.Decision{}, single)
-		return nil, nil
+		return nil, nil, nil
 	}
-	return e.ask(x, showing)
+	if answer, p, err = e.ask(x); err == nil {
+		e.query = append(e.query[:0], x...)
+	}
+	return answer, p, err
 }
 
-// ask answers a query, and decides about it once. Unless showing is unseen, x becomes the query,
-// whose answer is shown now and after every later change. x may change afterwards.
-func (e *Engine) ask(x []float32, showing int) (*Prediction, error) {
-	p, err := e.probabilities(x)
-	if err != nil {
-		return nil, err
+// ask answers a query. p are the probabilities of none and of the classes, valid until the next
+// call.
+func (e *Engine) ask(x []float32) (answer *Prediction, p []float64, err error) {
+	if p, err = e.probabilities(x); p == nil || err != nil {
+		return nil, nil, err
 	}
-	d := e.decide(p)
-	if showing != unseen {
-		e.query = append(e.query[:0], x...)
-		e.display(p, d, showing)
-	}
-	if p == nil {
-		return nil, nil
-	}
-	answer := &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len()), Decision: e.named(d)}
+	answer = &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len()), Decision: e.named(e.decide(p))}
 	for i := range answer.Classes {
 		k, _ := e.taught.At(i)
 		answer.Classes[i] = Probability{ID: k.ID, Name: k.Label, P: p[i+1]}
 	}
-	return answer, nil
+	return answer, p, nil
 }
 
 // decide returns the decision by probabilities, see [metaqda.Classifier.Decide].
@@ -226,22 +231,12 @@ func (e *Engine) refresh() {
 			e.query = nil
 		}
 	}
-	e.display(p, e.decide(p), single)
+	e.display(p, e.decide(p))
 }
 
-// display shows probabilities and the decision by them. A single answer resets the live view.
-func (e *Engine) display(p []float64, d metaqda.Decision, showing int) {
-	if showing == single {
-		e.live = metaqda.Steady{}
-	}
-	if e.hooks.Show == nil {
-		return
-	}
-	show := true
-	if showing == frame && p != nil {
-		d, show = e.live.Next(d, e.taught.Labels(), e.taught.Bursts(), p[1:], p[0])
-	}
-	if show {
+// display shows probabilities and a decision.
+func (e *Engine) display(p []float64, d metaqda.Decision) {
+	if e.hooks.Show != nil {
 		e.hooks.Show(view.Compose(e.input(p, d)))
 	}
 }

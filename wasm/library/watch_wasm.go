@@ -1,6 +1,10 @@
 package main
 
-import metaqda "metaqda/core"
+import (
+	"fmt"
+
+	metaqda "metaqda/core"
+)
 
 // watching is a watch with the handle of its classifier.
 type watching struct {
@@ -27,8 +31,8 @@ func Watch(h int32, perHour float64) int32 {
 // Next gives a watch its next answer: the time in seconds, and n float64 numbers in the room, the
 // probability of each class. n is negative where there was nothing to ask about. It returns the
 // number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
-// probability; it ends with the length of the reply. The reply has the labels, a line each, and then
-// the label of the class that is here now, empty for none.
+// probability; it ends with the length of the reply. The reply is lines: the labels of the events, the
+// label of the class that is here now, empty for none, that of the class to show, and the headline.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {
@@ -54,7 +58,8 @@ func Next(w int32, seconds float64, n int32) int32 {
 			state.answer = append(state.answer, here, e.Since, e.Probability)
 			state.reply = append(append(state.reply, e.Label...), '\n')
 		}
-		state.reply = append(state.reply, of.Here()...)
+		label, headline := of.Shown()
+		state.reply = fmt.Appendf(state.reply, "%s\n%s\n%s", of.Here(), label, headline)
 		state.answer = append(state.answer, float64(len(state.reply)))
 		return int32(len(events)), nil
 	})

@@ -142,8 +142,8 @@
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters
  *   now and after every later change; null shows none
- * @property {(embedding: Float32Array|null) => Promise<Live>} frame as show, for the next frame of a live view, with what came and went: other
- *   words or another class appear once two frames in a row have them. A live view begins after `show`
+ * @property {(embedding: Float32Array|null, perHour?: number) => Promise<Live>} frame as show, for the next frame of a live view, with what came and went, at so
+ *   many false events an hour, one if left out: what is shown follows the class that is here and does not flicker. A live view begins after `show`
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
  * @property {(cells: Float32Array, dimension: number, classId: string, against: string) => Promise<{score: number, rest: number, cells: number[]}>} explain
  *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id

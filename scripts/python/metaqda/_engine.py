@@ -153,13 +153,14 @@ class Engine:
 
     def next(self, watch, seconds, p):
         """Gives a watch its next probabilities, None where there was nothing to ask about. Returns
-        events (label, here, since, probability), and the label that is here, '' for none."""
+        events (label, here, since, probability), the label that is here, that to show, each '' for none,
+        and the headline."""
         if p is not None:
             self._write(p)
         n = self._call('next', watch, float(seconds), -1 if p is None else len(p))
         numbers = self._numbers(3 * n + 1)
-        *labels, here = self._text(int(numbers[-1])).split('\n')
-        return [(label, here == 1, since, probability) for label, (here, since, probability) in zip(labels, numbers[:-1].reshape(-1, 3).tolist())], here
+        *labels, here, shown, headline = self._text(int(numbers[-1])).split('\n')
+        return [(label, here == 1, since, probability) for label, (here, since, probability) in zip(labels, numbers[:-1].reshape(-1, 3).tolist())], here, shown, headline
 
     def file(self, kind):
         return self._reply(self._call(kind, self.handle))

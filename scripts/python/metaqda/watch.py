@@ -19,7 +19,7 @@ class Watch:
 
     def __init__(self, classifier, false_events_per_hour):
         self._classifier, self._engine = classifier, classifier._engine
-        self._here = ''
+        self._here = self._decision = self._headline = ''
         with self._engine.lock:
             self._number = self._engine.watch(false_events_per_hour)
 
@@ -35,13 +35,20 @@ class Watch:
             if self._classifier._engine is not self._engine:
                 raise MetaqdaError('disposed', 'The classifier was fitted anew since this watch began: call watch again.')
             p = None if x is None else self._engine.predict(x)[0, 1:]
-            events, self._here = self._engine.next(self._number, seconds, p)
-            return [WatchEvent(self._label(label), here, since, probability) for label, here, since, probability in events]
+            events, self._here, self._decision, self._headline = self._engine.next(self._number, seconds, p)
+            return [WatchEvent(self._label(event[0]), *event[1:]) for event in events]
 
     @property
     def here(self):
         """The class that was here by the last vector, or None."""
         return self._label(self._here) if self._here else None
+
+    @property
+    def shown(self):
+        """What to show of a live view, whose single answers flicker: a class, or None for none of
+        these, and a sentence about it. It is the class that is here, and while none is, goes by the
+        mean of the answers of the last half second."""
+        return (self._label(self._decision) if self._decision else None), self._headline
 
     def _label(self, text):
         c = self._classifier

@@ -36,6 +36,18 @@ class Watching(Case):
         np.testing.assert_allclose([e[2:] for e in got], [(e['since'], e['probability']) for e in want], rtol=0, atol=1e-9)
         self.assertIsNone(watch.here)
 
+    def test_what_is_shown_names_the_class_that_is_here(self):
+        X = np.eye(2, 40) + np.random.default_rng(0).normal(size=(6, 2, 40)) * .02
+        c = FewShotClassifier().fit(X.reshape(-1, 40), [0, 1] * 6)
+        watch = c.watch()
+        self.assertEqual(watch.shown, (None, ''))
+        for i in range(8):
+            watch.next(X[0, 1], i / 4)
+        self.assertEqual((watch.here, watch.shown[0]), (1, 1))
+        self.assertIn('1', watch.shown[1])
+        watch.next(None, 2)
+        self.assertEqual(watch.shown, (None, ''))
+
     def test_labels_keep_their_kind_and_classes_may_come_meanwhile(self):
         X = np.eye(3, 40) + np.random.default_rng(0).normal(size=(6, 3, 40)) * .02
         c = FewShotClassifier().fit(X[:5, :2].reshape(-1, 40), [7, 9] * 5)

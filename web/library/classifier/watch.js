@@ -33,6 +33,7 @@ export class Watch {
   #onEvent;
   /** @type {string | null} */
   #here = null;
+  #shown = { decision: /** @type {string | null} */ (null), headline: '' };
 
   /** @internal @param {Engine} engine @param {number} handle of the classifier @param {() => string[]} labels @param {WatchOptions} [options] */
   constructor(engine, handle, labels, options) {
@@ -67,6 +68,7 @@ export class Watch {
     const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 1);
     const lines = decoder.decode(engine.reply(numbers[3 * n])).split('\n');
     this.#here = lines[n] || null;
+    this.#shown = { decision: lines[n + 1] || null, headline: lines[n + 2] };
     const events = Array.from({ length: n }, (_, i) => ({ label: lines[i], here: numbers[3 * i] === 1, since: numbers[3 * i + 1], probability: numbers[3 * i + 2] }));
     for (const event of events) this.#onEvent?.(event);
     return events;
@@ -74,6 +76,15 @@ export class Watch {
 
   /** The label of the class that was here by the last prediction, or null. @returns {string | null} */
   get here() { return this.#here; }
+
+  /**
+   * What to show of a live view, whose single answers flicker: a class, or null for none of these, and a sentence about it.
+   * It names the class that is here. While none is, it goes by the mean of the answers of the last half second. Without an
+   * answer the headline is empty.
+   *
+   * @returns {{decision: string | null, headline: string}}
+   */
+  get shown() { return { ...this.#shown }; }
 
   /** Frees what the watch holds; disposing of the classifier does, too. Calls afterwards throw. */
   dispose() {

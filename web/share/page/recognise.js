@@ -33,15 +33,17 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
     const { probabilities, none, decision, doubtful, headline } = classifier.predictSync(embedding);
     return { classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline } };
   };
-  const answer = () => {
+  /** Shows the answer. @param {{decision: string|null, headline: string}} [shown] in place of its own decision and headline */
+  const answer = (shown) => {
     if (!asked) {
       showMeters({ verdict: 'The probabilities appear here.', rows: [] });
       return null;
     }
     const given = ask(asked);
     const { counts, labels } = classifier;
-    const { classes, none, decision: { class: decision, headline } } = given;
-    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision), headline }));
+    const { classes, none, decision: own } = given;
+    const { decision, headline } = shown ? shown : { decision: own.class, headline: own.headline };
+    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline }));
     return given;
   };
   /** Follows the live view. @type {ReturnType<typeof classifier.watch>|null} */
@@ -54,11 +56,9 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   };
   const frame = async (/** @type {Float32Array|null} */ embedding) => {
     asked = embedding;
-    const given = answer();
     watch ??= classifier.watch();
-    const probabilities = Object.fromEntries(given?.classes.map(({ name, probability }) => [name, probability]) ?? []);
-    const events = watch.next(given && { probabilities }, (performance.timeOrigin + performance.now()) / 1000);
-    return { answer: given, events, here: watch.here ?? '' };
+    const events = watch.next(embedding && classifier.predictSync(embedding), (performance.timeOrigin + performance.now()) / 1000);
+    return { answer: answer(watch.shown), events, here: watch.here ?? '' };
   };
   const again = () => {
     showUndo();

@@ -29,6 +29,23 @@ test('a watch says what comes and what goes', async () => {
   c.dispose();
 });
 
+test('what a watch shows names the class that is here, and one other answer does not change it', async () => {
+  const { c } = await taught(['cup', 'pen']);
+  const watch = c.watch();
+  assert.deepEqual(watch.shown, { decision: null, headline: '' }, 'before any prediction');
+  show(c, watch, vector(0, 5), 0, 8);
+  assert.equal(watch.shown.decision, 'cup');
+  assert.match(watch.shown.headline, /cup/);
+  show(c, watch, null, 2, 1);
+  assert.equal(watch.shown.decision, 'cup', 'after one other answer');
+  show(c, watch, null, 2.25, 8);
+  assert.deepEqual([watch.here, watch.shown.decision], [null, null]);
+  assert.match(watch.shown.headline, /none of these/);
+  watch.next(null, 5);
+  assert.deepEqual(watch.shown, { decision: null, headline: '' }, 'with nothing to ask about');
+  c.dispose();
+});
+
 test('classes that come while it watches are seen, and those that go are gone', async () => {
   const { c } = await taught(['cup']);
   const watch = c.watch();
