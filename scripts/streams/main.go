@@ -1,7 +1,8 @@
 // Command streams measures events: what comes and goes before a camera or a microphone. It makes
 // streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds,
 // with things that are taught, things that are not, and pauses. It compares a watch with three
-// rules that vote:
+// rules that vote, and with what a rule could reach that knows the truth. It counts how often the
+// headline of a live view changes, too:
 //
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //
@@ -47,11 +48,31 @@ func run(data, bursts string, seeds int, rules []rule) error {
 		return err
 	}
 	table := map[string]*figures{} // by half, group and rule
+	said := map[string]*live{}     // by group and way
+	var bounds []*bound
+	for _, s := range scores {
+		bounds = append(bounds, &bound{score: s.of})
+	}
 	for n, s := range all {
 		for seed := range seeds {
 			stream, err := s.stream(rand.New(rand.NewPCG(uint64(n), uint64(seed))))
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.set.Name, err)
+			}
+			for _, b := range bounds {
+				b.add(stream)
+			}
+			for _, h := range headlines {
+				decisions, err := h.of(stream)
+				if err != nil {
+					return err
+				}
+				for _, group := range []string{s.group(), "all"} {
+					if said[group+h.name] == nil {
+						said[group+h.name] = &live{}
+					}
+					said[group+h.name].add(stream, decisions)
+				}
 			}
 			for _, r := range rules {
 				events, err := r.events(stream)
@@ -80,6 +101,15 @@ func run(data, bursts string, seeds int, rules []rule) error {
 			}
 		}
 	}
+	fmt.Printf("\n| headline of a live view | by | other words a minute | another class a minute | never named, %% | median seconds |\n|---|---|---|---|---|---|\n")
+	for _, group := range groups {
+		for _, h := range headlines {
+			if l := said[group+h.name]; l != nil {
+				fmt.Printf("| %s | %s | %s |\n", group, h.name, l)
+			}
+		}
+	}
+	printBounds(bounds)
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -77,5 +79,61 @@ func TestAWatchIsARule(t *testing.T) {
 	events := test.Must(watched(s, 1))(t)
 	if len(events) != 1 || events[0].class != 1 {
 		t.Errorf("%v", events)
+	}
+}
+
+// The bound is the best of all choices of a threshold for each stream, here by trying them all.
+func TestTheBoundIsTheBestOfAllThresholds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		b := bound{}
+		for range 3 {
+			var things []thing
+			for i := range 6 {
+				right := rng.IntN(3) > 0
+				if right {
+					b.taught++
+				}
+				things = append(things, thing{float64(-i), right})
+			}
+			b.streams = append(b.streams, things)
+		}
+		price := 3 * rng.Float64()
+		best := 0.0
+		for x := range 7 * 7 * 7 {
+			worth := 0.0
+			for i, n := range []int{x % 7, x / 7 % 7, x / 49} {
+				for _, t := range b.streams[i][:n] {
+					if t.right {
+						worth++
+					} else {
+						worth -= price
+					}
+				}
+			}
+			best = max(best, worth)
+		}
+		right, wrong := b.at(price)
+		if got := float64(right) - price*float64(wrong); math.Abs(got-best) > 1e-9 {
+			t.Fatalf("%v at a price of %v: %v, want %v", b.streams, price, got, best)
+		}
+		if m := b.missed(1e9); m != 0 {
+			t.Errorf("with any number of false events %v is missed", m)
+		}
+	}
+}
+
+func TestHeadlinesAreCounted(t *testing.T) {
+	s := of([]show{{0, 0.25, 1.25}, {-1, 1.25, 2}, {1, 2, 2.5}}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{}, [2]float64{})
+	said := make([]metaqda.Decision, len(s.frames))
+	for i := range said {
+		said[i] = metaqda.Decision{Class: -1, Headline: "Probably none: 70 %"}
+	}
+	said[2], said[3] = metaqda.Decision{Class: 0, Headline: "Probably a: 80 %"}, metaqda.Decision{Class: 0, Headline: "Probably a: 81 %"}
+	said[4] = metaqda.Decision{Class: 0, Headline: "Almost certainly a: 98 %"}
+	var l live
+	l.add(s, said)
+	if l.words != 3 || l.classes != 2 || l.shown != 2 || l.named != 1 || !slices.Equal(l.delays, []float64{.25}) {
+		t.Errorf("%+v", l)
 	}
 }
