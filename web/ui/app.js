@@ -213,7 +213,7 @@ async function build(engine, reader) {
     kinds, seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
       show: (embedding) => engine.show(embedding),
-      frame: (embedding) => engine.frame(embedding),
+      frame: (embedding) => engine.frame(embedding, then.perHour),
       ask: (embedding) => engine.predict(embedding),
       explain: async ({ values, embedding }, of, against) => (await engine.explain(values, embedding.length, of, against)).cells,
       teach: async (target, open) => (await changes.teach(target, [async (id) => {

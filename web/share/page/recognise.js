@@ -56,7 +56,7 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   };
   const frame = async (/** @type {Float32Array|null} */ embedding) => {
     asked = embedding;
-    watch ??= classifier.watch();
+    watch ??= classifier.watch({ falseEventsPerHour: then.perHour });
     const events = watch.next(embedding && classifier.predictSync(embedding), (performance.timeOrigin + performance.now()) / 1000);
     return { answer: answer(watch.shown), events, here: watch.here ?? '' };
   };

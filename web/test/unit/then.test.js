@@ -2,7 +2,7 @@
 /** When it sees …: which of what happens is reported, and what is kept of actions. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { actionsOf, checked, rulesOf, textOf } from '../../ui/then/actions.js';
+import { actionsOf, checked, perHourOf, rulesOf, textOf } from '../../ui/then/actions.js';
 import { devices, deviceOf } from '../../ui/then/index.js';
 import { PAUSE, Presence } from '../../ui/then/presence.js';
 
@@ -67,6 +67,16 @@ test('texts of others give possible actions only', () => {
   assert.equal(of('speech', { text: 'x'.repeat(999) }).text.length, 300);
   assert.deepEqual(of('tone', { sound: 'constructor' }), { device: 'tone', sound: 'ding' });
   for (const device of devices) assert.match(device.words(checked(device, { device: device.id })), /^[a-z]/, device.id);
+});
+
+test('the false alarms that a session allows stay with its actions, and impossible ones do not count', () => {
+  const none = { come: [{ device: 'tone', sound: 'ding' }], go: [] };
+  assert.equal(perHourOf(''), 1);
+  assert.equal(perHourOf(textOf(none)), 1);
+  assert.equal(perHourOf(textOf({ ...none, perHour: 12.5 })), 12.5);
+  assert.deepEqual(actionsOf(textOf({ ...none, perHour: 12.5 })), { ...none, perHour: 12.5 });
+  assert.equal(perHourOf(textOf({ come: [], go: [], perHour: 0.1 })), 0.1);
+  for (const perHour of ['0', '-1', '1e9', '"5"', 'null', '[]']) assert.equal(perHourOf(`{"perHour":${perHour}}`), 1, perHour);
 });
 
 test('actions are listed by class, none of these last, and come back from their text', () => {

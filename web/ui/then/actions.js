@@ -5,7 +5,7 @@ import { metadataOf } from '../kit/safetensors.js';
 
 /** @import {Action, Device, Field} from './index.js' */
 /** @typedef {'come'|'go'} When */
-/** @typedef {Record<When, Action[]>} Actions */
+/** @typedef {Record<When, Action[]> & {perHour?: number}} Actions perHour: of none of these, the false events an hour that the session allows */
 /**
  * @typedef {object} Rule one action with what it belongs to
  * @property {string} id of the class, empty for none of these
@@ -18,6 +18,10 @@ import { metadataOf } from '../kit/safetensors.js';
 /** @type {When[]} */
 export const WHENS = ['come', 'go'];
 export const NONE_NAME = 'None of these';
+/** How many false events an hour are allowed, unless chosen otherwise: that of the engine, too. */
+export const PER_HOUR = 1;
+/** The least and the most that can be chosen: one in four days, and one in four seconds. */
+export const PER_HOUR_RANGE = [0.01, 1000];
 
 /** The actions of a text; what is none is left out. @param {string|undefined} text @returns {Actions} */
 export function actionsOf(text) {
@@ -29,11 +33,15 @@ export function actionsOf(text) {
     // of another program: nothing happens
   }
   const list = (/** @type {When} */ when) => (Array.isArray(found[when]) ? found[when] : []).filter((/** @type {any} */ one) => typeof one?.device === 'string');
-  return { come: list('come'), go: list('go') };
+  const { perHour } = found;
+  return { come: list('come'), go: list('go'), ...typeof perHour === 'number' && perHour >= PER_HOUR_RANGE[0] && perHour <= PER_HOUR_RANGE[1] && { perHour } };
 }
 
 /** The inverse; empty for no actions. @param {Actions} actions */
-export const textOf = ({ come, go }) => (come.length + go.length ? JSON.stringify({ come, go }) : '');
+export const textOf = ({ come, go, perHour }) => (come.length + go.length || perHour !== undefined ? JSON.stringify({ come, go, perHour }) : '');
+
+/** How many false events an hour a session allows. @param {string} none actions of none of these */
+export const perHourOf = (none) => actionsOf(none).perHour ?? PER_HOUR;
 
 /**
  * The actions in a file of a session.

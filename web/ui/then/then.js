@@ -5,8 +5,8 @@
  */
 import { say, toast } from '../kit/announce.js';
 import { byId, capital, counted, sentence } from '../kit/dom.js';
-import { html, nothing, render, repeat } from '../kit/view.js';
-import { actionsOf, checked, NONE_NAME, rulesOf, textOf } from './actions.js';
+import { html, live as bound, nothing, render, repeat } from '../kit/view.js';
+import { actionsOf, checked, NONE_NAME, PER_HOUR, PER_HOUR_RANGE, perHourOf, rulesOf, textOf } from './actions.js';
 import { deviceOf, devices } from './index.js';
 import { messages } from './messages.js';
 import { eventOf, Presence } from './presence.js';
@@ -55,6 +55,9 @@ export class Then {
     this.#form?.show(classes);
     this.#draw();
   }
+
+  /** How many false events an hour are allowed. */
+  get perHour() { return perHourOf(this.#none); }
 
   /** Takes the next answer of a live view. @param {Live} live */
   live(live) {
@@ -161,6 +164,16 @@ export class Then {
     say(`${former ? 'Changed' : 'Added'}: ${wordsOf({ id, name: this.#name(id) || NONE_NAME, when, at: 0, action })}.`);
   }
 
+  /** @param {number} perHour */
+  async #allow(perHour) {
+    const [least, most] = PER_HOUR_RANGE;
+    if (perHour !== this.perHour && perHour >= least && perHour <= most) {
+      await this.change?.([['', textOf({ ...this.#of(''), perHour: perHour === PER_HOUR ? undefined : perHour })]]);
+      say(`${allowed(perHour)}.`);
+    }
+    this.#draw(); // what cannot be is taken back
+  }
+
   /** @param {Rule} rule */
   async #remove(rule) {
     const all = this.#of(rule.id);
@@ -181,6 +194,10 @@ export class Then {
   this.#watching ? html` <b class="then-here">Seen now: ${this.#name(this.#presence.here) || 'none of these'}.</b>` : nothing}</p>
       ${rules.length ? html`<ul class="then-rules" aria-label="When it sees">${repeat(rules, ({ id, when, at }) => `${id} ${when} ${at}`, (rule) => this.#row(rule))}</ul>` : nothing}
       ${devices.map((device) => this.#link(device))}
+      ${this.change ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, at most</label>
+        <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(String(this.perHour))}
+          @change=${(/** @type {any} */ { target }) => void this.#allow(target.valueAsNumber).catch((error) => say(sentence(error)))}>
+        <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>` : rules.length && this.perHour !== PER_HOUR ? html`<p class="small muted">${allowed(this.perHour)}.</p>` : nothing}
       ${this.#form?.element ?? nothing}
       ${listeners.length ? html`<ul class="then-rules" aria-label="Pages that listen">${repeat(listeners, ({ number }) => number, (one) => listenerRow(one))}</ul>` : nothing}`, this.#body);
   }
@@ -209,6 +226,9 @@ export class Then {
       <p class="error" role="alert" ?hidden=${!trouble}>${trouble}</p></div>`;
   }
 }
+
+/** @param {number} perHour */
+const allowed = (perHour) => `At most ${counted(perHour, 'false alarm')} an hour ${perHour === 1 ? 'is' : 'are'} allowed`;
 
 /** Where the action of a rule is now: another change may have moved it. @param {Action[]} all @param {Rule} rule */
 const placeOf = (all, { action }) => all.findIndex((one) => JSON.stringify(one) === JSON.stringify(action));

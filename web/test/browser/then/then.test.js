@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { seeing } from '../extractor/film.js';
 import { eventually, faults, newSession, open, openSession, sample, status, teach, visit } from '../harness.js';
+import { kept, opened } from '../share/shared.js';
 import { temporaryFolder } from '../../temporary.js';
 import { add, fill, holdUp, listed, openThen, refuse, standIns, unplug, written } from './stand-ins.js';
 
@@ -184,6 +185,46 @@ test('actions are undone, kept over a reload, renamed and removed with their cla
   await page.getByRole('button', { name: 'Remove: When Spaceship is seen: say “There it is”' }).click();
   await status(page, 'Removed: When Spaceship is seen: say “There it is”.');
   await eventually(async () => assert.deepEqual(await listed(page), []));
+}));
+
+test('the false alarms that a session allows are undone, kept over a reload, and in its shared file', () => withDevices(async (page, site) => {
+  const said = 'When Rocket is seen: say “There it is”';
+  await add(page, { when: 'Rocket', does: 'say a sentence', fields: { Sentence: 'There it is' } }, said);
+  const rate = page.getByRole('spinbutton', { name: 'False alarms an hour, at most' });
+  const is = (/** @type {string} */ value) => eventually(async () => assert.equal(await rate.inputValue(), value));
+  await is('1');
+  await rate.fill('12.5');
+  await rate.press('Enter');
+  await status(page, 'At most 12.5 false alarms an hour are allowed.');
+  for (const impossible of ['0', '-3', '5000', '']) {
+    await rate.fill(impossible);
+    await rate.press('Tab');
+    await is('12.5');
+  }
+  assert.deepEqual(await faults(page), []);
+  assert.deepEqual(await listed(page), [said]);
+  await open(page, site);
+  await openThen(page);
+  await is('12.5');
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await is('1');
+  await page.getByRole('button', { name: 'Redo', exact: true }).click();
+  await is('12.5');
+  await live(page); // the engine takes it
+  await seen(page, 'Rocket');
+  await newSession(page, 'Another');
+  await openThen(page);
+  await is('1');
+  await openSession(page, 'My classes');
+  await is('12.5');
+  await page.getByRole('button', { name: 'Use it…' }).click();
+  await page.getByRole('dialog', { name: 'Use it' }).getByRole('button', { name: 'A page' }).click();
+  await page.getByRole('dialog', { name: 'Share' }).getByText(/^The file has/).waitFor();
+  await opened(await kept(page, 'Save the file'), async (shared) => {
+    await openThen(shared);
+    await shared.getByText('At most 12.5 false alarms an hour are allowed.').waitFor();
+    assert.deepEqual(await listed(shared), [said]);
+  });
 }));
 
 test('sounds are played and recorded, and the screen flashes once at a time', () => withDevices(async (page) => {
