@@ -2,7 +2,7 @@
 /**
  * The page's network of pictures as nodes of ONNX: from the bytes of a picture of any size to its embedding.
  *
- * A picture is reduced as web/extractor/preprocess.js does it, whose weights w_ij are a matrix here:
+ * A picture is reduced as web/extractor/preprocess.js does it, to the bit, with the weights
  *
  *   w_ij = max(0, 1 - |j + 1/2 - c_i| / max(1, r)),  c_i = (i + 1/2) r,  r = side/size, normalised over j
  *
@@ -27,7 +27,7 @@ const RELU6 = 6;
 export function embeddingOf(graph, { recipe, model, weights }, input) {
   const { inputSize, views, layout, channels, range: [lo, hi], mean, std, outputs: [output, ...others] } = recipe;
   if (layout !== 'NHWC' || channels !== 'RGB' || others.length || output.pooling !== 'mean') throw new Error('The network of this site has a form that no ONNX file can be written of: choose “A page”.');
-  const planes = graph.node('Transpose', [graph.node('Cast', [input], { to: 'double' })], { perm: [2, 0, 1] });
+  const planes = graph.node('Transpose', [input], { perm: [2, 0, 1] });
   const shape = graph.node('Shape', [planes]);
   const side = (/** @type {number} */ axis) => graph.node('Gather', [shape, graph.constant([axis], [1], 'int64')]);
   const sides = [side(1), side(2)];
@@ -55,23 +55,52 @@ function crop(graph, planes, [height, width], { share }) {
 
 /** To a square of whole numbers. @param {Graph} graph @param {{planes: string, height: string, width: string}} view @param {number} size @returns {string} of shape [1, 3, size, size] */
 function reduce(graph, { planes, height, width }, size) {
-  const rounded = (/** @type {string} */ x) => graph.node('Floor', [graph.node('Add', [x, graph.constant([.5])])]);
-  const narrow = rounded(graph.node('MatMul', [planes, graph.node('Transpose', [taps(graph, width, size)], { perm: [1, 0] })]));
-  return graph.node('Unsqueeze', [rounded(graph.node('MatMul', [taps(graph, height, size), narrow])), graph.constant([0], [1], 'int64')]);
+  const edge = graph.constant([size], [1], 'int64');
+  const narrow = weighed(graph, planes, 2, taps(graph, width, size), height, edge);
+  return graph.node('Unsqueeze', [weighed(graph, narrow, 1, taps(graph, height, size), edge, edge), graph.constant([0], [1], 'int64')]);
 }
 
-/** The weights w_ij, of shape [size, side]. @param {Graph} graph @param {string} side @param {number} size */
+/** @typedef {{first: string, last: string, weights: string, most: string}} Taps first source pixel of each output, the last of all, the weights w_ij from the first on, and how many there are */
+
+/**
+ * One axis reduced and rounded. The sum is begun at one half, and one tap is added after the other, as the page does it: a pixel
+ * that lies just between two whole numbers is rounded by the last bit of that sum.
+ *
+ * @param {Graph} graph @param {string} planes of shape [3, height, width] @param {1|2} axis @param {Taps} taps of it @param {string} height @param {string} width of the result
+ */
+function weighed(graph, planes, axis, { first, last, weights, most }, height, width) {
+  const shape = graph.node('Concat', [graph.constant([3], [1], 'int64'), height, width], { axis: 0 });
+  const sum = graph.loop(most, graph.node('Expand', [graph.constant([.5]), shape]), [3, 'rows', 'columns'], (round, value) => {
+    const source = graph.node('Gather', [planes, graph.node('Min', [graph.node('Add', [first, round]), last])], { axis });
+    const weight = graph.node('Gather', [weights, round], { axis: 1 });
+    const along = axis === 2 ? weight : graph.node('Unsqueeze', [weight, graph.constant([1], [1], 'int64')]);
+    return graph.node('Add', [value, graph.node('Mul', [along, graph.node('Cast', [source], { to: 'double' })])]);
+  });
+  return graph.node('Floor', [sum]);
+}
+
+/** @param {Graph} graph @param {string} side @param {number} size @returns {Taps} */
 function taps(graph, side, size) {
-  const half = graph.constant([.5]);
+  const [zero, half, one] = [0, .5, 1].map((value) => graph.constant([value]));
+  const scalar = (/** @type {number} */ value) => graph.constant([value], [], 'int64');
+  const add = (/** @type {string} */ a, /** @type {string} */ b) => graph.node('Add', [a, b]);
+  const sub = (/** @type {string} */ a, /** @type {string} */ b) => graph.node('Sub', [a, b]);
   const n = graph.node('Cast', [side], { to: 'double' });
   const ratio = graph.node('Div', [n, graph.constant([size])]);
-  const reach = graph.node('Max', [ratio, graph.constant([1])]);
+  const reach = graph.node('Max', [ratio, one]);
   const centres = graph.node('Mul', [graph.constant(Array.from({ length: size }, (_, i) => i + .5), [size, 1]), ratio]);
-  const int = (/** @type {number} */ value) => graph.constant([value], [], 'int64');
-  const places = graph.node('Add', [graph.node('Cast', [graph.node('Range', [int(0), graph.node('Squeeze', [side]), int(1)])], { to: 'double' }), half]);
-  const far = graph.node('Div', [graph.node('Abs', [graph.node('Sub', [places, centres])]), reach]);
-  const weights = graph.node('Max', [graph.node('Sub', [graph.constant([1]), far]), graph.constant([0])]);
-  return graph.node('Div', [weights, graph.node('ReduceSum', [weights, graph.constant([1], [1], 'int64')], { keepdims: 1 })]);
+  const from = graph.node('Max', [zero, graph.node('Floor', [add(sub(centres, reach), half)])]);
+  const to = graph.node('Min', [n, graph.node('Floor', [add(add(centres, reach), half)])]);
+  const most = add(graph.node('Squeeze', [graph.node('Cast', [graph.node('Ceil', [add(reach, reach)])], { to: 'int64' })]), scalar(1));
+  const places = add(from, graph.node('Cast', [graph.node('Range', [scalar(0), most, scalar(1)])], { to: 'double' }));
+  const far = graph.node('Div', [graph.node('Abs', [sub(add(places, half), centres)]), reach]);
+  const inside = graph.node('Max', [graph.node('Min', [sub(to, places), one]), zero]);
+  const weights = graph.node('Mul', [graph.node('Max', [sub(one, far), zero]), inside]);
+  const sums = graph.node('CumSum', [weights, scalar(1)]); // one after the other, as the page adds them
+  return {
+    first: graph.node('Cast', [graph.node('Squeeze', [from, graph.constant([1], [1], 'int64')])], { to: 'int64' }), last: sub(side, graph.constant([1], [1], 'int64')),
+    weights: graph.node('Div', [weights, graph.node('Gather', [sums, graph.constant([-1], [1], 'int64')], { axis: 1 })]), most,
+  };
 }
 
 /** @param {Graph} graph @param {Network['model']} model @param {Uint8Array} stored @param {string} input of shape [views, 3, size, size] @param {string} last the node whose answer is wanted */

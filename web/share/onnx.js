@@ -28,8 +28,8 @@ const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEn
 /** The least length that y is divided by, so that zeros stay zeros. */
 const LEAST = 1e-300;
 /** Of elements of tensors, and of attributes, by the numbers in onnx.proto. */
-const TYPES = { float: 1, uint8: 2, int8: 3, int64: 7, double: 11 };
-const ATTRIBUTES = { int: 2, string: 3, ints: 7 };
+const TYPES = { float: 1, uint8: 2, int8: 3, int64: 7, bool: 9, double: 11 };
+const ATTRIBUTES = { int: 2, string: 3, graph: 5, ints: 7 };
 /** Writes of numbers. @type {Record<string, [bytes: number, write: (view: DataView, at: number, value: number) => void]>} */
 const WRITES = {
   float: [4, (view, at, value) => view.setFloat32(at, value, true)], double: [8, (view, at, value) => view.setFloat64(at, value, true)],
@@ -107,17 +107,38 @@ export class Graph {
   #nodes = [];
   /** @type {Bytes[]} */
   #constants = [];
+  #count = 0;
 
   /**
-   * @param {string} operator @param {string[]} inputs @param {Record<string, number|number[]|string>} [attributes] numbers, `to` by the name of a type, other texts @param {string} [output] its name
+   * @param {string} operator @param {string[]} inputs @param {Record<string, number|number[]|string|Uint8Array>} [attributes] numbers, `to` by the name of a type, other texts, a graph as its bytes @param {string} [output] its name
    * @returns {string} the name of the output
    */
-  node(operator, inputs, attributes = {}, output = `${operator.toLowerCase()}${this.#nodes.length}`) {
+  node(operator, inputs, attributes = {}, output = `${operator.toLowerCase()}${this.#count++}`) {
     this.#nodes.push(message([
       ...inputs.map((name) => field(1, text(name))), field(2, text(output)), field(3, text(output)), field(4, text(operator)),
       ...Object.entries(attributes).map(([name, value]) => field(5, message([field(1, text(name)), ...attribute(name === 'to' ? TYPES[/** @type {Type} */ (value)] : value)]))),
     ]));
     return output;
+  }
+
+  /**
+   * Repeats nodes.
+   *
+   * @param {string} rounds how often, a scalar @param {string} start of doubles @param {(number|string)[]} sides of it @param {(round: string, value: string) => string} body the next value
+   * @returns {string} the last value
+   */
+  loop(rounds, start, sides, body) {
+    const [outer, id] = [this.#nodes, this.#count++];
+    this.#nodes = [];
+    const [round, on, value] = ['round', 'on', 'value'].map((name) => `${name}${id}`);
+    const next = body(round, value);
+    const still = this.node('Identity', [on]);
+    const graph = message([
+      ...this.#nodes.map((one) => field(1, one)), field(2, text(`body${id}`)),
+      ...values({ [round]: ['int64'], [on]: ['bool'], [value]: ['double', ...sides] }, 11), ...values({ [still]: ['bool'], [next]: ['double', ...sides] }, 12),
+    ]);
+    this.#nodes = outer;
+    return this.node('Loop', [rounds, '', start], { body: graph });
   }
 
   /** @param {ArrayLike<number>} numbers @param {number[]} [shape] @param {Type} [type] @returns {string} its name */
@@ -132,10 +153,6 @@ export class Graph {
 
   /** @param {{inputs: Record<string, Value>, outputs: Record<string, Value>, about: string, facts: Record<string, string>}} parts inputs, outputs: by name */
   model({ inputs, outputs, about, facts }) {
-    const side = (/** @type {number|string} */ n) => field(1, message([typeof n === 'string' ? field(2, text(n)) : number(1, n)]));
-    const values = (/** @type {Record<string, Value>} */ all, /** @type {number} */ at) => Object.entries(all).map(([name, [type, ...shape]]) => field(at, message([
-      field(1, text(name)), field(2, message([field(1, message([number(1, TYPES[type]), field(2, message(shape.map(side)))]))])),
-    ])));
     const graph = message([
       ...this.#nodes.map((one) => field(1, one)), field(2, text('classifier')), ...this.#constants.map((one) => field(5, one)), ...values(inputs, 11), ...values(outputs, 12),
     ]);
@@ -146,8 +163,17 @@ export class Graph {
   }
 }
 
-/** What an attribute holds. @param {number|number[]|string} value */
+/** Inputs or outputs by their names. @param {Record<string, Value>} all @param {number} at number of their field */
+const values = (all, at) => Object.entries(all).map(([name, [type, ...shape]]) => field(at, message([
+  field(1, text(name)), field(2, message([field(1, message([number(1, TYPES[type]), field(2, message(shape.map(side)))]))])),
+])));
+
+/** @param {number|string} n */
+const side = (n) => field(1, message([typeof n === 'string' ? field(2, text(n)) : number(1, n)]));
+
+/** What an attribute holds. @param {number|number[]|string|Uint8Array} value */
 function attribute(value) {
+  if (value instanceof Uint8Array) return [field(6, /** @type {Bytes} */ (value)), number(20, ATTRIBUTES.graph)];
   if (Array.isArray(value)) return [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)];
   return typeof value === 'string' ? [field(4, text(value)), number(20, ATTRIBUTES.string)] : [number(3, value), number(20, ATTRIBUTES.int)];
 }

@@ -170,7 +170,7 @@ test('ONNX files answer as the page does, from a picture and from the numbers of
     const { numbers } = before[i];
     for (const { probabilities, none } of [first, second]) {
       const got = { ...Object.fromEntries(['Cat', 'Rocket', 'Banana'].map((name, j) => [name, Number(probabilities.data[j])])), 'None of these': Number(none.data[0]) };
-      // Of a photograph a few pixels may be rounded the other way, and browsers decode JPEG a little differently.
+      // Browsers decode JPEG a little differently from sharp.
       const near = picture === outOfSet ? 2e-3 : 1e-5;
       for (const [name, p] of Object.entries(got)) assert.ok(Math.abs(p - numbers[name]) < near, `${path.basename(picture)}: ${name} ${p}, on the page ${numbers[name]}`);
     }
