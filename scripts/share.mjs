@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { library } from '../web/build/written.mjs';
 import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
-import { megabytes } from '../web/share/assemble.js';
+import { megabytes, sizeOf } from '../web/share/assemble.js';
 import { variantsOf } from '../web/extractor/networks.js';
 import { broughtParts, largeness, OWN, ownParts, recordOf, sharedFile } from '../web/share/parts.js';
 
@@ -63,7 +63,7 @@ async function main() {
   const text = await sharedFile(parts, about, { classifier: classifier.save(), ...prior && { prior } });
   await writeFile(out, text);
   const large = largeness(text, parts, 'the extractor');
-  if (large) console.error(`${out} has ${megabytes(text.length)}${large}.`);
+  if (large) console.error(`${out} has ${megabytes(sizeOf(text))}${large}.`);
 }
 
 /** The kind of what a session was taught, pictures where no other is known of. @param {string|undefined} sha256 of its extractor @param {import('../web/share/parts.js').Read} read */

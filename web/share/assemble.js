@@ -2,10 +2,10 @@
 /**
  * Puts one file together: a page with everything that it needs, as blocks of text.
  *
- * A block is gzipped bytes in base64, in a script element that no browser runs. Names given
+ * A block is gzipped bytes in base128, in a script element that no browser runs. Names given
  * by people stand only in blocks and, escaped, in the title.
  */
-import { base64 } from '../base/base64.js';
+import { base128, bytesOf } from '../base/base128.js';
 
 /**
  * @typedef {object} About the block `about`, as JSON
@@ -39,17 +39,20 @@ export const MOST = 64e6;
 /** @param {Uint8Array} bytes @returns {Promise<string>} */
 export async function packed(bytes) {
   const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new CompressionStream('gzip'));
-  return base64(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return base128(new Uint8Array(await new Response(stream).arrayBuffer()));
 }
 
 /** The inverse. @param {string} text @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function unpacked(text) {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
+
+/** A block as a string in the source of JavaScript. @param {string} text of `packed` */
+export const quoted = (text) => `'${text.replaceAll(/['\\\n]/g, (one) => (one === '\n' ? '\\n' : `\\${one}`))}'`;
+
+/** Bytes of a text in a file. @param {string} text */
+export const sizeOf = (text) => new Blob([text]).size;
 
 /** @param {string} text for the inside of an element */
 export function escaped(text) {

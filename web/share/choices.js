@@ -1,6 +1,6 @@
 // @ts-check
 /** The choices of "Use it": each makes one file of the open session, which runs elsewhere. */
-import { packed, plainName } from './assemble.js';
+import { packed, plainName, quoted } from './assemble.js';
 import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
 import { OWN, ownParts, recordOf } from './parts.js';
@@ -149,7 +149,8 @@ const session = (taught) => ({ 'session.safetensors': taught.session, 'prior.saf
 async function scratchExtension(read, { name, kind, sha256, labels, session: taught, prior }) {
   const { extractor, blocks: { notices: _, ...blocks } } = await ownParts(read, kind, sha256);
   for (const [block, content] of Object.entries({ classifier: await taught(), prior: await prior() })) blocks[block] = await packed(content);
-  const text = await filled(read, 'scratch/extension.js', { METAQDA_BLOCKS: JSON.stringify(blocks), METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
+  const literals = Object.entries(blocks).map(([block, content]) => `'${block}':${quoted(content)}`);
+  const text = await filled(read, 'scratch/extension.js', { METAQDA_BLOCKS: `{${literals.join(',')}}`, METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
   const notices = new TextDecoder().decode(await read(`${OWN[kind].page}.txt`)).replaceAll('*/', '* /');
   return new Uint8Array(await new Blob([/** @type {BlobPart} */ (text), `\n/*\n${notices}\n*/\n`]).arrayBuffer());
 }

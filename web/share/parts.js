@@ -4,7 +4,7 @@
  * reads the folder.
  */
 import { listed, variantsOf } from '../extractor/networks.js';
-import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
+import { assemble, broughtNotices, LARGE, megabytes, MOST, packed, sizeOf } from './assemble.js';
 
 /** @import {ExtractorRecord} from '../library/types.js' */
 /** @import {SharedExtractor} from './assemble.js' */
@@ -43,7 +43,7 @@ export async function ownParts(read, kind, sha256) {
 export async function broughtParts(read, manifest, sha256, contentsOf) {
   if (manifest.runtime === 'function') throw new Error(`The extractor “${manifest.id}” is a function, which a shared file does not run: use it in a page of your own, by the npm package.`);
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-  // Base64 adds a third. Weights hardly compress.
+  // Base128 adds a seventh. Weights hardly compress.
   if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
   const contents = await contentsOf();
   const onnx = manifest.runtime === 'onnx';
@@ -69,7 +69,7 @@ async function partsOf(read, extractor, page, noted, files, runtime) {
   let length = 0;
   for (const [name, content] of Object.entries(network)) {
     blocks[name] = await packed(await content());
-    length += blocks[name].length;
+    length += sizeOf(blocks[name]);
     if (length > MOST) throw tooLarge(`With the extractor “${extractor.id}” the file would have over ${megabytes(MOST)}`);
   }
   blocks.engine = await packed(await read('share/engine.wasm'));
@@ -91,13 +91,14 @@ export async function sharedFile({ page, version, extractor, blocks }, about, ta
   const own = {};
   for (const [name, bytes] of Object.entries({ about: first, ...taught })) own[name] = await packed(bytes);
   const text = assemble(page, about.name, { ...own, ...blocks });
-  if (text.length > MOST) throw tooLarge(`With all that it was taught the file would have ${megabytes(text.length)}`);
+  const size = sizeOf(text);
+  if (size > MOST) throw tooLarge(`With all that it was taught the file would have ${megabytes(size)}`);
   return text;
 }
 
 /** What is said of a file that is too large for many a mail, '' of others. @param {string} text @param {Parts} parts @param {string} extractor */
 export function largeness(text, { network }, extractor) {
-  if (text.length <= LARGE) return '';
+  if (sizeOf(text) <= LARGE) return '';
   return `${network > LARGE / 2 ? `, ${megabytes(network)} of it ${extractor} and what runs it` : ''}. That is too large for most e-mail`;
 }
 
