@@ -6,7 +6,7 @@
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
  *   python/metaqda.py   the module of the Python package that needs numpy alone
  *   node/pictures.js   the extractor of pictures for Node.js
- *   scratch/extension.js   an extension for TurboWarp without what was taught
+ *   scratch/pictures.js, sounds.js   extensions for TurboWarp without what was taught
  *   and the programs of web/share/use, as they are
  * Engine, networks and notices come from where the site has them already.
  */
@@ -41,7 +41,7 @@ const sum = createHash('sha256').update(await readFile(path.join(web, 'prior/def
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-const entries = ['index', builtIn, 'hands'];
+const entries = ['index', builtIn, 'hands', 'sounds'];
 const { metafile } = await bundleEntries(Object.fromEntries(entries.map((name) => [name, `library/${name}.js`])), path.join(out, 'metaqda'),
   async () => recordModule(pictures, sum, { sounds, hands }), { minify: true, legalComments: 'eof', metafile: true });
 const outputs = Object.fromEntries(Object.entries(metafile?.outputs ?? {}).map(([name, { imports }]) => [path.basename(name),
@@ -53,12 +53,12 @@ await cp(path.join(web, '../scripts/python/metaqda/exported.py'), path.join(out,
 for (const [name, from] of [['p5.min.js', 'lib/p5.min.js'], ['p5-license.txt', 'license.txt']]) await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
 
 await mkdir(path.join(out, 'scratch'), { recursive: true });
-await writeFile(path.join(out, 'scratch/extension.js'), await extension());
+for (const kind of ['pictures', 'sounds']) await writeFile(path.join(out, `scratch/${kind}.js`), await extension(kind));
 
 await build({ ...nodeBundle, outdir: path.join(out, 'node') });
 
-/** An extension is one script. Its worker runs the same program, which is a function for that reason. */
-async function extension() {
+/** An extension is one script. Its worker runs the same program, which is a function for that reason. @param {string} kind */
+async function extension(kind) {
   const { outputFiles: [{ text }] } = await build({
     stdin: { contents: "import { begin } from './main.js';\nbegin({ Scratch, blocks, about, source });", resolveDir: path.join(web, 'share/scratch') },
     bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
@@ -66,7 +66,8 @@ async function extension() {
     plugins: [written(), slimTfjs(), {
       name: 'scratch',
       setup({ onResolve }) {
-        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/scratch/kinds/pictures.js') }));
+        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/scratch/kinds', `${kind}.js`) }));
+        onResolve({ filter: /^\.\/runtime\.js$/ }, () => ({ path: path.join(web, 'extractor/runtime.mjs') }));
       },
     }],
   });

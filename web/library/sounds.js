@@ -7,6 +7,8 @@ import { loadFrom } from '../extractor/load.js';
 import { forBrowsers, soundOf } from './inputs.js';
 import { kinds } from './written/record.js';
 
+export { openMicrophone } from './microphone.js';
+
 /** @typedef {import('./inputs.js').Sound} Sound */
 
 /**
@@ -24,6 +26,7 @@ import { kinds } from './written/record.js';
  */
 export async function loadExtractor(options) {
   forBrowsers(options);
+  const beside = import.meta.url; // so that bundlers do not look for what the npm package has not
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {
@@ -33,7 +36,7 @@ export async function loadExtractor(options) {
     [kinds.sounds.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
   const { id, sha256, dimension, embed, close } = await loadFrom({
-    record: kinds.sounds, at: (name) => places[name](),
+    record: kinds.sounds, at: (name) => places[name]?.() ?? new URL(`./kinds/sounds/${name}`, beside), // YAMNet, in a folder that "Use it" of the page saves
     worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
     // @ts-ignore: built
     window: async (files) => (await import('./kinds/sounds/start.js')).start(files),

@@ -32,9 +32,8 @@ import { tensorsOf } from './safetensors.js';
  */
 
 /** Folders carry the page's own networks so far. @param {Taught} taught */
-function needsNetwork({ own, kind }) {
+function needsNetwork({ own }) {
   if (!own) return 'This session uses an extractor that you brought, which these folders cannot carry yet: choose “A page”.';
-  if (!(kind in ENTRIES)) return `These folders do not read ${kind} yet: choose “A page”, which does.`;
   return '';
 }
 
@@ -49,16 +48,16 @@ export const choices = [
     how: [
       'Unpack the zip.',
       'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
-      'Open the address that it names, choose a picture or press Camera, and change index.html as you like.',
+      'Open the address that it names, choose a file or press the button beside it, and change index.html as you like.',
     ],
     missing: needsNetwork,
     make: async (read, taught, how) => folder(taught, '', await program(read, taught, how, 'page', ['index.html'])),
   },
   {
-    id: 'p5', name: 'A p5.js sketch', what: 'A sketch that reacts to what the camera sees, with p5.js beside it.',
+    id: 'p5', name: 'A p5.js sketch', what: 'A sketch that reacts to what the camera sees or the microphone hears, with p5.js beside it.',
     how: [
       'Unpack the zip, and serve its folder: “python3 -m http.server” or “npx serve” in that folder does.',
-      'Open the address that it names, and allow the camera.',
+      'Open the address that it names, and allow the camera or the microphone.',
       'In sketch.js, write in gotEvent() what shall happen when something comes or goes.',
     ],
     missing: needsNetwork,
@@ -68,13 +67,13 @@ export const choices = [
     }),
   },
   {
-    id: 'scratch', name: 'Scratch', what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees.',
+    id: 'scratch', name: 'Scratch', what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees or the microphone hears.',
     how: [
       'In TurboWarp (turbowarp.org/editor, or its desktop program) press Add Extension, then Custom Extension, and open the file.',
-      'Tick “Run extension without sandbox”, which the camera needs.',
-      'Use its blocks: “turn camera on” first, then “what do you see”, “how sure”, “when you see” and “teach this as”.',
+      'Tick “Run extension without sandbox”, which the camera and the microphone need.',
+      'Use its blocks: the one that turns it on first, then “what do you see” or “hear”, “how sure”, “when you” and “teach this as”.',
     ],
-    missing: (taught) => needsNetwork(taught) || (taught.kind === 'pictures' ? '' : 'The blocks for Scratch read pictures only so far: choose “A page” or “My own web page”.'),
+    missing: (taught) => needsNetwork(taught) || (taught.kind === 'hands' ? 'The blocks for Scratch do not read hands yet: choose “A page” or “My own web page”.' : ''),
     make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),
   },
   {
@@ -131,11 +130,14 @@ async function program(read, taught, how, from, names) {
   return { ...programs(read, taught, how, from, names), ...session(taught), ...await packageFiles(read, /** @type {Kind} */ (taught.kind)) };
 }
 
+/** What stands in the place of programs for a camera. @type {Record<string, string>} */
+const SOUNDS = { 'page/index.html': 'index.sounds.html', 'p5/sketch.js': 'sketch.sounds.js' };
+
 /** @param {Read} read @param {Taught} taught @param {string[]} how @param {string} from @param {string[]} names @returns {Files} */
 function programs(read, { name, kind, variant }, how, from, names) {
   const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
   const words = { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
-  return Object.fromEntries([...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${file}`, words)]));
+  return Object.fromEntries([...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${kind === 'sounds' && SOUNDS[`${from}/${file}`] || file}`, words)]));
 }
 
 /** @param {Taught} taught @returns {Files} */
@@ -150,7 +152,7 @@ async function scratchExtension(read, { name, kind, sha256, labels, session: tau
   const { extractor, blocks: { notices: _, ...blocks } } = await ownParts(read, kind, sha256);
   for (const [block, content] of Object.entries({ classifier: await taught(), prior: await prior() })) blocks[block] = await packed(content);
   const literals = Object.entries(blocks).map(([block, content]) => `'${block}':${quoted(content)}`);
-  const text = await filled(read, 'scratch/extension.js', { METAQDA_BLOCKS: `{${literals.join(',')}}`, METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
+  const text = await filled(read, `scratch/${kind}.js`, { METAQDA_BLOCKS: `{${literals.join(',')}}`, METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
   const notices = new TextDecoder().decode(await read(`${OWN[kind].page}.txt`)).replaceAll('*/', '* /');
   return new Uint8Array(await new Blob([/** @type {BlobPart} */ (text), `\n/*\n${notices}\n*/\n`]).arrayBuffer());
 }

@@ -9,7 +9,7 @@ import { escaped } from './assemble.js';
 import { OWN } from './parts.js';
 
 /** @typedef {import('./parts.js').Read} Read */
-/** @typedef {'pictures'|'hands'} Kind of sessions whose extractor the folders carry so far */
+/** @typedef {'pictures'|'hands'|'sounds'} Kind of sessions whose extractor the folders carry */
 /** @typedef {Record<string, () => Promise<Uint8Array>>} Files by their paths in the folder */
 
 /** The folder of the network of pictures, by which the package finds it. */
@@ -18,6 +18,7 @@ const NETWORK = 'efficientnet-lite0';
 /** What runs in each entry of the package beside its own files, and how it is loaded. @type {Record<Kind, {entry: string, load: (variant: string) => string}>} */
 export const ENTRIES = {
   pictures: { entry: NETWORK, load: () => 'loadExtractor()' },
+  sounds: { entry: 'sounds', load: () => 'loadExtractor()' },
   hands: { entry: 'hands', load: (variant) => (variant ? 'loadExtractor({ handedness: true })' : 'loadExtractor()') },
 };
 

@@ -1,7 +1,7 @@
 // @ts-check
-/** The blocks of an extension for Scratch: what the camera sees, by what was taught. */
+/** The blocks of an extension for Scratch: what the camera sees or the microphone hears, by what was taught. */
 
-/** @typedef {import('../../library/index.js').Classifier<ImageData>} Classifier */
+/** @typedef {import('../../library/index.js').Classifier<any>} Classifier */
 /** @typedef {import('../../library/index.js').Prediction} Prediction */
 /**
  * What of Scratch is used. TurboWarp hands it to extensions that run without the sandbox.
@@ -16,6 +16,12 @@
  * @property {Record<string, string>} BlockType @property {Record<string, string>} ArgumentType
  * @property {{unsandboxed?: boolean, register: (extension: object) => void}} extensions
  * @property {{runtime: {ioDevices: {video: Video}}}} vm
+ *
+ * @typedef {object} Sense what the blocks recognise with
+ * @property {string} name such as camera
+ * @property {string} see what it does: see or hear
+ * @property {() => Promise<void>} on @property {() => void} off
+ * @property {() => Promise<unknown>} now what the extractor takes, once there is something
  */
 
 const NONE = 'None of these';
@@ -31,10 +37,10 @@ export class Blocks {
   /** @type {import('../../library/index.js').Watch|null} */
   #watch = null;
 
-  /** @param {Scratch} scratch @param {string} name of the session @param {string[]} labels that are taught @param {() => Promise<Classifier>} load */
-  constructor(scratch, name, labels, load) {
+  /** @param {Scratch} scratch @param {Sense} sense @param {string} name of the session @param {string[]} labels that are taught @param {() => Promise<Classifier>} load */
+  constructor(scratch, sense, name, labels, load) {
     this.scratch = scratch;
-    this.video = scratch.vm.runtime.ioDevices.video;
+    this.sense = sense;
     this.name = name;
     this.known = labels;
     /** @type {() => Promise<Classifier>} */
@@ -49,15 +55,16 @@ export class Blocks {
 
   getInfo() {
     const { BlockType: { COMMAND, REPORTER, HAT }, ArgumentType: { STRING } } = this.scratch;
+    const { name, see } = this.sense;
     const label = { type: STRING, menu: 'labels', defaultValue: this.known[0] };
     return {
       id: `metaqda${this.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: this.name, color1: '#0f6e5b',
       blocks: [
-        { opcode: 'camera', blockType: COMMAND, text: 'turn camera [STATE]', arguments: { STATE: { type: STRING, menu: 'states', defaultValue: 'on' } } },
-        { opcode: 'see', blockType: REPORTER, text: 'what do you see' },
+        { opcode: 'camera', blockType: COMMAND, text: `turn ${name} [STATE]`, arguments: { STATE: { type: STRING, menu: 'states', defaultValue: 'on' } } },
+        { opcode: 'see', blockType: REPORTER, text: `what do you ${see}` },
         { opcode: 'sure', blockType: REPORTER, text: 'how sure (%)' },
         { opcode: 'probability', blockType: REPORTER, text: 'how probable is [LABEL] (%)', arguments: { LABEL: label } },
-        { opcode: 'when', blockType: HAT, isEdgeActivated: true, text: 'when you see [LABEL]', arguments: { LABEL: label } },
+        { opcode: 'when', blockType: HAT, isEdgeActivated: true, text: `when you ${see} [LABEL]`, arguments: { LABEL: label } },
         { opcode: 'teach', blockType: COMMAND, text: 'teach this as [LABEL]', arguments: { LABEL: { type: STRING, defaultValue: this.known[0] } } },
       ],
       menus: { labels: { acceptReporters: true, items: 'labels' }, states: { acceptReporters: true, items: ['on', 'off'] } },
@@ -72,12 +79,12 @@ export class Blocks {
     if (on === this.#looking) return;
     this.#looking = on;
     if (!on) {
-      this.video.disableVideo();
+      this.sense.off();
       this.#last = null;
       return;
     }
     try {
-      await this.video.enableVideo();
+      await this.sense.on();
       await this.#look();
       void this.#goOn();
     } catch (error) {
@@ -86,7 +93,7 @@ export class Blocks {
     }
   }
 
-  see() { return this.#last ? this.#last.decision ?? NONE : ''; }
+  see() { return this.#last ? this.#last.decision ?? NONE : this.#looking ? NONE : ''; }
 
   sure() { return this.#last ? this.#percent(this.see()) : 0; }
 
@@ -96,11 +103,11 @@ export class Blocks {
   /** @param {{LABEL: unknown}} args */
   when({ LABEL }) { return this.#looking && this.#watch?.here === String(LABEL); }
 
-  /** Adds what the camera sees now to a class, which may be a new one. @param {{LABEL: unknown}} args */
+  /** Adds what is seen or heard now to a class, which may be a new one. @param {{LABEL: unknown}} args */
   async teach({ LABEL }) {
     const classifier = await this.classifier();
     if (!this.#looking) await this.camera({ STATE: 'on' });
-    await classifier.addExample(await this.#frame(), String(LABEL));
+    await classifier.addExample(await this.sense.now(), String(LABEL));
     this.known = classifier.labels;
     await this.#look();
   }
@@ -111,21 +118,12 @@ export class Blocks {
     return 100 * (label === NONE ? this.#last.none : this.#last.probabilities[label] ?? 0);
   }
 
-  /** The camera's picture, once there is one. */
-  async #frame() {
-    for (;;) {
-      const frame = this.video.videoReady ? this.video.getFrame({ format: 'image-data', mirror: false }) : null;
-      if (frame) return frame;
-      await new Promise((resolve) => { setTimeout(resolve, INTERVAL / 5); });
-    }
-  }
-
   async #look() {
     const classifier = await this.classifier();
     this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
-    const embedding = await classifier.embed(await this.#frame());
+    const embedding = await classifier.embed(await this.sense.now()).catch(nothing);
     if (!this.#looking) return; // it was turned off meanwhile
-    this.#last = classifier.predictSync(embedding);
+    this.#last = embedding && classifier.predictSync(embedding);
     this.#watch.next(this.#last);
   }
 
@@ -136,4 +134,10 @@ export class Blocks {
       if (this.#looking) await this.#look().catch((error) => console.warn(error));
     }
   }
+}
+
+/** Where only words are compared, other sounds are nothing to ask about. @param {{code?: string}} error */
+function nothing(error) {
+  if (error.code !== 'no-speech') throw error;
+  return null;
 }

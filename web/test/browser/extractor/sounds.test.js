@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { kinds, soundOf } from '../../extractors/sounds.js';
+import { soundOf } from '../../extractors/sounds.js';
 import { wordOf } from '../../extractors/words.js';
 import { assertNear, opened, share } from '../share/shared.js';
-import { every, one, One } from './ears.js';
+import { chooseSounds, dense, every, one, One, recording, teachSounds } from './ears.js';
 import { FAKE } from './film.js';
 import { addClass, card, eventually, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -18,45 +18,11 @@ const folder = temporaryFolder('sounds');
 
 const REFUSED = 'I can only compare spoken words here: record or choose a spoken word.';
 
-/** A recording as a file to choose. @param {string} kind @param {number} recording @param {string} [name] */
-const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({ name, mimeType: 'audio/wav', buffer: Buffer.from((kind in kinds ? soundOf : wordOf)(kind, recording)) });
-
-/** @param {Page} page */
-async function chooseSounds(page) {
-  await page.getByRole('button', { name: `${One}s`, exact: true }).click();
-  await status(page, `This session is for ${one}s.`);
-}
-
-/** @param {Page} page @param {string} name @param {string} kind @param {number[]} which */
-async function teachSounds(page, name, kind, which) {
-  await addClass(page, name);
-  await page.getByLabel(`Add ${one}s to ${name}`, { exact: true }).setInputFiles(which.map((one) => recording(kind, one)));
-  await card(page, name).locator('.thumb').nth(which.length - 1).waitFor();
-}
-
 /** @param {Page} page @param {string} kind @param {number} which */
 async function ask(page, kind, which) {
   await page.getByLabel(`Choose a ${one}`, { exact: true }).setInputFiles(recording(kind, which));
   await status(page, `Recognised “${kind}-${which}.wav”.`);
   return most(await meters(page));
-}
-
-/**
- * Words one right after the other: .8 seconds of each.
- *
- * @param {string[]} words @param {{times?: number, channels?: number, gain?: number}} [as] times 16,000 samples a second @returns {Buffer} a WAV file
- */
-function dense(words, { times = 1, channels = 1, gain = 1 } = {}) {
-  const samples = words.flatMap((word, i) => [...new Int16Array(wordOf(word, i % 3).buffer, 44).subarray(3200, 16_000)]);
-  const data = Int16Array.from({ length: samples.length * times * channels }, (_, i) => Math.max(-32_768, Math.min(32_767, gain * samples[Math.floor(i / times / channels)])));
-  const header = Buffer.from(wordOf(words[0], 0)).subarray(0, 44);
-  header.writeUInt32LE(36 + data.byteLength, 4);
-  header.writeUInt16LE(channels, 22);
-  header.writeUInt32LE(16_000 * times, 24);
-  header.writeUInt32LE(32_000 * times * channels, 28);
-  header.writeUInt16LE(2 * channels, 32);
-  header.writeUInt32LE(data.byteLength, 40);
-  return Buffer.concat([header, Buffer.from(data.buffer)]);
 }
 
 /** Six seconds of one word and then three of another: four pieces of two seconds. @param {Page} page @returns {Promise<string>} what is said of the whole */

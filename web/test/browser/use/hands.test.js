@@ -39,7 +39,7 @@ for (const handedness of [false, true]) {
       zip = await saved(page, 'My own web page');
       await page.getByRole('button', { name: 'Use it…' }).click();
       await page.getByRole('button', { name: 'Scratch' }).click();
-      await page.getByText('The blocks for Scratch read pictures only so far').waitFor();
+      await page.getByText('The blocks for Scratch do not read hands yet').waitFor();
       assert.equal(await page.getByRole('button', { name: 'Save the file' }).count(), 0);
     });
     await ran(unpacked(zip), async (page) => {

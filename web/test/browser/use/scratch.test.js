@@ -1,17 +1,17 @@
 // @ts-check
 /** The extension for Scratch, in scratch-vm of npm with a camera that shows pictures. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../../temporary.js';
-import { eventually, recognise, root, sample, visit } from '../harness.js';
+import { eventually, recognise, sample, visit } from '../harness.js';
+import { call, loaded, machine, scratchSite } from './scratch.js';
 import { ran, saved, teachThree } from './used.js';
 
 /** @import {Page} from 'playwright-core' */
 
-const machine = path.join(root, 'web/test/scratch/node_modules/scratch-vm/dist/web/scratch-vm.min.js');
 const folder = temporaryFolder('scratch');
 
 /** A PNG picture of the size of Scratch's camera. @param {string} file */
@@ -39,12 +39,6 @@ const project = (id) => ({
   monitors: [], extensions: [], meta: { semver: '3.0.0', vm: '2.3.0', agent: '' },
 });
 
-/** Calls a block as the machine does, and waits for its answer. @param {Page} page @param {string} opcode @param {object} [args] */
-const call = (page, opcode, args = {}) => page.evaluate(async ([name, given]) => {
-  const { vm, id } = /** @type {any} */ (globalThis);
-  return vm.runtime.getOpcodeFunction(`${id}_${name}`)(given, {});
-}, /** @type {const} */ ([opcode, args]));
-
 /** Holds a picture before the camera. @param {Page} page @param {string} file */
 const hold = async (page, file) => page.evaluate(async (text) => {
   const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob(), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
@@ -65,29 +59,9 @@ test('the blocks answer as the page does, are told what comes, and can be taught
     file = await saved(page, 'Scratch');
   });
   console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
-  const site = path.join(folder, 'site');
-  mkdirSync(site);
-  writeFileSync(path.join(site, 'extension.js'), readFileSync(file));
-  writeFileSync(path.join(site, 'vm.js'), readFileSync(machine));
-  writeFileSync(path.join(site, 'index.html'), '<!doctype html><link rel="icon" href="data:,"><script src="vm.js"></script>');
-  await ran(site, async (page) => {
-    const loaded = (/** @type {boolean} */ unsandboxed) => page.evaluate(async (free) => {
-      const scope = /** @type {any} */ (globalThis);
-      const vm = scope.vm ??= new scope.VirtualMachine();
-      vm.setVideoProvider({ videoReady: true, enableVideo: async () => {}, disableVideo: () => {}, getFrame: (/** @type {{format: string}} */ { format }) => (format === 'image-data' ? scope.shown : null) });
-      const register = (/** @type {any} */ extension) => {
-        scope.id = extension.getInfo().id;
-        vm.extensionManager._loadedExtensions.set(scope.id, vm.extensionManager._registerInternalExtension(extension));
-      };
-      // As TurboWarp hands it to an extension.
-      scope.Scratch = { vm, BlockType: { COMMAND: 'command', REPORTER: 'reporter', HAT: 'hat' }, ArgumentType: { STRING: 'string' }, extensions: { unsandboxed: free, register } };
-      await new Promise((resolve, reject) => {
-        addEventListener('error', (event) => { event.preventDefault(); reject(new Error(event.message)); }, { once: true });
-        document.head.append(Object.assign(document.createElement('script'), { src: 'extension.js', onload: resolve }));
-      });
-    }, unsandboxed);
-    await assert.rejects(loaded(false), /Run extension without sandbox/);
-    await loaded(true);
+  await ran(scratchSite(path.join(folder, 'site'), file), async (page) => {
+    await assert.rejects(loaded(page, false), /Run extension without sandbox/);
+    await loaded(page);
     assert.equal(await call(page, 'see'), '', 'before the camera is on');
     await hold(page, asked[0]);
     await call(page, 'camera', { STATE: 'on' });

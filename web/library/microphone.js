@@ -1,0 +1,55 @@
+// @ts-check
+/** The microphone, whose last second can be asked for at any time. */
+import { ExtractorError } from '../extractor/errors.js';
+
+/** Seconds that are remembered: about a word, and what the page of metaqda hears at once. */
+const HEARD = 1;
+/** Samples that an AnalyserNode remembers at most. */
+const SIZE = 32_768;
+
+/**
+ * @typedef {object} Listening
+ * @property {() => import('../extractor/sounds/session.js').Sound} sound the last second
+ * @property {() => void} close switches it off
+ */
+
+/**
+ * Asks the person for the microphone, and resolves once it has heard a second. Call it after a press: browsers start no sound
+ * before one.
+ *
+ * @returns {Promise<Listening>}
+ */
+export async function openMicrophone() {
+  if (!navigator.mediaDevices) throw new ExtractorError('insecure', 'Browsers give the microphone only to pages from https or localhost: serve this one from there.');
+  // What improves speech for people takes away what other sounds are told apart by.
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } });
+  const context = new AudioContext();
+  const close = () => {
+    for (const track of stream.getTracks()) track.stop();
+    void context.close();
+  };
+  try {
+    await context.resume();
+    const rate = context.sampleRate;
+    const source = context.createMediaStreamSource(stream);
+    // Each remembers what the one before has forgotten: it hears the same so much later.
+    const parts = Array.from({ length: Math.ceil(HEARD * rate / SIZE) }, (_, i) => {
+      const [delay, part] = [context.createDelay(HEARD), new AnalyserNode(context, { fftSize: SIZE })];
+      delay.delayTime.value = i * SIZE / rate;
+      source.connect(i ? delay : part);
+      if (i) delay.connect(part);
+      part.connect(new GainNode(context, { gain: 0 })).connect(context.destination); // some browsers run only what leads to the speakers
+      return part;
+    }).reverse();
+    const sound = () => {
+      const all = new Float32Array(parts.length * SIZE);
+      for (const [i, part] of parts.entries()) part.getFloatTimeDomainData(all.subarray(i * SIZE, (i + 1) * SIZE));
+      return { samples: all.slice(all.length - Math.round(HEARD * rate)), rate };
+    };
+    for (const begun = context.currentTime; context.currentTime < begun + HEARD;) await new Promise((resolve) => { setTimeout(resolve, 50); });
+    return { sound, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

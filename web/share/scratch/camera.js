@@ -1,0 +1,24 @@
+// @ts-check
+/** Scratch's camera, as the blocks of an extension look through it. */
+
+/** @typedef {import('./blocks.js').Scratch} Scratch */
+
+/** Milliseconds after which a camera that has no picture yet is asked again. */
+const AGAIN = 50;
+
+/** @param {Scratch} scratch @returns {import('./blocks.js').Sense} */
+export function sense({ vm }) {
+  const { video } = vm.runtime.ioDevices;
+  return {
+    name: 'camera', see: 'see',
+    on: async () => { await video.enableVideo(); },
+    off: () => video.disableVideo(),
+    now: async () => {
+      for (;;) {
+        const frame = video.videoReady ? video.getFrame({ format: 'image-data', mirror: false }) : null;
+        if (frame) return frame;
+        await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+      }
+    },
+  };
+}

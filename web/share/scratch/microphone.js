@@ -1,0 +1,22 @@
+// @ts-check
+/** The microphone, as the blocks of an extension hear through it. */
+import { openMicrophone } from '../../library/microphone.js';
+import { soundOf } from '../../library/inputs.js';
+
+/** @returns {import('./blocks.js').Sense} */
+export function sense() {
+  /** @type {import('../../library/microphone.js').Listening|null} */
+  let microphone = null;
+  return {
+    name: 'microphone', see: 'hear',
+    on: async () => { microphone = await openMicrophone(); },
+    off: () => {
+      microphone?.close();
+      microphone = null;
+    },
+    now: async () => {
+      if (!microphone) throw new Error('The microphone is off.');
+      return soundOf(microphone.sound());
+    },
+  };
+}
