@@ -19,10 +19,12 @@ type Context interface{ Err() error }
 // thread can do other work between steps. It asks the classifier as it was at the start: later
 // changes do not reach it.
 type Batch struct {
-	Suggestions []int     // of BeginSuggest, once it is done: indices into the batch
-	Like        []int     // number of others that look like each of them
-	Groups      [][]int   // of BeginAlike, once it is done: indices into the batch
-	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
+	Suggestions []int       // of BeginSuggest, once it is done: indices into the batch
+	Like        []int       // number of others that look like each of them
+	Groups      [][]int     // of BeginAlike, once it is done: indices into the batch
+	LeftOut     []LeftOut   // of BeginLeaveOneOut, once it is done
+	Influence   []Influence // of BeginInfluence, once it is done
+	Need        Need        // the same
 
 	asked       *Classifier
 	labels      []string // of it
@@ -202,17 +204,9 @@ func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
-		for {
-			out, err := own.LeaveOut(len(b.LeftOut))
-			if out == nil || err != nil {
-				return err
-			}
-			b.LeftOut = append(b.LeftOut, *out)
-			if progress(len(b.LeftOut), out.Of); ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
+	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) (err error) {
+		b.LeftOut, err = own.leaveOut(ctx, progress)
+		return err
 	}), nil
 }
 

@@ -73,7 +73,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
 			return p.Explain(cells, d, class, against)
 		}, "cells, length of a cell, id of the class, id of the other class", "score", "rest", "cells")),
-		"leaveOut": ready(bind(p.LeaveOut, "number of the example")),
+		"leaveOut":  ready(bind(p.LeaveOut, "number of the example")),
+		"influence": waiting(bind(p.Influence, "")),
 
 		"sessions":         waiting(bind(p.sessions, "")),
 		"newSession":       waiting(bind(p.NewSession, "name of the session", "id")),

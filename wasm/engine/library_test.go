@@ -176,6 +176,16 @@ func (b *both) check(what string, query []float32) {
 			b.t.Fatalf("%s: nearest %v by the page, %v by the package", what, near, nearest)
 		}
 	}
+	review := test.Must(b.page.Influence())(b.t)
+	found, need := test.Must(b.own.Influence(nil, nil))(b.t), test.Must(b.own.Needs(nil, nil))(b.t)
+	if len(review.Influence) != len(found) || (review.Need.Class == "") != (need.Class < 0) || math.Abs(review.Need.Doubt-need.Doubt) > 1e-9 {
+		b.t.Fatalf("%s: influence %+v by the page, %+v and %+v by the package", what, review, found, need)
+	}
+	for i, x := range review.Influence {
+		if x.Asked != found[i].Asked || x.Right != found[i].Right || math.Abs(x.LogProb-found[i].LogProb) > 1e-6 || len(x.Pictures) != len(found[i].Examples) {
+			b.t.Fatalf("%s: influence %+v by the page, %+v by the package", what, x, found[i])
+		}
+	}
 	if trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9 {
 		b.t.Fatalf("%s: left out %+v by the page, %+v by the package", what, trial, out)
 	}

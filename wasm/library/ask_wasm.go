@@ -119,6 +119,8 @@ type batch struct {
 	classes int
 	done    bool
 	given   int // how many of the answers were replied
+
+	influence bool // it is of [Influence]
 }
 
 func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
@@ -168,6 +170,7 @@ func Step(b int32) int32 {
 		state.answer, state.reply = append(state.answer[:0], 0, 0), state.reply[:0]
 		n := of.Len() + len(of.LeftOut)
 		end := min(of.given+max(1, answerPiece/(6+of.classes)), n)
+		of.influences()
 		of.answer(of.given, min(end, of.Len()))
 		of.leftOut(of.given, min(end, len(of.LeftOut)))
 		for _, i := range of.Suggestions {
@@ -220,6 +223,37 @@ func (b *batch) leftOut(first, end int) {
 	}
 	for i := first; i < end; i++ {
 		for _, e := range b.LeftOut[i].Examples {
+			state.reply = append(append(state.reply, e.ID...), '\n')
+		}
+	}
+}
+
+// Influence asks which examples, at most so many, spoil the answers to others, and which class needs
+// another example most. It returns the number of a job. It answers that class and the one that it is
+// confused with, -1 for none, and its doubt. Then come for each example or burst the number of its
+// examples, its class, the class that fits better, their log odds, how many others were asked about,
+// how many more of these are right without it, and the change of their mean log probability. The
+// reply has the examples' ids, a line each.
+//
+//go:wasmexport mq_influence
+func Influence(h, most int32) int32 {
+	n := many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginInfluence(int(most)) })
+	if n > 0 {
+		state.batches[n].influence = true
+	}
+	return n
+}
+
+// influences replies what [Influence] asked.
+func (b *batch) influences() {
+	if !b.influence {
+		return
+	}
+	state.answer = append(state.answer, float64(b.Need.Class), float64(b.Need.ConfusedWith), b.Need.Doubt)
+	for i := range b.Batch.Influence {
+		x := &b.Batch.Influence[i]
+		state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), float64(x.Like), x.Odds, float64(x.Asked), float64(x.Right), x.LogProb)
+		for _, e := range x.Examples {
 			state.reply = append(append(state.reply, e.ID...), '\n')
 		}
 	}

@@ -110,6 +110,13 @@
  * @property {number} none
  * @property {Decision} decision
  *
+ * @typedef {object} Review
+ * @property {number} revision of the state
+ * @property {{class: string, confusedWith: string, doubt: number}} need ids of the class that needs another example most and of the one that
+ *   it is confused with, empty for none
+ * @property {{class: string, like: string, pictures: string[], asked: number, right: number, logProbability: number}[]} influence examples
+ *   that another class fits better, the worst first: how many more of the others are right without each, and by how much their mean log probability changes
+ *
  * @typedef {object} Settings
  * @property {SortOrder} [sort]
  * @property {number} [nonePrior]
@@ -149,6 +156,8 @@
  *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id
  * @property {(index: number) => Promise<Trial|null>} leaveOut predicts one example by a session without it; null
  *   beyond the last
+ * @property {() => Promise<Review|null>} influence which examples spoil others, and which class needs another one; null if the
+ *   session changes meanwhile
  * @property {(settings: Settings) => Promise<unknown>} configure
  * @property {() => Promise<SessionInfo[]>} sessions
  * @property {(name: string) => Promise<unknown>} newSession

@@ -13,6 +13,7 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 const AT_ONCE = /Sync$|^watch$/;
 /** Methods that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL };
+const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // but options
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 
 /**
@@ -53,14 +54,16 @@ export class Remote {
     return none;
   }
 
-  /** @param {BatchOptions} [options] */
-  async leaveOneOut(options) {
-    known(options, BATCH);
-    options?.signal?.throwIfAborted();
-    return this.#ask('leaveOneOut', [], options ?? {});
-  }
-
   static {
+    for (const name of OF_NOTHING) {
+      Object.defineProperty(Remote.prototype, name, /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
+        async value(/** @type {BatchOptions} */ options) {
+          known(options, BATCH);
+          options?.signal?.throwIfAborted();
+          return this.#ask(name, [], options ?? {});
+        },
+      }));
+    }
     for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
       const n = kinds === ADD ? 2 : 1; // arguments before the options
       Object.defineProperty(Remote.prototype, name, /** @type {PropertyDescriptor & ThisType<Remote>} */ ({

@@ -148,6 +148,15 @@ class Engine:
         self._write(X)
         return np.concatenate([numbers for numbers, _ in self._job('suggest', *X.shape, count)]).astype(int)
 
+    def influence(self, most):
+        """Returns the class that needs an example, the one that it is confused with, and its doubt;
+        and for each example that another class fits better its ids and the numbers of the engine."""
+        [(numbers, lines)] = self._job('influence', most)
+        ids, found = iter(lines), []
+        for size, own, like, *figures in numbers[3:].reshape(-1, 7):
+            found.append(([next(ids) for _ in range(int(size))], int(own), int(like), figures))
+        return (int(numbers[0]), int(numbers[1]), float(numbers[2])), found
+
     def watch(self, per_hour):
         return self._call('watch', self.handle, float(per_hour))
 

@@ -11,7 +11,7 @@ from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
 from .errors import MetaqdaError
 from .watch import Watch
 
-__all__ = ['Answers', 'FewShotClassifier']
+__all__ = ['Answers', 'FewShotClassifier', 'Influence', 'Need']
 
 CHUNK = 1 << 25  # bytes of vectors that are answered at once
 
@@ -21,6 +21,20 @@ PRIORS = {'pictures': 'default', 'hands': 'hands', 'sounds': 'sounds'}
 Answers = namedtuple('Answers', 'labels proba none')
 Answers.__doc__ = """Answers for n rows. `labels` (n) are the most probable classes, `proba` (n×C) is as
 predict_proba gives it, and `none` (n) as predict_none does."""
+
+Influence = namedtuple('Influence', 'rows label like odds asked right log_proba')
+Influence.__doc__ = """An example that looks like another class, and what is better without it. `rows` are
+its places among the examples as they were taught: one, or the frames of a burst. `label` is its
+class and `like` the class that fits better, by the log odds `odds` after leaving it out. Of
+`asked` other examples `right` more are answered right without it, and the mean log probability
+of their own classes changes by `log_proba`."""
+
+Need = namedtuple('Need', 'label confused_with doubt')
+Need.__doc__ = """The class that needs another example most. `confused_with` is the class that it is
+confused with most, None if that is not known. `doubt` is the mean probability of other classes
+for its examples, each left out."""
+
+MOST_INFLUENCE = 12  # as core/influence.go
 
 
 class FewShotClassifier(ClassifierMixin, BaseEstimator):
@@ -118,6 +132,25 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         answers = self._answers('leave_one_out')
         return Answers(*(a[self._order()] for a in answers))
 
+    def influence(self):
+        """Returns an `Influence` for at most 12 examples that another class fits better, the
+        worst first: those that were probably taught as a wrong class, and spoil others."""
+        self._require()
+        with self._engine.lock:
+            _, found = self._engine.influence(MOST_INFLUENCE)
+            at, names = {i: n for n, i in enumerate(self._ids)}, self._by_engine()
+        return [Influence([at[i] for i in ids], names[own], names[like], float(odds), int(asked), int(right), float(log_proba))
+                for ids, own, like, (odds, asked, right, log_proba) in found]
+
+    def needs(self):
+        """Returns the `Need`: which class needs another example most. It is None while fewer
+        than two classes have examples."""
+        self._require()
+        with self._engine.lock:
+            (at, other, doubt), _ = self._engine.influence(0)
+            names = self._by_engine()
+        return None if at < 0 else Need(names[at], names.get(other), doubt)
+
     def suggest(self, X, count=1):
         """Returns the indices of at most `count` rows to label next, the most useful first.
         It needs no fit: then it suggests what to label first."""
@@ -210,6 +243,10 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         self._filed = [i for _, ids in about['classes'] for i in ids]
         if self._engine.unscaled():
             warnings.warn("The columns of X differ in spread by more than a hundredfold: if each has a unit of its own, use scale='standardise'.", stacklevel=4)
+
+    def _by_engine(self):
+        """Returns the class for each place among the engine's classes."""
+        return {at - 1: self.classes_[i] for i, at in enumerate(self._columns)}
 
     def _order(self):
         """Returns for each example as taught its place in the engine's order."""

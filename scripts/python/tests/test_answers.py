@@ -40,6 +40,24 @@ class Answers(Case):
         X = (r.normal(size=(30, 7)) + y[:, None]) * 10.0 ** np.arange(7)
         self.equal(FewShotClassifier(scale='standardise', none_prior=0).fit(X[:20], y[:20]), X[20:])
 
+    def test_a_wrong_label_is_found_as_native_go_does(self):
+        X, y, queries, _ = split(*emoji(), 4)
+        order = np.random.default_rng(2).permutation(len(y))
+        X, y = X[order], y[order]
+        wrong = y.copy()
+        wrong[7] = next(k for k in y if k != y[7])
+        c = FewShotClassifier('pictures').fit(X, wrong)
+        a, found = self.oracle(c, queries), c.influence()
+        self.assertEqual((found[0].rows, found[0].label, found[0].like), ([7], wrong[7], y[7]))
+        self.assertGreater(found[0].log_proba, 0)
+        self.assertEqual(len(found), len(a['influence']))
+        filed = list(c._order())
+        for x, want in zip(found, a['influence']):
+            self.assertEqual(([filed[i] for i in x.rows], x.label, x.like, x.asked, x.right), tuple(want[k] for k in ['rows', 'label', 'like', 'asked', 'right']))
+            np.testing.assert_allclose([x.odds, x.log_proba], [want['odds'], want['logProb']], rtol=0, atol=1e-9)
+        self.assertEqual(list(c.needs()[:2]), a['need'])
+        self.assertIsNone(FewShotClassifier().fit(X[:2], ['one', 'one']).needs())
+
     def test_a_saved_session_answers_the_same_after_load(self):
         for options in [{'prior': 'pictures', 'name': 'Emoji'}, {'none_prior': .1}, {'scale': 'standardise', 'extractor': {'id': 'mine', 'sha256': ''}}]:
             c, X, _ = taught(**options)

@@ -3,7 +3,7 @@
 
 import { MetaqdaError } from '../../base/remote.js';
 
-/** @import {Explanation, LeftOut, Prediction} from './options.js' */
+/** @import {Explanation, Influence, LeftOut, Need, Prediction} from './options.js' */
 /** @import {Cells, View} from '../../extractor/session.js' */
 
 export const decoder = new TextDecoder();
@@ -88,6 +88,22 @@ export function leftOut(numbers, labels, lines) {
     const answer = asked === 1 ? prediction(labels, numbers, i * each + 3, headline) : null;
     return lines.slice(next, next += size).map((id) => ({ id, label: labels[own], prediction: answer }));
   });
+}
+
+/**
+ * Reads what mq_influence answers.
+ *
+ * @param {Float64Array} numbers @param {string[]} labels @param {string[]} lines ids
+ * @returns {{need: Need | null, influence: Influence[]}}
+ */
+export function influenceOf(numbers, labels, lines) {
+  const [class_, other, doubt] = numbers;
+  const influence = [];
+  for (let i = 3, next = 0; i < numbers.length; i += 7) {
+    const [size, own, like, odds, asked, right, logProbability] = numbers.subarray(i);
+    influence.push({ ids: lines.slice(next, next += size), label: labels[own], like: labels[like], odds, asked, right, logProbability });
+  }
+  return { need: class_ < 0 ? null : { label: labels[class_], confusedWith: labels[other] ?? null, doubt }, influence };
 }
 
 /** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */

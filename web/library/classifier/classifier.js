@@ -2,7 +2,7 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { byView, checkCells, decoder, describe, leftOut, prediction, record } from './answers.js';
+import { byView, checkCells, decoder, describe, influenceOf, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
 import { adding, atOnce, inPieces } from './adding.js';
 import { answered, prepared } from './job.js';
@@ -11,7 +11,7 @@ import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
-/** @import {BatchOptions, CallOptions, Explanation, Extractor, LeftOut, Options, Prediction} from './options.js' */
+/** @import {BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, Prediction} from './options.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
@@ -339,6 +339,35 @@ export class Classifier {
     return answered(this.#engine, this.#call('mq_leave_one_out'), labels, options, leftOut, 0, examples.flat().length);
   }
 
+  /**
+   * The examples that probably spoil others, such as those in the wrong class: at most 12 that another class fits better,
+   * the worst first, and how the answers to all others change without each. `removeExample` leaves one out, and `undo`
+   * brings it back. Frames of one burst are left out together. Progress and slices are those of `leaveOneOut`.
+   *
+   * @param {BatchOptions} [options]
+   * @returns {Promise<Influence[]>}
+   */
+  async influence(options) { return (await this.#influence(MOST_INFLUENCE, options)).influence; }
+
+  /**
+   * The class that needs another example most, null while fewer than two have any. Progress and slices are those of
+   * `leaveOneOut`.
+   *
+   * @param {BatchOptions} [options]
+   * @returns {Promise<Need | null>}
+   */
+  async needs(options) { return (await this.#influence(0, options)).need; }
+
+  /** @param {number} most @param {BatchOptions | undefined} options */
+  async #influence(most, options) {
+    known(options, BATCH);
+    options?.signal?.throwIfAborted();
+    const { labels, examples } = this.#described();
+    this.#engine.reserve(0);
+    const [found] = await answered(this.#engine, this.#call('mq_influence', most), labels, options, (...all) => [influenceOf(...all)], 0, examples.flat().length);
+    return found;
+  }
+
   /** Names of the classes in the order they were added. @returns {string[]} */
   get labels() { return [...this.#described().labels]; }
 
@@ -410,3 +439,6 @@ export class Classifier {
     release();
   }
 }
+
+// Each takes as long as leaveOneOut (MostInfluence of core/influence.go).
+const MOST_INFLUENCE = 12;

@@ -49,6 +49,25 @@ import { isFile } from '../files.js';
  */
 
 /**
+ * @typedef {object} Influence an example that looks like another class, and how the answers to the others change without it
+ * @property {string[]} ids one, or the frames of a burst
+ * @property {string} label its own class
+ * @property {string} like the class that fits better
+ * @property {number} odds natural logarithm of p(like)/p(label), above 0, after leaving it out
+ * @property {number} asked how many others were asked about with it and without it
+ * @property {number} right how many more of these are right without it; below 0: fewer
+ * @property {number} logProbability change of the mean natural logarithm of p(own class) of these
+ */
+
+/**
+ * @typedef {object} Need the class that needs another example most
+ * @property {string} label
+ * @property {string | null} confusedWith the class that it is confused with most, null where that is not known
+ * @property {number} doubt mean probability of other classes for its examples, each left out; those of few examples are
+ *   moved to the mean of all classes
+ */
+
+/**
  * @typedef {object} Explanation what speaks for a class against another, place by place
  * @property {string} label
  * @property {string | null} against null for none of the classes
@@ -121,4 +140,4 @@ export function text(s, what) {
  * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge' | 'watch'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
  *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
  */
-/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */
+/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut' | 'influence' | 'needs'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */

@@ -70,6 +70,17 @@ function methodsOf(engine, copied) {
   };
   /** @param {Float32Array[]} vectors @param {string[]} labels @param {AddOptions} options */
   const addExamples = async (vectors, labels, { group = '', thumbnail }) => (await engine.addExamples(labels, vectors, thumbnail ?? null, group)).ids;
+  /**
+   * Asks a copy, whose examples have ids of their own, and answers with those of the storage.
+   *
+   * @template T
+   * @param {(copy: Classifier<any>) => Promise<T[]>} ask @param {(one: T, known: (id: string) => string) => T} named
+   */
+  const ofExamples = async (ask, named) => {
+    const [all, [found, ids]] = await Promise.all([classes(), copied(async (copy) => /** @type {[T[], string[][]]} */ ([await ask(copy), copy.labels.map((label) => copy.examples(label))]))]);
+    const stored = new Map(ids.flatMap((some, i) => some.map((id, k) => [id, all[i].examples[k].id])));
+    return found.map((one) => named(one, (id) => stored.get(id) ?? ''));
+  };
   const predict = async (/** @type {Float32Array} */ x) => {
     const answer = await engine.predict(x);
     if (!answer) throw empty();
@@ -110,7 +121,9 @@ function methodsOf(engine, copied) {
       });
     },
     suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
-    leaveOneOut: (options) => copied((copy) => copy.leaveOneOut(options)),
+    leaveOneOut: (options) => ofExamples((copy) => copy.leaveOneOut(options), (one, known) => ({ ...one, id: known(one.id) })),
+    influence: (options) => ofExamples((copy) => copy.influence(options), (one, known) => ({ ...one, ids: one.ids.map(known) })),
+    needs: (options) => copied((copy) => copy.needs(options)),
     merge: (other) => copied((copy) => copies.get(other)?.((too) => copy.merge(too)) ?? copy.merge(other)),
     undo: async () => (await engine.undo()).name !== '',
     redo: async () => (await engine.redo()).name !== '',

@@ -123,6 +123,18 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   assert.deepEqual(rows.map((row) => row.split(':')[0]), ['Cat', 'Rocket', 'Banana']);
   assert.equal(rows.reduce((sum, row) => sum + Number(/(\d+) of/.exec(row)?.[1]), 0), right);
   await panel.getByText('Possibly in the wrong class.').waitFor(); // the cat among the rockets
+  const spoiling = panel.getByRole('listitem').filter({ hasText: 'Taught as “Rocket”, more like “Cat”.' });
+  await panel.getByText(/^One more picture of “.*” would probably help most, to tell it from “.*”\.$/).waitFor();
+  await spoiling.getByRole('button', { name: 'Leave it out' }).click();
+  await card(page, 'Rocket').getByText('3 pictures').waitFor();
+  await panel.locator('.goodness-result:not(.stale)').waitFor();
+  await panel.getByText('None is left that looks like another class.').waitFor();
+  await panel.getByText('Left out: a picture of “Rocket”.').waitFor();
+  await panel.getByRole('button', { name: 'Bring it back' }).click();
+  await card(page, 'Rocket').getByText('4 pictures').waitFor();
+  await panel.getByText('Left out:').waitFor({ state: 'detached' });
+  await spoiling.waitFor();
+  await panel.locator('.goodness-result:not(.stale)').waitFor();
   await panel.getByRole('button', { name: 'Show this picture of Rocket' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Picture' });
   await dialog.getByText('Rocket, picture 4 of 4').waitFor();

@@ -2,10 +2,12 @@
 /** What is made of pictures left out in turn. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { advice, bandInWords, goodnessOf, headline, judge } from '../../ui/teach/goodness.js';
+import { advice, bandInWords, goodnessOf, headline, judge, spoilsInWords } from '../../ui/teach/goodness.js';
 
 const classes = ['cat', 'dog', 'one'];
 const name = (/** @type {string|null} */ id) => id ?? 'none of these';
+
+const needed = (/** @type {string} */ id, confusedWith = '') => ({ class: id, confusedWith, doubt: 0.4 });
 
 /**
  * A trial with the engine's decision. The tests write every decision down, since no rule of ours may decide here.
@@ -26,7 +28,7 @@ test('an answer is what the engine decided, whatever the numbers are', () => {
   assert.equal(judge(trial('cat', null, [0.6, 0, 0])).sure, 0.4, 'none of these');
 });
 
-test('right answers, confusions and misfits are counted, a class of one picture is not asked', () => {
+test('right answers and confusions are counted, a class of one picture is not asked', () => {
   const trials = [
     trial('cat', 'cat', [0.9, 0.05, 0]), trial('cat', 'dog', [0.1, 0.85, 0], { pictures: ['a', 'b', 'c'] }), trial('cat', 'dog', [0.15, 0.6, 0]),
     trial('dog', 'dog', [0.1, 0.8, 0]), trial('dog', null, [0.1, 0.5, 0]), trial('one', null, [0, 0, 0], { alone: true }),
@@ -34,20 +36,19 @@ test('right answers, confusions and misfits are counted, a class of one picture 
   const got = goodnessOf(trials);
   assert.equal(headline(got), '2 of 5 right');
   assert.deepEqual(got.confusions.map(({ truth, answer, trials: { length } }) => [truth, answer, length]), [['cat', 'dog', 2], ['dog', null, 1]]);
-  assert.deepEqual(got.misfits.map(({ own }) => own), [0.1, 0.15]);
   assert.deepEqual(got.classes.map(({ id, right, asked, repeats }) => [id, right, asked, repeats]), [['cat', 1, 3, 2], ['dog', 1, 2, 0], ['one', 0, 0, 0]]);
   assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
-  assert.match(advice(got, name), /Add one more picture to “one”: it has only one that counts/);
-  const without = goodnessOf(trials.slice(0, 5));
-  assert.match(advice(without, name), /“cat” would probably help most: only 1 of 3 right, the smallest share\.$/, 'as the table says');
+  assert.match(advice(got, needed('one'), name), /Add one more picture to “one”: it has only one that counts/);
+  assert.equal(advice(got, needed('cat', 'dog'), name), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
+  assert.equal(advice(got, needed('cat'), name), 'One more picture of “cat” would probably help most.');
 });
 
-test('advice agrees with the table: the class with the smallest share of right answers, where all are right the least sure one', () => {
-  const many = (/** @type {string} */ one, /** @type {string} */ decided, /** @type {number} */ count, /** @type {number[]} */ answer) => Array.from({ length: count }, () => trial(one, decided, answer));
-  const kaiser = [...many('cat', 'cat', 8, [0.9, 0.05, 0]), ...many('cat', 'dog', 1, [0.1, 0.8, 0])];
-  const pineapple = [...many('dog', 'dog', 5, [0.05, 0.9, 0]), ...many('dog', 'cat', 5, [0.6, 0.3, 0])];
-  assert.match(advice(goodnessOf([...kaiser, ...pineapple]), name), /“dog” would .* only 5 of 10 right/);
-  assert.match(advice(goodnessOf([...many('cat', 'cat', 5, [0.7, 0.1, 0]), ...many('dog', 'dog', 6, [0.1, 0.85, 0])]), name), /“cat” would .* the least sure of the classes with few pictures\.$/);
+test('what an example that looks like another class spoils is said in words', () => {
+  const one = { class: 'cat', like: 'dog', pictures: ['a'], asked: 9, right: 2, logProbability: 0.1 };
+  assert.equal(spoilsInWords(one, name), 'Taught as “cat”, more like “dog”. Without it 2 more of the others would be right.');
+  assert.match(spoilsInWords({ ...one, right: -1 }, name), /Without it 1 fewer of the others would be right\.$/);
+  assert.match(spoilsInWords({ ...one, right: 0 }, name), /Without it the others would be surer\.$/);
+  assert.equal(spoilsInWords({ ...one, right: 0, logProbability: -0.1, pictures: ['a', 'b'] }, name), '2 pictures that are nearly the same, taught as “cat”, more like “dog”. Without them the others would be no surer.');
 });
 
 test('percentages are compared with what came true once there are enough', () => {
@@ -65,14 +66,14 @@ test('nothing taught twice, and everything right, are told too', () => {
   assert.match(headline(goodnessOf([])), /Add a second picture/);
   const fine = goodnessOf([trial('cat', 'cat', [0.99, 0, 0]), trial('dog', 'dog', [0, 0.99, 0])]);
   assert.equal(headline(fine), 'Both right');
-  assert.match(advice(fine, name), /told apart well so far/);
+  assert.match(advice(fine, needed('cat', 'dog'), name), /told apart well so far/);
   const much = goodnessOf(['cat', 'dog'].flatMap((one, k) => Array.from({ length: 5 }, () => trial(one, one, k ? [0, 0.99, 0] : [0.99, 0, 0]))));
   assert.equal(headline(much), 'All 10 right');
-  assert.match(advice(much, name), /more pictures would change little/);
+  assert.match(advice(much, needed('cat', 'dog'), name), /more pictures would change little/);
 });
 
 test('a single class is not called told apart', () => {
   const alone = goodnessOf([trial('cat', 'cat', [0.99, 0, 0]), trial('cat', 'cat', [0.99, 0, 0])]);
-  assert.match(advice(alone, name), /“cat” is the only class: add a second one/);
+  assert.match(advice(alone, needed(''), name), /“cat” is the only class: add a second one/);
   assert.equal(headline(goodnessOf([trial('cat', 'cat', [0.99, 0, 0])])), '1 of 1 right');
 });

@@ -39,8 +39,9 @@ export class Changes {
     }
   }
 
-  /** Undoes the last step. A running step is stopped first. */
-  async undo() {
+  /** Undoes the last step, or the one of a token. A running step is stopped first. @param {string} [token] */
+  async undo(token) {
+    if (token) return this.#go(() => this.engine.undo(token), 'Undone', 'undo');
     for (const step of this.#underWay) {
       step.undone = true;
       step.stop();
@@ -71,15 +72,23 @@ export class Changes {
    * @returns {Promise<T>}
    */
   async step(work, stop = () => {}) {
+    return (await this.#step(work, stop)).result;
+  }
+
+  /** As `step`, with a token that undoes it. @template T @param {() => Promise<T>} work @param {() => void} [stop] @returns {Promise<{result: T, undo: string}>} */
+  async #step(work, stop = () => {}) {
     await this.engine.beginStep();
     const step = { stop, undone: false };
     this.#underWay.add(step);
+    let result;
+    let undo = '';
     try {
-      return await work();
+      result = await work();
     } finally {
-      const { undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step));
-      if (step.undone && undo) await this.#go(() => this.engine.undo(undo), 'Undone', 'undo');
+      ({ undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step)));
+      if (step.undone && undo) await this.undo(undo);
     }
+    return { result, undo };
   }
 
   /** @param {string} id @param {string} name */
@@ -103,14 +112,15 @@ export class Changes {
     say(`“${from}” is now part of “${to}”.`);
   }
 
-  /** Removes pictures of a class. @param {string[]} ids at least one */
+  /** Removes pictures of a class. @param {string[]} ids at least one @returns {Promise<string>} a token for undo */
   async remove(ids) {
     const { id: classId = '', name = '', examples = [] } = this.model().holding(ids[0]) ?? {};
     const before = examples.length;
-    await this.step(async () => {
+    const { undo } = await this.#step(async () => {
       for (const id of ids) await this.engine.removeExample(classId, id);
       say(removed(name, ids.length, before - ids.length));
     });
+    return undo;
   }
 
   /** Moves pictures to another class and creates it if it is new. They keep their ids. @param {string[]} ids at least one @param {Target} target */

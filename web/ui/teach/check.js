@@ -1,12 +1,12 @@
 // @ts-check
-/** The panel 'How good is it?': predicts every picture by a session without it. */
+/** The panel 'How good is it?': predicts every picture by a session without it, and finds those that spoil others. */
 import { complain } from '../kit/announce.js';
 import { byId, capital, counted, el, noun, sentence } from '../kit/dom.js';
-import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
-import { html, nothing, ref, render, repeat } from '../kit/view.js';
+import { advice, bandInWords, goodnessOf, headline, spoilsInWords } from './goodness.js';
+import { html, icon, nothing, ref, render, repeat } from '../kit/view.js';
 import { rests } from '../../base/task.js';
 
-/** @import {Engine, Trial} from '../../library/types.js' */
+/** @import {Engine, Review, Trial} from '../../library/types.js' */
 /** @import {ClassList} from './classes.js' */
 /** @import {Goodness} from './goodness.js' */
 
@@ -23,6 +23,10 @@ export class CheckPanel {
   #settling;
   /** Whether the shown result is outdated. */
   #stale = true;
+  /** What is shown. @type {{goodness: Goodness, review: Review|null}|null} */
+  #shown = null;
+  /** Left out here, the last one first. @type {{class: string, pictures: string[], undo: string}[]} */
+  #out = [];
 
   /** @param {{engine: Engine, classes: ClassList}} parts */
   constructor({ engine, classes }) {
@@ -57,7 +61,13 @@ export class CheckPanel {
       const trials = await this.#trials(running.signal);
       if (!trials) return;
       this.#stale = false;
-      this.#show(goodnessOf(trials));
+      const goodness = goodnessOf(trials);
+      this.#show(goodness, null);
+      this.progress.removeAttribute('value'); // how long it takes depends on how many are found
+      const review = await this.engine.influence();
+      if (running.signal.aborted) return;
+      if (review) this.#show(goodness, review);
+      else this.#stale = true; // it changed meanwhile
     } catch (error) {
       if (!running.signal.aborted) complain(this.error, sentence(error));
     } finally {
@@ -85,31 +95,76 @@ export class CheckPanel {
     }
   }
 
-  /** @param {Goodness} goodness */
-  #show(goodness) {
+  /** @param {Goodness} goodness @param {Review|null} review null while it is not there */
+  #show(goodness, review) {
+    this.#shown = { goodness, review };
     const name = (/** @type {string|null} */ id) => (id === null ? 'none of these' : this.classes.model.name(id));
     this.headline.textContent = headline(goodness);
     this.result.classList.remove('stale');
-    const { asked, classes, confusions, misfits, bands } = goodness;
+    const { asked, classes, confusions, bands } = goodness;
+    const { model } = this.classes;
+    this.#out = this.#out.filter((one) => model.of(one.class) && !model.holding(one.pictures[0])); // else it is back, or its class is gone
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) => (there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing);
-    render(html`<p>${advice(goodness, name)}</p>
+    const spoiling = review?.influence ?? [];
+    render(html`<p>${review && advice(goodness, review.need, name)}</p>
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
       ${section(confusions.length, 'Mistakes', () => confusions.map(({ truth, answer, trials }) =>
     this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
-      ${section(misfits.length, `${capital(noun())}s that fit badly`, () => this.#pictures(
-    'Possibly in the wrong class. Check that each one shows what its class says.', misfits))}
+      ${section(spoiling.length || this.#out.length, `${capital(noun())}s that spoil others`, () => html`<p class="small">${spoiling.length
+    ? 'Possibly in the wrong class. Check that each one shows what its class says.' : review && 'None is left that looks like another class.'}</p>
+      <ul class="spoiling">${repeat(spoiling, ({ pictures: [id] }) => id, (one) => this.#spoils(one, name))}
+        ${repeat(this.#out, ({ undo }) => undo, (one) => html`<li><p class="small muted">Left out: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”.</p>
+          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}Bring it back</button></li>`)}</ul>`)}
       ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
     counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);
   }
 
+  /** @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
+  #spoils(one, name) {
+    return html`<li>${this.#thumbnail(one.class, one.pictures[0])}<p class="small">${spoilsInWords(one, name)}</p>
+      <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.pictures.length === 1 ? 'it' : 'them'} out</button></li>`;
+  }
+
+  /** @param {Review['influence'][number]} one */
+  async #leaveOut({ class: id, pictures }) {
+    await this.#change(async () => { this.#out = [{ class: id, pictures, undo: await this.classes.changes.remove(pictures) }, ...this.#out]; });
+  }
+
+  /** @param {{undo: string}} one */
+  async #bringBack({ undo }) {
+    await this.#change(async () => {
+      await this.classes.changes.undo(undo);
+      this.#out = this.#out.filter((one) => one.undo !== undo);
+    });
+  }
+
+  /** Changes something and shows it at once; what it changes is computed after it has settled. @param {() => Promise<void>} work */
+  async #change(work) {
+    complain(this.error, '');
+    try {
+      await work();
+    } catch (error) {
+      complain(this.error, sentence(error));
+    }
+    if (!this.#shown) return;
+    const { goodness, review } = this.#shown;
+    const there = review && { ...review, influence: review.influence.filter(({ pictures: [id] }) => this.classes.model.holding(id)) };
+    this.#show(goodness, there);
+    this.result.classList.add('stale');
+  }
+
+  /** @param {string} truth @param {string} id */
+  #thumbnail(truth, id) {
+    return html`<button class="thumb-open" type="button" aria-label="Show this ${noun()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
+      <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(truth, id))}></button>`;
+  }
+
   /** @param {string} text @param {{truth: string, pictures: string[]}[]} all */
   #pictures(text, all) {
     return html`<div><p class="small">${text}</p>
-      <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>
-        <button class="thumb-open" type="button" aria-label="Show this ${noun()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
-          <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(truth, id))}></button></li>`)}</ul>
+      <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>${this.#thumbnail(truth, id)}</li>`)}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
 }

@@ -5,16 +5,12 @@
  */
 import { counted, noun } from '../kit/dom.js';
 
-/** @import {Trial} from '../../library/types.js' */
+/** @import {Review, Trial} from '../../library/types.js' */
 
 /** Least number of trials for a comparison by certainty. */
 const ENOUGH = 30;
 /** Least number of trials in a shown group of answers. */
 const GROUP = 8;
-/** A class has few pictures up to this many times the fewest. With 24 and 23 both have few. */
-const AS_FEW = 1.2;
-/** An example fits badly if the probability of its own class is below this. */
-const MISFIT = 0.2;
 /** If the doubt of every class is below this, more pictures change little. */
 const SURE = 0.1;
 /** A class with fewer examples shows little, even if all are right. */
@@ -43,9 +39,7 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
  * @property {number} asked
  * @property {ClassResult[]} classes
  * @property {{truth: string, answer: string|null, trials: Verdict[]}[]} confusions the most frequent first
- * @property {Verdict[]} misfits the worst first
  * @property {{low: number, high: number, right: number, asked: number}[]} bands by how sure the answers were
- * @property {{id: string, why: 'alone'|'wrong'|'doubt'}|null} next the class of which one more picture probably helps most
  */
 
 /** @param {Trial} trial @returns {Verdict} */
@@ -61,9 +55,7 @@ export function goodnessOf(trials) {
   const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
   return {
     right: verdicts.length - wrong.length, asked: verdicts.length, classes, confusions: confusionsOf(wrong),
-    misfits: verdicts.filter(({ own }) => own < MISFIT).sort((a, b) => a.own - b.own),
     bands: verdicts.length < ENOUGH ? [] : bandsOf(verdicts),
-    next: nextOf(classes),
   };
 }
 
@@ -101,24 +93,6 @@ function bandsOf(verdicts) {
   });
 }
 
-/**
- * The class that one more picture probably helps most: one with a single picture that counts; else the one with
- * the smallest share of right answers; where all are right the least sure of those with about the fewest pictures.
- *
- * @param {ClassResult[]} classes
- * @returns {Goodness['next']}
- */
-function nextOf(classes) {
-  const least = (/** @type {ClassResult[]} */ some, /** @type {(one: ClassResult) => number} */ by) => some.reduce((a, b) => (by(b) < by(a) ? b : a));
-  if (!classes.some(({ asked, doubt }) => asked === 0 || doubt > SURE)) return null;
-  const alone = classes.find(({ examples }) => examples === 1);
-  if (alone) return { id: alone.id, why: 'alone' };
-  const worst = least(classes, ({ right, asked, doubt }) => right / asked - doubt / 1000);
-  if (worst.right < worst.asked) return { id: worst.id, why: 'wrong' };
-  const fewest = Math.min(...classes.map(({ examples }) => examples));
-  return { id: least(classes.filter(({ examples }) => examples <= AS_FEW * fewest), ({ doubt }) => -doubt).id, why: 'doubt' };
-}
-
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
   if (asked === 0) return `Add a second ${noun()} to a class to measure this.`;
@@ -130,16 +104,26 @@ export function headline({ right, asked }) {
  * Which class profits most from one more picture, as a sentence.
  *
  * @param {Goodness} goodness
+ * @param {Review['need']} need
  * @param {(id: string|null) => string} name
  */
-export function advice({ next, classes, asked }, name) {
+export function advice({ classes, asked }, need, name) {
   if (classes.length === 1 && asked) return `“${name(classes[0].id)}” is the only class: add a second one to see how well they are told apart.`;
-  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
-  if (!next) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
-  if (next.why === 'alone') return `Add one more ${noun()} to “${name(next.id)}”: it has only one that counts.`;
-  const { right, asked: all } = /** @type {ClassResult} */ (classes.find(({ id }) => id === next.id));
-  const why = next.why === 'wrong' ? `only ${right} of ${all} right, the smallest share` : `it is the least sure of the classes with few ${noun()}s`;
-  return `One more ${noun()} of “${name(next.id)}” would probably help most: ${why}.`;
+  const one = classes.find(({ id }) => id === need.class);
+  const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
+  if (well && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
+  if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
+  if (one.examples === 1) return `Add one more ${noun()} to “${name(one.id)}”: it has only one that counts.`;
+  const tell = need.confusedWith ? `, to tell it from “${name(need.confusedWith)}”` : '';
+  return `One more ${noun()} of “${name(one.id)}” would probably help most${tell}.`;
+}
+
+/** Examples that look like another class, as a sentence. @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
+export function spoilsInWords({ class: own, like, pictures: { length: n }, right, logProbability }, name) {
+  const without = n === 1 ? 'Without it' : 'Without them';
+  const some = (/** @type {string} */ word) => `${without} ${Math.abs(right)} ${word} of the others would be right.`;
+  const change = right > 0 ? some('more') : right < 0 ? some('fewer') : `${without} the others would be ${logProbability > 0 ? 'surer' : 'no surer'}.`;
+  return `${n === 1 ? 'Taught' : `${counted(n, noun())} that are nearly the same, taught`} as “${name(own)}”, more like “${name(like)}”. ${change}`;
 }
 
 /** @param {Goodness['bands'][number]} band */

@@ -76,7 +76,7 @@ export class LargerView {
         <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>
         ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`}
         <button class="button" type="button" ?hidden=${examples.length < 2} aria-pressed=${String(chosen !== null)} @click=${() => this.#toggleSeveral()}>Select several</button>
-        <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#try((ids) => this.changes.remove(ids), () => this.focus(this.#classId))}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
+        <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#try(async (ids) => { await this.changes.remove(ids); }, () => this.focus(this.#classId))}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
       </div>
       <div class="move"><label for="move-to">${count === 1 ? 'It belongs to' : 'They belong to'}</label>
         <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => this.#move(/** @type {HTMLSelectElement} */ (target).value)}>

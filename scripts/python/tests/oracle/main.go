@@ -22,6 +22,19 @@ type answers struct {
 	Classify    [][]float64 `json:"classify"`
 	LeaveOneOut [][]float64 `json:"leaveOneOut"`
 	Suggest     []int       `json:"suggest"`
+	Influence   []influence `json:"influence"`
+	Need        [2]string   `json:"need"`
+}
+
+// influence is a [metaqda.Influence], with places of examples in the order of the file.
+type influence struct {
+	Rows    []int   `json:"rows"`
+	Label   string  `json:"label"`
+	Like    string  `json:"like"`
+	Odds    float64 `json:"odds"`
+	Asked   int     `json:"asked"`
+	Right   int     `json:"right"`
+	LogProb float64 `json:"logProb"`
 }
 
 func main() {
@@ -77,11 +90,30 @@ func ask(session, queries, count string) (a answers, err error) {
 			byID[e.ID] = append([]float64{l.None}, l.Probabilities...)
 		}
 	}
+	places := map[string]int{}
 	for _, k := range c.Classes() {
 		for _, e := range k.Examples {
+			places[e.ID] = len(places)
 			a.LeaveOneOut = append(a.LeaveOneOut, byID[e.ID])
 		}
 	}
+	found, err := c.Influence(nil, nil)
+	if err != nil {
+		return a, err
+	}
+	a.Influence = []influence{}
+	for _, f := range found {
+		one := influence{Label: a.Labels[f.Class], Like: a.Labels[f.Like], Odds: f.Odds, Asked: f.Asked, Right: f.Right, LogProb: f.LogProb}
+		for _, e := range f.Examples {
+			one.Rows = append(one.Rows, places[e.ID])
+		}
+		a.Influence = append(a.Influence, one)
+	}
+	need, err := c.Needs(nil, nil)
+	if err != nil {
+		return a, err
+	}
+	a.Need = [2]string{a.Labels[need.Class], a.Labels[need.ConfusedWith]}
 	a.Suggest, err = c.Suggest(nil, x, n, nil)
 	return a, err
 }

@@ -1,0 +1,156 @@
+package metaqda
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Influence says of an example that looks like another class, and of how the answers to the other
+// examples change without it.
+type Influence struct {
+	LeftOut         // the example or burst, and the answer after leaving it out
+	Like    int     // the most probable other class, an index into Classes
+	Odds    float64 // ln p(Like)/p(Class) after leaving it out, above 0
+	Asked   int     // the other examples that were asked about with and without it
+	Right   int     // how many more of these are right without it; below 0: fewer
+	LogProb float64 // change of their mean ln p(own class)
+}
+
+// MostInfluence bounds the work of [Classifier.Influence].
+const MostInfluence = 12
+
+// Sessions of more than a thousand examples have fewer that they are left out beside, but three.
+const mostAnswers, first = 1000 * MostInfluence, 3
+
+// leastLogProb bounds what one answer counts.
+const leastLogProb = 1e-6
+
+// Influence finds the examples that probably spoil others, the most probable first: at most 12,
+// and fewer of more than a thousand, of those for which another class is more probable than their own once they are left out, by the
+// log odds of both. For each it leaves out every other example with it and without it. So Right
+// and LogProb are exact in the sense of [lda.Classifier.LeaveOutTo]. An example that is the only one
+// of its class is not asked about.
+//
+// ctx and progress are as for Classify. Cost that of
+// [Classifier.LeaveOneOut], once more for each example found.
+func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]Influence, error) {
+	b, err := c.BeginInfluence(MostInfluence)
+	if err != nil {
+		return nil, err
+	}
+	err = b.Finish(ctx, progress)
+	return b.Influence, err
+}
+
+// BeginInfluence is [Classifier.Influence] step by step, for at most so many examples, with
+// [Classifier.Needs] beside it.
+func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
+	err := c.reserve(c.Count() * (8*c.Len() + 400))
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
+		left, err := own.leaveOut(ctx, func(done, of int) { progress(done, (1+most)*of) })
+		if err != nil {
+			return err
+		}
+		b.Need = needOf(left, own.Len())
+		found := suspects(left)
+		found = found[:min(len(found), max(0, most), max(first, mostAnswers/max(1, len(left))))]
+		for i := range found {
+			less, err := own.without(found[i].Examples)
+			if err != nil {
+				return err
+			}
+			others, err := less.leaveOut(ctx, func(done, of int) { progress((1+i)*len(left)+done, (1+len(found))*len(left)) })
+			if err != nil {
+				return err
+			}
+			own.compare(&found[i], left, others)
+		}
+		b.Influence = found
+		return nil
+	}), nil
+}
+
+// leaveOut leaves out each example in turn.
+func (c *Classifier) leaveOut(ctx Context, progress func(done, of int)) (all []LeftOut, err error) {
+	for {
+		out, err := c.LeaveOut(len(all))
+		if out == nil || err != nil {
+			return all, err
+		}
+		all = append(all, *out)
+		if progress(len(all), out.Of); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// suspects returns the examples to which another class fits better, the worst first.
+func suspects(left []LeftOut) (found []Influence) {
+	for _, x := range left {
+		if x.Alone || x.Probabilities == nil {
+			continue
+		}
+		p := slices.Clone(x.Probabilities)
+		p[x.Class] = -1
+		like := floats.MaxIdx(p)
+		if odds := logOf(p[like]) - logOf(x.Probabilities[x.Class]); like != x.Class && odds > 0 {
+			found = append(found, Influence{LeftOut: x, Like: like, Odds: odds})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Influence) int { return cmp.Compare(b.Odds, a.Odds) })
+	return found
+}
+
+func logOf(p float64) float64 { return math.Log(math.Max(p, leastLogProb)) }
+
+// without returns a clone that lacks some examples.
+func (c *Classifier) without(examples []*Example) (*Classifier, error) {
+	less, err := c.Clone()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range examples {
+		if err := less.Remove(e.ID); err != nil {
+			return nil, err
+		}
+	}
+	return less, nil
+}
+
+// compare counts how the answers to all others have changed. Bursts may be others without the
+// example: one is compared by its first frame.
+func (c *Classifier) compare(x *Influence, before, after []LeftOut) {
+	at := make(map[string]*LeftOut, len(before))
+	for i := range after {
+		for _, e := range after[i].Examples {
+			at[e.ID] = &after[i]
+		}
+	}
+	right := func(a *LeftOut) int {
+		if c.Decide(a.Probabilities, a.None).Class == a.Class {
+			return 1
+		}
+		return 0
+	}
+	for i := range before {
+		old := &before[i]
+		now := at[old.Examples[0].ID]
+		if now == nil || old.Alone || now.Alone {
+			continue
+		}
+		x.Asked++
+		x.Right += right(now) - right(old)
+		x.LogProb += logOf(now.Probabilities[now.Class]) - logOf(old.Probabilities[old.Class])
+	}
+	x.LogProb /= float64(max(1, x.Asked))
+}
