@@ -121,8 +121,8 @@ function methodsOf(engine, copied) {
       });
     },
     suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
-    leaveOneOut: (options) => ofExamples((copy) => copy.leaveOneOut(options), (one, known) => ({ ...one, id: known(one.id) })),
-    influence: (options) => ofExamples((copy) => copy.influence(options), (one, known) => ({ ...one, ids: one.ids.map(known) })),
+    leaveOneOut: (options) => ofExamples((copy) => copy.leaveOneOut(options), (one, stored) => ({ ...one, id: stored(one.id) })),
+    influence: (options) => ofExamples((copy) => copy.influence(options), (one, stored) => ({ ...one, ids: one.ids.map(stored) })),
     needs: (options) => copied((copy) => copy.needs(options)),
     merge: (other) => copied((copy) => copies.get(other)?.((too) => copy.merge(too)) ?? copy.merge(other)),
     undo: async () => (await engine.undo()).name !== '',
