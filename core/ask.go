@@ -158,6 +158,10 @@ type LeftOut struct {
 // few times that of Predict.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
+	return c.leaveOutOne(i)
+}
+
+func (c *Classifier) leaveOutOne(i int) (*LeftOut, error) {
 	if i < 0 || c.settle() != nil {
 		return nil, nil
 	}

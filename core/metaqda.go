@@ -76,6 +76,7 @@ type Classifier struct {
 	version  uint64   // changes with everything that answers depend on
 	moved    bool     // examples changed since columns were standardised
 	journal  journal
+	scores   *scores   // of [Classifier.Scores], nil until they are asked for
 	near     float64   // correlation length when bursts were told last
 	x        []float64 // scratch of length d
 }

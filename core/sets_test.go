@@ -1,0 +1,151 @@
+package metaqda
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"metaqda/core/test"
+)
+
+// The oracle counts the scores one by one, of classifiers taught without each example.
+func TestASetIsThatOfTheQuantile(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	all := pictures(rng, 3, 4, 24, 1.5)
+	teach := func(class, but int) *Classifier {
+		c := fresh(t, Settings{NonePrior: 0.2})
+		for j, rows := range all {
+			for i, x := range rows[:3] {
+				if j != class || i != but {
+					test.Must(c.Add(strconv.Itoa(j), "", x))(t)
+				}
+			}
+		}
+		return c
+	}
+	logRatio := func(a Answer, y int) float64 {
+		p := append(slices.Clone(a.Probabilities), a.None)
+		return math.Log(slices.Max(p)) - math.Log(max(p[y], leastLogProb))
+	}
+	var scores []float64
+	for j, rows := range all {
+		for i, x := range rows[:3] {
+			scores = append(scores, logRatio(test.Must(teach(j, i).Predict(x))(t), j))
+		}
+	}
+	c := teach(-1, -1)
+	sizes := map[int]int{}
+	for _, coverage := range []float64{0.05, 0.5, 0.8, 0.9, 0.95, 0.999} {
+		for _, rows := range all {
+			s := test.Must(c.PredictSet(rows[3], coverage))(t)
+			p := append(slices.Clone(s.Probabilities), s.None)
+			var want []int
+			for y := range p {
+				less := 0.0
+				for _, v := range scores {
+					if v < logRatio(s.Answer, y)-1e-9 {
+						less++
+					}
+				}
+				for k := range p {
+					if p[k] > p[y] {
+						less += 2 * p[k]
+					}
+				}
+				if less < coverage*float64(len(scores)+2) {
+					want = append(want, y)
+				}
+			}
+			slices.SortFunc(want, func(a, b int) int { return int(math.Copysign(1, p[b]-p[a])) })
+			for i, y := range want {
+				if y == len(all) {
+					want[i] = -1
+				}
+			}
+			if !slices.Equal(s.Labels, want) {
+				t.Errorf("coverage %v: %v, by hand %v", coverage, s.Labels, want)
+			}
+			if borrowed := 9 < coverage/(1-coverage); s.Examples != 9 || s.Borrowed != borrowed {
+				t.Errorf("coverage %v: it rests on %d examples, borrowed %v", coverage, s.Examples, s.Borrowed)
+			}
+			sizes[len(want)]++
+		}
+	}
+	if len(sizes) < 3 {
+		t.Errorf("the sets do not differ in size: %v", sizes)
+	}
+}
+
+// With one example of each class nothing but the probabilities is there.
+func TestASetOfSingleExamplesHasTheMostProbableLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 1))
+	c := fresh(t, Settings{})
+	all := pictures(rng, 5, 2, 24, 1.5)
+	for j, rows := range all {
+		test.Must(c.Add(strconv.Itoa(j), "", rows[0]))(t)
+	}
+	test.Must(c.AddClass("empty"))(t)
+	for _, rows := range all {
+		s := test.Must(c.PredictSet(rows[1], 0.9))(t)
+		sum := 0.0
+		for i, y := range s.Labels {
+			if sum >= 0.9 || y < 0 || y == 5 || i > 0 && s.Probabilities[y] > s.Probabilities[s.Labels[i-1]] {
+				t.Errorf("%v of %v", s.Labels, s.Probabilities)
+			}
+			sum += s.Probabilities[y]
+		}
+		if sum < 0.9-1e-9 || !s.Borrowed || s.Examples != 0 {
+			t.Errorf("%v of %v, %+v", s.Labels, s.Probabilities, s)
+		}
+	}
+}
+
+func TestSetsFollowChanges(t *testing.T) {
+	all, labels := mislabelled(rand.New(rand.NewPCG(11, 1)), 6)
+	c := taughtAs(t, all, labels)
+	n := test.Must(c.PredictSet(all[0], 0.9))(t).Examples
+	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
+	if got := test.Must(c.PredictSet(all[0], 0.9))(t).Examples; got != n-1 {
+		t.Errorf("it rests on %d examples, and on %d after one was removed", n, got)
+	}
+	for more := 1; ; more++ { // in pieces
+		scores, done := c.Scores(func() bool { return false })
+		if done {
+			if len(scores) != n-1 {
+				t.Errorf("%d scores", len(scores))
+			}
+			break
+		}
+		if more > n {
+			t.Fatal("the scores do not end")
+		}
+	}
+	var wg sync.WaitGroup
+	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
+	for range 4 {
+		wg.Go(func() {
+			if s, err := c.PredictSet(all[0], 0.9); err != nil || s.Examples != n-2 {
+				t.Errorf("%+v %v", s, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSetsOfNoCoverageAreRefused(t *testing.T) {
+	c := fresh(t, Settings{})
+	if _, err := c.PredictSet([]float32{1, 2}, 0.9); Code(err) != "empty" {
+		t.Errorf("without examples: %v", err)
+	}
+	test.Must(c.Add("a", "", []float32{1, 2}))(t)
+	for _, coverage := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
+		test.Refused[*Error](t, func() error { _, err := c.PredictSet([]float32{1, 2}, coverage); return err }(), "coverage %v", coverage)
+	}
+	// The only example of all, with nothing beside it.
+	if s := test.Must(c.PredictSet([]float32{1, 2}, 0.9))(t); !slices.Equal(s.Labels, []int{0}) {
+		t.Errorf("%+v", s)
+	}
+}
