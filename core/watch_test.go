@@ -231,3 +231,38 @@ func TestTheHeadlineFollowsTheWatch(t *testing.T) {
 		t.Errorf("with nothing to ask about: %+v", d)
 	}
 }
+
+// Of noisy answers about things that stay, the headline changes far less often than by each answer
+// alone, and still with every thing.
+func TestAHeadlineChangesWithThingsNotWithNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	w, at := ofShapes(t), 0.0
+	alone, shown, things, before, last := 0, 0, 0, "", ""
+	for thing := range 60 {
+		things++
+		mean := [3]float64{}
+		mean[thing%3] = 1.5 // in turn a cup, a pen and something else
+		for range 24 {
+			var e [3]float64
+			sum := 0.0
+			for i := range e {
+				e[i] = math.Exp(mean[i] + 0.9*rng.NormFloat64())
+				sum += e[i]
+			}
+			p, none := []float64{e[0] / sum, e[1] / sum}, e[2]/sum
+			test.OK(t, test.Err(w.Next(at, p)))
+			at += 0.25
+			by := words(DecideAmong([]string{"cup", "pen"}, []int{5, 5}, p, none).Headline)
+			if is := words(w.Decision().Headline); is != last {
+				shown, last = shown+1, is
+			}
+			if by != before {
+				alone, before = alone+1, by
+			}
+		}
+	}
+	if shown < things || shown > alone/2 {
+		t.Errorf("%d things, %d changes of the headline, %d by each answer alone", things, shown, alone)
+	}
+	t.Logf("%d things, %d changes of the headline, %d by each answer alone", things, shown, alone)
+}
