@@ -26,12 +26,13 @@ import (
 func main() {
 	data := flag.String("data", "build/data", "folder of embeddings")
 	bursts := flag.String("bursts", "build/bursts", "folder of embeddings of frames")
+	lodo := flag.String("priors", "", "folder with a prior for each set of pictures, without-NAME.safetensors, that was learned without its family; empty for the shipped one")
 	seeds := flag.Int("seeds", 6, "streams of each set")
 	perHour := flag.String("per-hour", "1,10", "false events allowed per hour, a watch for each, separated by commas")
 	flag.Parse()
 	all, err := rules(*perHour)
 	if err == nil {
-		err = run(*data, *bursts, *seeds, all)
+		err = run(*data, *bursts, *lodo, *seeds, all)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "streams:", err)
@@ -42,8 +43,8 @@ func main() {
 // groups are rows of the table, in this order.
 var groups = []string{"pictures of things taught", "pictures of others of the class", "hands", "sounds", "all"}
 
-func run(data, bursts string, seeds int, rules []rule) error {
-	all, err := sources(data, bursts)
+func run(data, bursts, lodo string, seeds int, rules []rule) error {
+	all, err := sources(data, bursts, lodo)
 	if err != nil {
 		return err
 	}
@@ -126,15 +127,11 @@ func (s *source) group() string {
 }
 
 // sources returns what there are streams of: each set of pictures twice.
-func sources(data, bursts string) (all []*source, err error) {
+func sources(data, bursts, lodo string) (all []*source, err error) {
 	for _, kind := range []struct{ name, folder, prior string }{
 		{"pictures", data, "default"}, {"hands", filepath.Join(data, "hands"), "hands"}, {"sounds", filepath.Join(data, "sounds"), "sounds"},
 	} {
-		file, err := os.ReadFile(filepath.Join("web/prior", kind.prior+".safetensors"))
-		if err != nil {
-			return nil, err
-		}
-		prior, err := metaqda.DecodePrior(file)
+		prior, err := read(filepath.Join("web/prior", kind.prior+".safetensors"))
 		if err != nil {
 			return nil, err
 		}
@@ -154,6 +151,11 @@ func sources(data, bursts string) (all []*source, err error) {
 			own = append(own, &source{kind: kind.name, set: set, prior: prior, number: n})
 		}
 		for n, s := range own {
+			if lodo != "" && kind.name == "pictures" {
+				if s.prior, err = read(filepath.Join(lodo, "without-"+s.set.Name+".safetensors")); err != nil {
+					return nil, err
+				}
+			}
 			s.other = own[(n+1)%len(own)].set
 			if kind.name == "pictures" {
 				s.moves = moves(own, s)
@@ -165,6 +167,14 @@ func sources(data, bursts string) (all []*source, err error) {
 		}
 	}
 	return all, nil
+}
+
+func read(file string) (*metaqda.Prior, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return metaqda.DecodePrior(content)
 }
 
 func exists(file string) bool {
