@@ -28,6 +28,8 @@ type Watch struct {
 	names   []string          // their labels
 	counts  []int             // their examples, a burst being one
 	shown   Decision
+	p       []float64 // C, by which that was decided; nil without an answer
+	none    float64
 	kept    string // id of the shown class, empty for none
 	waits   bool   // the last answer would have changed the words
 	changed bool   // what is taught has changed since
@@ -88,13 +90,17 @@ const slack = 5
 // headline.
 func (w *Watch) Decision() Decision { return w.shown }
 
+// Answer returns the probabilities that the decision is about, C of the classes and that of none of
+// them: show them beside it. They are nil without an answer, and valid until the next one.
+func (w *Watch) Answer() (classes []float64, none float64) { return w.p, w.none }
+
 // Shown returns the label of the class of [Watch.Decision], empty for none, and the headline.
 func (w *Watch) Shown() (label, headline string) { return w.labels[w.kept], w.shown.Headline }
 
 func (w *Watch) decide() {
 	p, none := w.state.Answer()
 	if p == nil {
-		w.shown, w.kept = Decision{Class: -1}, ""
+		w.shown, w.kept, w.p = Decision{Class: -1}, "", nil
 		return
 	}
 	class, id := w.class(p, none), ""
@@ -112,9 +118,10 @@ func (w *Watch) decide() {
 	}
 	if other := !same || words(d.Headline) != words(w.shown.Headline); other && !sure {
 		w.waits = true
-		return
+		return // the former probabilities stay with the former words
 	}
 	w.shown, w.kept, w.waits, w.changed = d, id, false, false
+	w.p, w.none = append(w.p[:0], p...), none
 }
 
 // class returns the index of the class to show, -1 for none.

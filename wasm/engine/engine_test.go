@@ -220,6 +220,11 @@ func TestALiveViewShowsAnotherClassOnceItStays(t *testing.T) {
 	best := func(x []float32) string {
 		test.Must(w.ShowFrame(x, 0))(t)
 		w.clock += 250
+		for _, row := range w.frame.Rows {
+			if row.Best && !strings.Contains(strings.ReplaceAll(w.frame.Verdict, "\u00a0", " "), row.Text) {
+				t.Errorf("the headline is %q beside a meter of %q at %s", w.frame.Verdict, row.Name, row.Text)
+			}
+		}
 		return w.frame.Verdict
 	}
 	cat, dog := picture(r, 1), picture(r, 2)

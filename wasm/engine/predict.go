@@ -71,7 +71,7 @@ type Event struct {
 }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view, nil for one with nothing to ask
-// about. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. A
+// about. It shows the answer of a watch, which does not flicker: [metaqda.Watch.Decision]. A
 // live view begins after Show. perHour are the false events allowed per hour, zero for
 // [watch.Default].
 func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
@@ -84,6 +84,10 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	live, err := e.follows(answer, p, perHour)
 	if err != nil {
 		return nil, err
+	}
+	shown, none := e.watch.Answer()
+	if p = nil; shown != nil {
+		p = append([]float64{none}, shown...)
 	}
 	e.display(p, e.watch.Decision())
 	return live, nil

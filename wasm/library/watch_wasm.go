@@ -31,7 +31,8 @@ func Watch(h int32, perHour float64) int32 {
 // Next gives a watch its next answer: the time in seconds, and n float64 numbers in the room, the
 // probability of each class. n is negative where there was nothing to ask about. It returns the
 // number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
-// probability; it ends with the length of the reply. The reply is lines: the labels of the events, the
+// probability; then the length of the reply, and if there is something to show, the probability of
+// none of the classes and of each. The reply is lines: the labels of the events, the
 // label of the class that is here now, empty for none, that of the class to show, and the headline.
 //
 //go:wasmexport mq_next
@@ -61,6 +62,9 @@ func Next(w int32, seconds float64, n int32) int32 {
 		label, headline := of.Shown()
 		state.reply = fmt.Appendf(state.reply, "%s\n%s\n%s", of.Here(), label, headline)
 		state.answer = append(state.answer, float64(len(state.reply)))
+		if classes, none := of.Answer(); classes != nil {
+			state.answer = append(append(state.answer, none), classes...)
+		}
 		return int32(len(events)), nil
 	})
 }

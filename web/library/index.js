@@ -12,6 +12,7 @@ export { MetaqdaError } from '../base/remote.js';
 /** @typedef {import('../extractor/session.js').Cells} Cells */
 /** @typedef {import('./classifier/options.js').BatchOptions} BatchOptions */
 /** @typedef {import('./classifier/watch.js').Watch} Watch */
+/** @typedef {import('./classifier/watch.js').Shown} Shown */
 /** @typedef {import('./classifier/watch.js').WatchEvent} WatchEvent */
 /** @typedef {import('./classifier/watch.js').WatchOptions} WatchOptions */
 /** @typedef {import('./engine.js').InitOptions} InitOptions */

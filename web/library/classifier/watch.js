@@ -25,6 +25,16 @@ import { FUNCTION, known } from './options.js';
 /** @satisfies {Record<string, import('./options.js').Kind>} */
 const WATCH = { falseEventsPerHour: ['a positive number', (x) => x > 0 && Number.isFinite(x)], onEvent: FUNCTION };
 
+/**
+ * @typedef {object} Shown what to show of a live view
+ * @property {string | null} decision label of a class, null for none of these
+ * @property {string} headline a sentence about it, empty without an answer
+ * @property {Record<string, number> | null} probabilities of the classes, null without an answer
+ * @property {number} none probability of none of these
+ */
+/** @type {Shown} */
+const NOTHING = { decision: null, headline: '', probabilities: null, none: 0 };
+
 /** Follows one stream. Classes and examples of its classifier may change meanwhile. Get one from `classifier.watch()`. */
 export class Watch {
   #engine;
@@ -33,7 +43,8 @@ export class Watch {
   #onEvent;
   /** @type {string | null} */
   #here = null;
-  #shown = { decision: /** @type {string | null} */ (null), headline: '' };
+  /** @type {Shown} */
+  #shown = NOTHING;
 
   /** @internal @param {Engine} engine @param {number} handle of the classifier @param {() => string[]} labels @param {WatchOptions} [options] */
   constructor(engine, handle, labels, options) {
@@ -65,10 +76,13 @@ export class Watch {
       labels.forEach((label, i) => { engine.doubles[engine.room / 8 + i] = probabilities[label]; });
     }
     const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
-    const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 1);
+    const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 2 + labels.length);
     const lines = decoder.decode(engine.reply(numbers[3 * n])).split('\n');
     this.#here = lines[n] || null;
-    this.#shown = { decision: lines[n + 1] || null, headline: lines[n + 2] };
+    this.#shown = lines[n + 2] ? {
+      decision: lines[n + 1] || null, headline: lines[n + 2],
+      probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 2 + i]])), none: numbers[3 * n + 1],
+    } : NOTHING;
     const events = Array.from({ length: n }, (_, i) => ({ label: lines[i], here: numbers[3 * i] === 1, since: numbers[3 * i + 1], probability: numbers[3 * i + 2] }));
     for (const event of events) this.#onEvent?.(event);
     return events;
@@ -78,11 +92,10 @@ export class Watch {
   get here() { return this.#here; }
 
   /**
-   * What to show of a live view, whose single answers flicker: a class, or null for none of these, and a sentence about it.
-   * It names the class that is here. While none is, it goes by the mean of the answers of the last half second. Without an
-   * answer the headline is empty.
+   * What to show of a live view, whose single answers flicker. It names the class that is here. While none is, it goes by
+   * the mean of the answers of the last half second, which the probabilities are.
    *
-   * @returns {{decision: string | null, headline: string}}
+   * @returns {Shown}
    */
   get shown() { return { ...this.#shown }; }
 

@@ -29,22 +29,23 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   let asked = null;
 
   /** @param {Float32Array} embedding */
-  const ask = (embedding) => {
-    const { probabilities, none, decision, doubtful, headline } = classifier.predictSync(embedding);
-    return { classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline } };
-  };
-  /** Shows the answer. @param {{decision: string|null, headline: string}} [shown] in place of its own decision and headline */
+  const ask = (embedding) => given(classifier.predictSync(embedding));
+  /** A prediction as the page has it. @param {import('../../library/index.js').Prediction} prediction */
+  const given = ({ probabilities, none, decision, doubtful, headline }) => ({
+    classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline },
+  });
+  /** Shows the answer. @param {import('../../library/index.js').Shown} [shown] in its place */
   const answer = (shown) => {
     if (!asked) {
       showMeters({ verdict: 'The probabilities appear here.', rows: [] });
       return null;
     }
-    const given = ask(asked);
+    const own = classifier.predictSync(asked);
     const { counts, labels } = classifier;
-    const { classes, none, decision: own } = given;
-    const { decision, headline } = shown ? shown : { decision: own.class, headline: own.headline };
-    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline }));
-    return given;
+    const probabilities = shown?.probabilities ?? own.probabilities;
+    const { decision, headline, none } = shown?.probabilities ? shown : own;
+    showMeters(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline }));
+    return given(own);
   };
   /** Follows the live view. @type {ReturnType<typeof classifier.watch>|null} */
   let watch = null;

@@ -32,9 +32,13 @@ test('a watch says what comes and what goes', async () => {
 test('what a watch shows names the class that is here, and one other answer does not change it', async () => {
   const { c } = await taught(['cup', 'pen']);
   const watch = c.watch();
-  assert.deepEqual(watch.shown, { decision: null, headline: '' }, 'before any prediction');
+  const nothing = { decision: null, headline: '', probabilities: null, none: 0 };
+  assert.deepEqual({ ...watch.shown }, nothing, 'before any prediction');
   show(c, watch, vector(0, 5), 0, 8);
   assert.equal(watch.shown.decision, 'cup');
+  const { probabilities, none, headline } = watch.shown;
+  assert.ok(probabilities && Math.abs(Object.values(probabilities).reduce((sum, p) => sum + p, none) - 1) < 1e-9);
+  assert.ok(headline.endsWith(`${Math.round(100 * probabilities.cup)} %`) || /[<>]/.test(headline), 'the headline has the number that is shown beside it');
   assert.match(watch.shown.headline, /cup/);
   show(c, watch, null, 2, 1);
   assert.equal(watch.shown.decision, 'cup', 'after one other answer');
@@ -42,7 +46,7 @@ test('what a watch shows names the class that is here, and one other answer does
   assert.deepEqual([watch.here, watch.shown.decision], [null, null]);
   assert.match(watch.shown.headline, /none of these/);
   watch.next(null, 5);
-  assert.deepEqual(watch.shown, { decision: null, headline: '' }, 'with nothing to ask about');
+  assert.deepEqual(watch.shown, nothing, 'with nothing to ask about');
   c.dispose();
 });
 
