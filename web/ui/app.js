@@ -210,12 +210,8 @@ async function build(engine, reader) {
   const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
   const then = new Then({ change: (sets) => changes.step(async () => { for (const [id, actions] of sets) await engine.setActions(id, actions); }), form: (parts) => new ThenForm(parts) });
   const recogniser = new Recogniser({
-    kinds, seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
-    classifier: {
-      show: (embedding) => engine.show(embedding),
-      frame: (embedding) => engine.frame(embedding, then.perHour),
-      ask: (embedding) => engine.predict(embedding),
-      explain: async ({ values, embedding }, of, against) => (await engine.explain(values, embedding.length, of, against)).cells,
+    kinds, engine, seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
+    teaching: {
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, kinds.now, id, await open());
         if (twin) classes.card(id)?.tellTwin(example, twin.example);

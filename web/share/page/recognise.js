@@ -29,7 +29,7 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   let asked = null;
 
   /** @param {Float32Array} embedding */
-  const ask = (embedding) => given(classifier.predictSync(embedding));
+  const predict = (embedding) => given(classifier.predictSync(embedding));
   /** A prediction as the page has it. @param {import('../../library/index.js').Prediction} prediction */
   const given = ({ probabilities, none, decision, doubtful, headline }) => ({
     classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline },
@@ -105,11 +105,17 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
 
   const recogniser = new Recogniser({
     kinds: kindsOf([kind]), seen: then, teachable: about.learn, refusal: (error) => refusal(error, kind),
-    classifier: {
+    engine: {
       show,
       frame,
-      ask: async (embedding) => ask(embedding),
-      explain: async (cells, label, against) => classifier.explain(cells, { label, against: against || null }).views.flatMap(({ values }) => [...values]), // ids are labels here
+      predict: async (embedding) => predict(embedding),
+      async explain(values, dimension, label, against) { // ids are labels here
+        const views = [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: values.length / dimension }]; // whatever they were
+        const { score, rest, views: [{ values: cells }] } = classifier.explain({ values, views, embedding: values.subarray(0, dimension), width: 1, height: 1 }, { label, against: against || null });
+        return { score, rest, cells: [...cells] };
+      },
+    },
+    teaching: {
       teach: async (target, open) => {
         const sample = await open();
         const vector = await sample.embed().finally(() => sample.close());

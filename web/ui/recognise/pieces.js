@@ -27,9 +27,9 @@ export class Pieces {
   text = '';
   element = el('div', { class: 'pieces', hidden: true });
 
-  /** @param {{ask: (embedding: Float32Array) => Promise<Answer|null>, onChoose: (piece: number) => void}} parts */
-  constructor({ ask, onChoose }) {
-    this.ask = ask;
+  /** @param {{engine: Pick<import('./recognise.js').Answering, 'predict'>, onChoose: (piece: number) => void}} parts */
+  constructor({ engine, onChoose }) {
+    this.engine = engine;
     this.onChoose = onChoose;
   }
 
@@ -57,7 +57,7 @@ export class Pieces {
   async again() {
     const [all, turn] = [this.#all, ++this.#turn];
     const answers = [];
-    for (const { embedding } of all) answers.push(await this.ask(embedding));
+    for (const { embedding } of all) answers.push(await this.engine.predict(embedding));
     if (turn === this.#turn) {
       this.#answers = answers;
       this.#draw();

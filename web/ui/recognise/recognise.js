@@ -12,13 +12,10 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Sample, Source} from '../kinds/index.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Target} from '../teach/correct.js' */
-/** @import {Live, Prediction} from '../../library/types.js' */
+/** @import {Engine, Live, Prediction} from '../../library/types.js' */
+/** @typedef {Pick<Engine, 'show' | 'frame' | 'predict' | 'explain'>} Answering the part of the engine that answers */
 /**
- * @typedef {object} Classifier
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer, none for null
- * @property {(embedding: Float32Array|null) => Promise<Live>} frame shows the answer for the next frame of a live view
- * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask predicts without showing the answer
- * @property {(cells: Cells, of: string, against: string) => Promise<ArrayLike<number>>} explain how much each place speaks for a class against another one, or for an empty id against none
+ * @typedef {object} Teaching what a person does about an answer
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class; it keeps its id
  * @property {(example: string) => Promise<unknown>} forget removes an example
@@ -30,6 +27,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 
 /**
  * @typedef {object} Seen gets what is recognised
+ * @property {number} [perHour] false events allowed in a live view; the engine's own number if left out
  * @property {(live: Live) => void} live the next answer of a live view, and what came and went
  * @property {() => void} end the live view has ended
  * @property {(answer: Prediction|null) => void} answer about a file
@@ -64,13 +62,14 @@ export class Recogniser {
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, classifier: Classifier, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen}} parts
+   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen}} parts
    *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
    *   `seen` gets all that is recognised
    */
-  constructor({ kinds, classifier, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen }) {
+  constructor({ kinds, engine, teaching, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen }) {
     this.kinds = kinds;
-    this.classifier = classifier;
+    this.engine = engine;
+    this.teaching = teaching;
     this.sort = sort;
     this.onAsked = onAsked;
     this.refusal = refusal;
@@ -80,10 +79,10 @@ export class Recogniser {
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: async (target, about) => about !== null && about !== this.#turn || this.#choose(target) });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
-    this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
+    this.pieces = new Pieces({ engine, onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
-    this.where = new Where({ explain: classifier.explain, ask: classifier.ask });
+    this.where = new Where(engine);
     byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
     byId('where', HTMLElement).append(this.where.element);
     this.error = byId('query-error', HTMLElement);
@@ -169,7 +168,7 @@ export class Recogniser {
   async #present(picture, name, embedding, open, cells) {
     const turn = this.#turn;
     this.#show(picture, name);
-    const answer = await this.classifier.show(embedding);
+    const answer = await this.engine.show(embedding);
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
     void this.where.show(answer && cells && { cells, answer });
@@ -191,20 +190,20 @@ export class Recogniser {
   async #whereAgain() {
     const cells = this.#cells;
     if (!cells) return;
-    const answer = await this.classifier.ask(cells.embedding);
+    const answer = await this.engine.predict(cells.embedding);
     if (cells === this.#cells) await this.where.show(answer && { cells, answer });
   }
 
   /** The example made of the shown sample, if it is still taught. In live view this is looked up at each press. */
   get #example() {
-    return this.#source ? undefined : this.#taught.find((id) => this.classifier.classOf(id));
+    return this.#source ? undefined : this.#taught.find((id) => this.teaching.classOf(id));
   }
 
   #showBar() {
     this.bar.element.hidden = !this.#shown && !this.#source;
     const example = this.#example;
     if (example) this.#none = false;
-    this.bar.show(this.#classes, example ? this.classifier.classOf(example)?.id : this.#none ? NONE : '');
+    this.bar.show(this.#classes, example ? this.teaching.classOf(example)?.id : this.#none ? NONE : '');
   }
 
   /**
@@ -216,24 +215,24 @@ export class Recogniser {
   async #choose(target) {
     const [source, turn] = [this.#source, this.#turn];
     const none = 'id' in target && target.id === NONE;
-    const taught = source ? this.#taught.filter((id) => this.classifier.classOf(id)) : [];
+    const taught = source ? this.#taught.filter((id) => this.teaching.classOf(id)) : [];
     const moment = source && taught.length ? await read(await source.sample()) : null;
     const open = moment ? async () => moment : source ? () => source.sample() : this.#shown;
-    const example = moment ? await this.classifier.same(await moment.embed(), taught) : this.#example;
-    const now = example && this.classifier.classOf(example);
+    const example = moment ? await this.teaching.same(await moment.embed(), taught) : this.#example;
+    const now = example && this.teaching.classOf(example);
     if (none) {
-      if (example) await this.classifier.forget(example);
+      if (example) await this.teaching.forget(example);
       if (turn === this.#turn) this.#none = !source;
       this.#showBar();
       say(now ? `It is no longer taught as “${now.name}”. “None of these” teaches nothing.` : '“None of these” teaches nothing. If such things come often, teach them as a class.');
     } else if (!open) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {
-      this.#taught.push(await this.classifier.teach(target, open));
+      this.#taught.push(await this.teaching.teach(target, open));
     } else if ('id' in target && target.id === now.id) {
       say(`It is taught as “${now.name}” already.`);
     } else {
-      await this.classifier.move(example, target);
+      await this.teaching.move(example, target);
     }
     this.#showBar();
     this.verdict.scrollIntoView({ block: 'nearest' }); // the answer changes with the classes
@@ -252,7 +251,7 @@ export class Recogniser {
     this.pieces.clear();
     this.#show(null, '');
     this.onAsked(null);
-    await this.classifier.show(null);
+    await this.engine.show(null);
   }
 
   /** Marks the shown answer as outdated while the next one is awaited. @param {boolean} waiting */
@@ -359,7 +358,7 @@ export class Recogniser {
   async #look(source) {
     const look = await source.look(this.where.on);
     if (this.#source !== source) return;
-    const live = await this.classifier.frame(look.embedding);
+    const live = await this.engine.frame(look.embedding, this.seen.perHour);
     if (this.#source !== source) return;
     this.#last = look;
     this.seen.live(live);

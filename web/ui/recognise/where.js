@@ -10,6 +10,7 @@ import { FINE, mapOf, partOf } from './map.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Prediction} from '../../library/types.js' */
+/** @import {Answering} from './recognise.js' */
 /** @typedef {{cells: Cells, answer: Prediction}} Asked */
 
 /** Shares of the highest place at which lines are drawn. */
@@ -30,13 +31,9 @@ export class Where {
   /** Whether the picture is shown mirrored. */
   mirrored = false;
 
-  /**
-   * @param {{explain: (cells: Cells, of: string, against: string) => Promise<ArrayLike<number>>, ask: (embedding: Float32Array) => Promise<Prediction|null>}} parts
-   *   explain: what each cell adds, by ids of classes, against an empty one for none of them; ask: predicts without showing the answer
-   */
-  constructor({ explain, ask }) {
-    this.explain = explain;
-    this.ask = ask;
+  /** @param {Pick<Answering, 'explain' | 'predict'>} engine */
+  constructor(engine) {
+    this.engine = engine;
     this.button.addEventListener('click', () => {
       this.#on = !this.#on;
       this.button.setAttribute('aria-pressed', String(this.#on));
@@ -72,9 +69,10 @@ export class Where {
       return;
     }
     const against = this.#rival ? next : null;
-    const [parts, ground] = await Promise.all([this.explain(asked.cells, of.id, against?.id ?? ''), this.#ground(asked, of.id)]);
+    const { values, embedding } = asked.cells;
+    const [parts, ground] = await Promise.all([this.engine.explain(values, embedding.length, of.id, against?.id ?? ''), this.#ground(asked, of.id)]);
     if (turn !== this.#turn) return;
-    const map = mapOf(parts, asked.cells.views);
+    const map = mapOf(parts.cells, asked.cells.views);
     const most = Math.max(...map);
     const name = `“${of.name}”${against ? ` rather than “${against.name}”` : ''}`;
     this.overlay.hidden = most <= 0;
@@ -95,7 +93,7 @@ export class Where {
   /** Whether the edge of the picture gives the same answer, more surely than its middle does. @param {Asked} asked @param {string} of */
   async #ground({ cells, answer }, of) {
     if (answer.decision.class !== of) return false;
-    const [edge, middle] = await Promise.all([true, false].map((one) => this.ask(partOf(cells, one))));
+    const [edge, middle] = await Promise.all([true, false].map((one) => this.engine.predict(partOf(cells, one))));
     return !!edge && !!middle && edge.decision.class === of && probability(edge, of) > probability(middle, of);
   }
 
