@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import sharp from 'sharp';
-import { claimedSize } from '../../ui/kinds/pictures/size.js';
+import { claimedSize } from '../../ui/kinds/pictures/decode.js';
 import { Thumbnails } from '../../ui/kit/thumbnails.js';
 import { claimsPicture, refusal } from '../../ui/kinds/pictures/decode.js';
 
