@@ -1,10 +1,13 @@
 // @ts-check
-/** Loads extractors of every kind: one network of pictures, or networks with a recipe of their own, as those of sounds and hands. */
+/**
+ * Loads extractors of every kind: one network of pictures, or networks with a recipe of their own, as those of sounds and
+ * hands. They run in a worker, and in the window when the worker does not start or hangs (some iOS versions do).
+ */
+import { RemoteClient } from '../base/remote.js';
 import { nextTask } from '../base/task.js';
 import { fetchRecord } from './download.js';
 import { ExtractorError } from './errors.js';
 import { fetchFiles, variantOf } from './networks.js';
-import { startExtractor } from './place.js';
 import { createSession } from './session.js';
 
 /** @import {Extractor, LoadOptions} from './index.js' */
@@ -16,7 +19,7 @@ import { createSession } from './session.js';
  * @property {any} record what the build wrote to its extractor.json
  * @property {(name: string) => URL} at
  * @property {() => Worker} worker starts worker.js
- * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes the session that this worker would, see place.js
+ * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes the session that this worker would
  */
 
 /** What one is, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('./networks.js').Recorded>} */
@@ -45,7 +48,7 @@ export const loadFrom = ({ record, at, ...source }, options) => load({ ...source
 export const sessionOf = (runtime) => async (files) => createSession((await runtime()).createRuntime, files, nextTask);
 
 /**
- * @param {import('./place.js').Source<any> & Pick<Source, 'record'>} source
+ * @param {Startable<any> & Pick<Source, 'record'>} source
  * @param {LoadOptions} [options]
  * @returns {Promise<KindExtractor>}
  */
@@ -62,4 +65,102 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
     cells: async (input, count) => (views ? ask('cells', { picture: input, views: count }) : null),
     ask, close: running.close,
   };
+}
+
+/** A graph starts within a second; a phone may take ten. */
+const defaultPatience = 30_000;
+
+/** Codes of errors that are the network's. */
+const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manifest', 'bad-embedding']);
+
+/** @typedef {{ask: (type: string, args?: any) => Promise<any>, close: () => void}} Running a network, in a worker or in the window */
+
+/**
+ * @template Files
+ * @typedef {object} Startable
+ * @property {(onProgress?: import('./download.js').OnProgress) => Promise<Files>} files what it is loaded with
+ * @property {() => Worker} worker that answers `load` with these files, and all else that is asked
+ * @property {(files: Files) => Promise<Record<string, (args?: any) => any>>} window what that worker would be asked, a method for each type of message; `close` if there is something to free
+ */
+
+/**
+ * @typedef {object} RunOptions
+ * @property {import('./download.js').OnProgress} [onProgress] bytes loaded of bytes in all
+ * @property {boolean} [worker] false runs it in the window at once
+ * @property {number} [patience] milliseconds after which a silent worker counts as hung
+ */
+
+/**
+ * @template Files
+ * @param {Startable<Files>} source @param {RunOptions} options
+ * @returns {Promise<Running & {place: 'worker' | 'window'}>} which goes on in the window if the worker ends
+ */
+async function startExtractor(source, { onProgress, worker = true, patience = defaultPatience }) {
+  let [place, running] = await firstPlace(source, await source.files(onProgress), worker ? patience : 0);
+  /** @type {Promise<Running> | null} */
+  let moving = null;
+  let closed = false;
+  return {
+    get place() { return place; },
+    async ask(type, args) {
+      if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+      try {
+        return await running.ask(type, args);
+      } catch (error) {
+        if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
+        moving ??= source.files().then((files) => inWindow(source, files)).catch((failed) => { moving = null; throw failed; }); // who asks next tries again
+        [place, running] = ['window', await moving];
+        return running.ask(type, args);
+      }
+    },
+    close() {
+      closed = true;
+      running.close();
+    },
+  };
+}
+
+/**
+ * @template Files
+ * @param {Startable<Files>} source @param {Files} files @param {number} patience 0: no worker
+ * @returns {Promise<['worker' | 'window', Running]>}
+ */
+async function firstPlace(source, files, patience) {
+  if (patience > 0) {
+    try {
+      return ['worker', await startInWorker(source, files, patience)];
+    } catch (error) {
+      // No module workers, or one that hangs: the window can do the same work. What
+      // is wrong with the network itself is so there too.
+      if (refused.has(/** @type {any} */ (error).code)) throw error;
+    }
+  }
+  return ['window', await inWindow(source, files)];
+}
+
+/** @template Files @param {Startable<Files>} source @param {Files} files @returns {Promise<Running>} */
+async function inWindow(source, files) {
+  const session = await source.window(files);
+  return { ask: async (type, args) => session[type](args), close: () => session.close?.() };
+}
+
+/**
+ * @template Files
+ * @param {Startable<Files>} source @param {Files} files @param {number} patience
+ * @returns {Promise<Running>}
+ */
+async function startInWorker(source, files, patience) {
+  const client = new RemoteClient(source.worker(), {
+    code: 'worker-failed',
+    died: (why) => `The extractor's worker stopped: ${why}.`,
+    patience,
+    error: (code, message) => new ExtractorError(code, message),
+  });
+  const close = () => client.close('The feature extractor has been closed.');
+  await client.ask('load', files).catch((error) => {
+    close();
+    throw error;
+  });
+  // Cloned, not transferred: the caller may still draw a thumbnail from what it hands over.
+  return { ask: (type, args) => client.ask(type, args), close };
 }
