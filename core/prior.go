@@ -57,6 +57,24 @@ func (p *Prior) File() ([]byte, error) {
 	return model.EncodePrior(p.file)
 }
 
+// transform stores in c.x the vector as package lda gets it.
+func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
+
+// transformTo stores the vector as package lda gets it in dst.
+func (c *Classifier) transformTo(dst []float64, vector []float32) error {
+	if len(vector) != len(dst) {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(dst)}
+	}
+	return c.prior.transform(dst, vector)
+}
+
+func (p *Prior) transform(dst []float64, vector []float32) error {
+	for i, v := range vector {
+		dst[i] = float64(v)
+	}
+	return p.file.Transform.ApplyTo(dst, dst)
+}
+
 // options returns the options of a classifier under the prior. Standardised rows of a table are
 // alike because they have few columns, not because they are frames of a burst; see Vectors of any
 // kind in session/EXPERIMENTS.md.

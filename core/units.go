@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"metaqda/core/model"
-	"metaqda/core/niw"
 )
 
 // put puts an example at its place in its class.
@@ -188,23 +187,6 @@ func (k *class) place(x *Example) int {
 		n -= len(u.frames)
 	}
 	return n
-}
-
-// transform stores in c.x what package lda knows a vector as.
-func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
-
-func (c *Classifier) transformTo(dst []float64, vector []float32) error {
-	if len(vector) != len(dst) {
-		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(dst)}
-	}
-	return c.prior.transform(dst, vector)
-}
-
-func (p *Prior) transform(dst []float64, vector []float32) error {
-	for i, v := range vector {
-		dst[i] = float64(v)
-	}
-	return p.file.Transform.ApplyTo(dst, dst)
 }
 
 // mean stores in c.x what package lda knows a unit as: the mean of its frames, transformed.
