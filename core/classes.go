@@ -284,7 +284,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 		c.examples[x.ID] = x
 		c.tell(Change{Do: PutExample, Class: k.Class, At: i, Example: x})
 	}
-	c.follow(k)
+	c.burstsChanged(k)
 	return nil
 }
 
@@ -328,7 +328,7 @@ func (c *Classifier) takeClass(k *class) (taken *lda.Detached, err error) {
 	}
 	c.tell(Change{Do: DropClass, Class: gone})
 	if c.lda != nil && len(c.classes) > 0 {
-		c.follow(c.classes[0])
+		c.burstsChanged(c.classes[0])
 	}
 	return taken, nil
 }

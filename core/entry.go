@@ -35,14 +35,14 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 		return err
 	}
 	if err == nil {
-		err = c.followAll()
+		err = c.endBulk()
 	}
 	if err != nil {
 		c.bulk = true
 		for done--; done >= 0; done-- {
 			_ = c.exchange(&entries[done]) // restore the former state
 		}
-		_ = c.followAll()
+		_ = c.endBulk()
 	}
 	return err
 }

@@ -65,7 +65,7 @@ type Classifier struct {
 	examples map[string]*Example
 	behind   bool     // the densities do not know all examples, see enrol.go
 	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
-	bulk     bool     // several changes are being made, see [Classifier.followAll]
+	bulk     bool     // several changes are being made, see [Classifier.endBulk]
 	late     []*class // classes changed in bulk
 	actions  string   // of none of these
 	loading  bool     // labels are taken as they are

@@ -38,7 +38,7 @@ func (c *Classifier) put(x *Example) error {
 	k.size++
 	c.examples[x.ID], k.top = x, max(k.top, x.Order)
 	c.tell(Change{Do: PutExample, Class: k.Class, At: k.place(x), Example: x})
-	c.follow(k)
+	c.burstsChanged(k)
 	return nil
 }
 
@@ -67,12 +67,12 @@ func (c *Classifier) take(x *Example) error {
 	k.size--
 	delete(c.examples, x.ID)
 	c.tell(Change{Do: DropExample, Class: k.Class, Example: x})
-	c.follow(k)
+	c.burstsChanged(k)
 	return nil
 }
 
-// follow tells the bursts of a class that has changed, in bulk once all changes are made.
-func (c *Classifier) follow(k *class) {
+// burstsChanged tells the bursts of a class after a change, in bulk once all changes are made.
+func (c *Classifier) burstsChanged(k *class) {
 	switch {
 	case !c.bulk:
 		c.tellBursts(k)
@@ -81,8 +81,8 @@ func (c *Classifier) follow(k *class) {
 	}
 }
 
-// followAll ends bulk: the densities take in what has changed.
-func (c *Classifier) followAll() (err error) {
+// endBulk ends several changes: the densities take in what has changed.
+func (c *Classifier) endBulk() (err error) {
 	c.bulk = false
 	late := slices.DeleteFunc(c.late, func(k *class) bool {
 		k.late = false
@@ -126,7 +126,7 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 		i--
 	}
 	if c.bulk {
-		k.known = min(k.known, i) // followAll tells the densities
+		k.known = min(k.known, i) // endBulk tells the densities
 	} else if i < k.known || k.known == len(k.units) {
 		if err := c.enrolOne(k, i, u); err != nil {
 			return err

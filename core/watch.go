@@ -58,7 +58,7 @@ func (w *Watch) Allow(perHour float64) error { return w.state.Allow(perHour) }
 // and a *[niw.ValueError] for a number outside its domain or a time before the last one. Then
 // nothing changes. Cost O(C), and after a change of the classifier that of 64 predictions.
 func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
-	if err := w.follow(); err != nil {
+	if err := w.update(); err != nil {
 		return nil, err
 	}
 	if n := w.state.Len(); p != nil && len(p) != n {
@@ -159,8 +159,8 @@ func words(headline string) string {
 // asked is how many examples at most are predicted to find the levels of the classes.
 const asked = 64
 
-// follow brings classes and levels up to date.
-func (w *Watch) follow() error {
+// update brings classes and levels up to date.
+func (w *Watch) update() error {
 	c := w.of
 	if c.hold() != nil { // no class has an example
 		c.mu.RLock()

@@ -195,7 +195,7 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 			m = c.join(k)
 		}
 		if len(k.gone) > 0 || k.freshCount() > 0 {
-			c.follow(m)
+			c.updateMember(m)
 		}
 	}
 	return true
@@ -255,8 +255,8 @@ func (c *covariance) leave(m *member) {
 	delete(c.index, k)
 }
 
-// follow takes in what changed in one class.
-func (c *covariance) follow(m *member) {
+// updateMember takes in what changed in one class.
+func (c *covariance) updateMember(m *member) {
 	k := m.class
 	if c.primal {
 		for _, g := range k.gone {

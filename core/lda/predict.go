@@ -156,7 +156,7 @@ func (c *Classifier) compares() bool {
 }
 
 // answering returns the classifier that answers: the one whose share makes the session
-// most probable, the first of several. Cost, after a change, that of follow and of the first
+// most probable, the first of several. Cost, after a change, that of reweigh and of the first
 // answer of each.
 func (c *Classifier) answering() *Classifier {
 	c.group(always)
@@ -167,7 +167,7 @@ func (c *Classifier) answering() *Classifier {
 	if !c.compares() {
 		return c
 	}
-	c.follow(always)
+	c.reweigh(always)
 	best := c.own().LogEvidence()
 	for _, o := range c.others {
 		if e := o.own().LogEvidence() - c.options.Parts.Odds; e > best {

@@ -53,7 +53,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 		return false
 	}
 	if c.chosen == nil && c.compares() {
-		if !c.follow(more) {
+		if !c.reweigh(more) {
 			return false
 		}
 		for _, o := range c.others {
@@ -313,11 +313,11 @@ func (c *Classifier) useParts(before Options) {
 	}
 }
 
-// follow makes the examples of the others those of the classifier, reweighted: bursts are
+// reweigh makes the examples of the others those of the classifier, reweighted: bursts are
 // those that they are here. It reports false where more said that it is enough for now. Cost
 // that of whitening what is new four times, and of finding the ids of N examples among those
 // of their classes.
-func (c *Classifier) follow(more func() bool) bool {
+func (c *Classifier) reweigh(more func() bool) bool {
 	if !c.followed && !c.copyTo(more) {
 		return false
 	}
@@ -329,7 +329,7 @@ func (c *Classifier) follow(more func() bool) bool {
 	return true
 }
 
-// copyTo is the first part of follow.
+// copyTo is the first part of reweigh.
 func (c *Classifier) copyTo(more func() bool) bool {
 	for _, o := range c.others {
 		o.mirror(c)
