@@ -15,7 +15,7 @@ import { createSession } from './session.js';
 /** @typedef {() => Promise<{createRuntime: import('./session.js').CreateRuntime}>} ImportRuntime */
 
 /**
- * @typedef {object} Source where a built extractor is
+ * @typedef {object} Built where a built extractor is
  * @property {any} record what the build wrote to its extractor.json
  * @property {(name: string) => URL} at
  * @property {() => Worker} worker starts worker.js
@@ -41,14 +41,14 @@ export async function loadKind(folder, options = {}) {
 /** The extractor of pictures. @param {LoadOptions} [options] @returns {Promise<Extractor>} */
 export const loadExtractor = ({ base, ...options } = {}) => loadKind(new URL(base ?? 'extractor/', document.baseURI), options);
 
-/** @param {Source} source @param {LoadOptions} [options] @returns {Promise<KindExtractor>} */
+/** @param {Built} source @param {LoadOptions} [options] @returns {Promise<KindExtractor>} */
 export const loadFrom = ({ record, at, ...source }, options) => load({ ...source, record, files: (onProgress) => fetchFiles(at, record, onProgress) }, options);
 
-/** Runs a network of pictures in the window. @param {ImportRuntime} runtime @returns {Source['window']} */
+/** Runs a network of pictures in the window. @param {ImportRuntime} runtime @returns {Built['window']} */
 export const sessionOf = (runtime) => async (files) => createSession((await runtime()).createRuntime, files, nextTask);
 
 /**
- * @param {Startable<any> & Pick<Source, 'record'>} source
+ * @param {Startable<any> & Pick<Built, 'record'>} source
  * @param {LoadOptions} [options]
  * @returns {Promise<KindExtractor>}
  */

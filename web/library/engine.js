@@ -11,7 +11,7 @@ import { PROGRAM, programOf } from './files.js';
 import { loadGo } from './written/go.js';
 import { kernels } from './written/kernels.js';
 
-/** @typedef {import('./files.js').Source} Source */
+/** @typedef {import('./files.js').ProgramSource} ProgramSource */
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
 const MOST_ROOM = 2 ** 24; // bytes that are kept for the next call
@@ -123,9 +123,9 @@ export class Engine {
   }
 }
 
-/** @type {Source | undefined} */
+/** @type {ProgramSource | undefined} */
 let source;
-/** @type {() => Source} */
+/** @type {() => ProgramSource} */
 let own = () => new URL('./metaqda.wasm', import.meta.url);
 let simd = true;
 /** @type {Promise<WebAssembly.Module> | undefined} */
@@ -136,7 +136,7 @@ let users = 0;
 
 /**
  * @typedef {object} InitOptions
- * @property {Source} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
+ * @property {ProgramSource} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
  * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the engine as they arrive
  */
@@ -159,7 +159,7 @@ export async function init(options = {}) {
   if (options.simd !== undefined) simd = options.simd;
 }
 
-/** Says what the engine is where init does not. @param {() => Source} inside */
+/** Says what the engine is where init does not. @param {() => ProgramSource} inside */
 export function carry(inside) { own = inside; }
 
 /** @param {import('../engine/contract.js').OnProgress} [onProgress] */

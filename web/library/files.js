@@ -4,7 +4,7 @@ import { MetaqdaError } from '../base/remote.js';
 import { compile, fetched } from '../engine/program.js';
 
 /** @typedef {URL | string | Response | Blob | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
-/** @typedef {File | WebAssembly.Module} Source where a program is, or the program */
+/** @typedef {File | WebAssembly.Module} ProgramSource where a program is, or the program */
 
 /** @param {unknown} x @returns {x is File} */
 export function isFile(x) {
@@ -15,7 +15,7 @@ const isProgram = (/** @type {unknown} */ x) => typeof WebAssembly === 'object' 
 /** @type {import('./classifier/options.js').Kind} */
 export const PROGRAM = ['a URL, an address, a Response, a Blob, bytes or a WebAssembly.Module', (x) => isFile(x) || isProgram(x)];
 
-/** @param {Source} source @param {import('../engine/contract.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
+/** @param {ProgramSource} source @param {import('../engine/contract.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
 export async function programOf(source, onProgress) {
   if (isProgram(source)) return /** @type {WebAssembly.Module} */ (source);
   return compile(/** @type {Response | BufferSource} */ (await open(/** @type {File} */ (source))), { onProgress });

@@ -9,7 +9,7 @@ export * from '../engine/contract.js';
 /**
  * @typedef {object} StorageOptions
  * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
- * @property {import('./files.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
+ * @property {import('./files.js').ProgramSource} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
  * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Batch, learn and the reading of large sessions, where a bundler must see its address
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
  * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the program as they arrive

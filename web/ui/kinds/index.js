@@ -105,19 +105,19 @@ export const insecure = (source) => new MetaqdaError('insecure', `The ${source} 
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
 /** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; twin: the same picture in another class */
-/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
+/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Learner the part of the engine that takes and compares examples */
 
 /**
  * The taught examples nearest to an embedding; none while nothing is taught. `copy` marks examples of the same picture.
  *
- * @param {Pick<Engine, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
+ * @param {Pick<Learner, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
 export const near = async (engine, kind, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < kind.copy }));
 
 /**
  * Teaches a sample, and closes it.
  *
- * @param {Engine} engine
+ * @param {Learner} engine
  * @param {Kind} kind of the sample
  * @param {string} classId
  * @param {Sample} sample
@@ -140,7 +140,7 @@ export async function teach(engine, kind, classId, sample, embedding) {
 /**
  * Teaches all samples of a file.
  *
- * @param {Engine} engine
+ * @param {Learner} engine
  * @param {Kind} kind
  * @param {string} classId
  * @param {File} file

@@ -4,7 +4,7 @@ import { say } from './announce.js';
 import { sentence } from './dom.js';
 
 /** @import {Example} from '../../library/types.js' */
-/** @typedef {Pick<import('../../library/types.js').Engine, 'thumbnails'>} Engine */
+/** @import {Engine} from '../../library/types.js' */
 
 /** Object URLs by example. Each is made once, and released when its example is removed. */
 export class Thumbnails {
@@ -13,7 +13,7 @@ export class Thumbnails {
   /** Images waiting for their thumbnails, by class and example. @type {Map<string, Map<string, HTMLImageElement[]>>} */
   #blank = new Map();
 
-  /** @param {Engine} engine */
+  /** @param {Pick<Engine, 'thumbnails'>} engine */
   constructor(engine) {
     this.engine = engine;
   }
@@ -68,7 +68,7 @@ export class Thumbnails {
 /**
  * The classes with all thumbnails. The state of a large session comes without them.
  *
- * @param {Engine} engine
+ * @param {Pick<Engine, 'thumbnails'>} engine
  * @param {import('../../library/types.js').ClassState[]} classes of the open session
  * @returns {Promise<import('../../library/types.js').ClassState[]>}
  */

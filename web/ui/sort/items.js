@@ -6,7 +6,7 @@ import { say } from '../kit/announce.js';
 import { counted, noun, save } from '../kit/dom.js';
 import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 
-/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
+/** @import {Engine} from '../../library/types.js' */
 /** @import {Kind} from '../kinds/index.js' */
 /**
  * One of the pictures. `example` is its id if it is taught. `url` is a small picture, made
@@ -19,7 +19,7 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 /** Edge of a picture in the gallery, in pixels. */
 const EDGE = 200;
 
-/** The pictures of a file, each with its answer. @param {Engine} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
+/** The pictures of a file, each with its answer. @param {Pick<Engine, 'nearest' | 'predict'>} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
 export async function itemsOf(engine, kind, file) {
   const items = [];
   for (const [piece, sample] of (await kind.open(file)).entries()) {
@@ -50,7 +50,7 @@ function answerOf(prediction) {
   };
 }
 
-/** Teaches an item. @param {Engine} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
+/** Teaches an item. @param {Pick<Engine, 'addExample' | 'nearest'>} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
 export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
   return teach(engine, kind, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
