@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	metaqda "metaqda/core"
-)
+import metaqda "metaqda/core"
 
 // watching is a watch with the handle of its classifier.
 type watching struct {
@@ -60,7 +56,9 @@ func Next(w int32, seconds float64, n int32) int32 {
 			state.reply = append(append(state.reply, e.Label...), '\n')
 		}
 		label, headline := of.Shown()
-		state.reply = fmt.Appendf(state.reply, "%s\n%s\n%s", of.Here(), label, headline)
+		for _, line := range []string{of.Here(), "\n", label, "\n", headline} {
+			state.reply = append(state.reply, line...)
+		}
 		state.answer = append(state.answer, float64(len(state.reply)))
 		if classes, none := of.Answer(); classes != nil {
 			state.answer = append(append(state.answer, none), classes...)
