@@ -2,6 +2,7 @@
 /** One file with an extractor that a person brought. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -26,6 +27,8 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
     let prior = '';
     await visit({}, async ({ page }) => {
       await bring(page, manifest);
+      // As if more had gone along: of these networks none makes a file too large for a mail.
+      if (large) await page.route('**/networks/share-onnx.txt', async (route) => route.fulfill({ body: `${await (await route.fetch()).text()}${randomBytes(1_500_000).toString('hex')}` }));
       for (const taught of ['Cat', 'Rocket', 'Banana']) await teach(page, taught, styles);
       for (const picture of asked) before.push(await answer(page, picture));
       file = await share(page, { learn: true, ...large ? {
@@ -39,12 +42,13 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
     const text = await readFile(file, 'utf8');
     console.log(`# ${name}: ${text.length} bytes`);
     assert.ok(text.length < 12e6, `${text.length} bytes`);
+    if (large) assert.ok(text.length > 7.3e6, 'so that its size is told');
 
     // What the command writes is opened for one of the two.
     const other = path.join(folder, `${id}.html`);
     const written = spawnSync('node', [command, '--classifier', session, '--prior', prior, '--extractor', manifest, '--out', other], { encoding: 'utf8' });
     assert.equal(written.status, 0, written.stderr);
-    assert.equal(/has \d\.\d MB.* That is too large for most e-mail\./.test(written.stderr), large);
+    assert.doesNotMatch(written.stderr, /too large/);
 
     for (const which of large ? [file, other] : [file]) {
       await opened(which, async (page) => {
@@ -104,7 +108,7 @@ test('after an extractor was brought sharing needs no network either', { timeout
   await teach(page, 'Cat', styles);
   await page.evaluate(async () => { while (!(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt'))) await new Promise(requestAnimationFrame); });
   await context.setOffline(true);
-  const file = await share(page, { save: /all the same$/ });
+  const file = await share(page);
   await context.setOffline(false);
   assert.match(await readFile(file, 'utf8'), /id="block-file-0"/);
 }));
