@@ -44,18 +44,18 @@ const borrowed = 2
 // It returns the errors of Predict, and an [Error] with the code "value" for a coverage that is not between 0
 // and 1. Cost that of Predict; the first call after a change leaves out at most 200 examples.
 func (c *Classifier) PredictSet(vector []float32, coverage float64) (Set, error) {
-	if !(coverage > 0 && coverage < 1) {
-		return Set{}, &Error{Code: "value", Message: "A set cannot have the right label with this probability: give a coverage between 0 and 1, such as 0.9."}
-	}
 	a, err := c.Predict(vector)
 	if err != nil {
 		return Set{}, err
 	}
-	return c.SetOf(a, coverage), nil
+	return c.SetOf(a, coverage)
 }
 
-// SetOf is [Classifier.PredictSet] for an answer of this classifier, and a coverage between 0 and 1.
-func (c *Classifier) SetOf(a Answer, coverage float64) Set {
+// SetOf is [Classifier.PredictSet] for an answer of this classifier.
+func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
+	if !(coverage > 0 && coverage < 1) {
+		return Set{}, &Error{Code: "value", Message: "A set cannot have the right label with this probability: give a coverage between 0 and 1, such as 0.9."}
+	}
 	scores, _ := c.Scores(func() bool { return true })
 	s := Set{Answer: a, Examples: len(scores), Borrowed: float64(len(scores)) < coverage/(1-coverage)}
 	p := append(slices.Clone(a.Probabilities), a.None)
@@ -84,7 +84,7 @@ func (c *Classifier) SetOf(a Answer, coverage float64) Set {
 		}
 		s.Labels = append(s.Labels, i)
 	}
-	return s
+	return s, nil
 }
 
 func scoreOf(most, p float64) float64 { return logOf(most) - logOf(p) }

@@ -69,6 +69,7 @@ type Engine struct {
 	memory     memory.Budget            // of the classifier
 	heard      []metaqda.Change         // changes by the current operation
 	site       *metaqda.Prior           // the site's prior, nil until known
+	scoring    *metaqda.Classifier      // the classifier that leaves out its examples in slices, see setOf
 	preparing  *metaqda.Classifier      // the classifier that enrols its pictures in slices
 	awaited    atomic.Int32             // number of callers that wait until all pictures are enrolled
 	query      []float32                // nil without one

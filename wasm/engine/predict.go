@@ -256,7 +256,7 @@ func (e *Engine) input(p []float64, d metaqda.Decision) view.Input {
 		}
 	}
 	if p != nil {
-		in.None, in.Decision = p[0], d
+		in.None, in.Decision, in.Set = p[0], d, e.setOf(p, d)
 	}
 	return in
 }

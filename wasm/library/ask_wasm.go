@@ -78,6 +78,40 @@ func row(d metaqda.Decision, p []float64, none float64) {
 	state.reply = append(append(state.reply, d.Headline...), '\n')
 }
 
+// PrepareSet does a piece of the work that the first [Set] after a change needs. It returns 1 if there is
+// more to do.
+//
+//go:wasmexport mq_prepare_set
+func PrepareSet(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		return onePiece(func(more func() bool) bool { _, done := c.Scores(more); return done }), nil
+	})
+}
+
+// Set finds the smallest set of labels that contains the right one with probability coverage, for the
+// one vector of the last [Predict]. It returns how many labels that are. The answer has the number of
+// examples that it rests on, 1 if these are too few so that it rests on the probabilities, and the
+// labels' classes, -1 for none of them, the most probable first.
+//
+//go:wasmexport mq_set
+func Set(h int32, coverage float64) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		n := 1 + c.Len()
+		s, err := c.SetOf(metaqda.Answer{Probabilities: state.answer[1:n], None: state.answer[0]}, coverage)
+		if err != nil {
+			return 0, err
+		}
+		state.answer = append(state.answer[:0], float64(s.Examples), 0)
+		if s.Borrowed {
+			state.answer[1] = 1
+		}
+		for _, i := range s.Labels {
+			state.answer = append(state.answer, float64(i))
+		}
+		return int32(len(s.Labels)), nil
+	})
+}
+
 // Explain splits the score of a class against another, -1 for none of the classes, among n cells of d
 // numbers. The answer has the score, the part that belongs to no cell, and the part of each cell.
 // It returns how many numbers that are.

@@ -38,6 +38,7 @@ type Input struct {
 	Sort    Sort
 
 	Decision metaqda.Decision // by these probabilities
+	Set      *metaqda.Set     // the labels among which the right one is nine times in ten; nil if not known
 }
 
 // Row is one meter.
@@ -126,7 +127,34 @@ func Compose(in Input) Frame {
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	return Frame{Verdict: together.Replace(in.Decision.Headline), Rows: rows, Rest: rest, Hint: little(in, best)}
+	return Frame{Verdict: together.Replace(in.Decision.Headline), Rows: rows, Rest: rest, Hint: strings.TrimSpace(oneOf(in) + " " + little(in, best))}
+}
+
+// NotSure reports whether the headline says so.
+func NotSure(d metaqda.Decision) bool { return strings.HasPrefix(d.Headline, "Not sure") }
+
+// mostOfSet is how many labels are worth a sentence.
+const mostOfSet = 3
+
+// oneOf says among which few labels the right one is, if the headline is not sure.
+func oneOf(in Input) string {
+	if in.Set == nil || len(in.Set.Labels) < 2 || len(in.Set.Labels) > mostOfSet || !NotSure(in.Decision) {
+		return ""
+	}
+	var names []string
+	for _, i := range in.Set.Labels {
+		if i < 0 {
+			names = append(names, "none of these")
+		} else {
+			names = append(names, "“"+in.Classes[i].Name+"”")
+		}
+	}
+	last := len(names) - 1
+	some := strings.Join(names[:last], ", ") + " or " + names[last]
+	if in.Set.Borrowed {
+		return "Nine times in ten it is " + some + ", as far as other sessions tell."
+	}
+	return "Nine times in ten it is " + some + "."
 }
 
 // together keeps a number and its sign on one line.

@@ -107,6 +107,29 @@ func TestLittleIsCalledLittle(t *testing.T) {
 	}
 }
 
+func TestASetIsNamedWhereTheHeadlineIsNotSure(t *testing.T) {
+	for _, c := range []struct {
+		p        []float64
+		set      []int
+		borrowed bool
+		want     string
+	}{
+		{[]float64{.5, .4, .05}, []int{0, 1}, false, "Nine times in ten it is “cat” or “dog”."},
+		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”, as far as other sessions tell."},
+		{[]float64{.5, .4, .05}, []int{0}, false, ""},
+		{[]float64{.3, .3, .2, .1}, []int{0, 1, 2, 3}, false, ""}, // too many to help
+		{[]float64{.9, .05, .01}, []int{0, 1}, false, ""},         // sure enough
+	} {
+		in := Input{Classes: classes(c.p...), None: 1, Set: &metaqda.Set{Labels: c.set, Borrowed: c.borrowed}}
+		for _, v := range c.p {
+			in.None -= v
+		}
+		if got := Compose(asked(in)).Hint; got != c.want {
+			t.Errorf("%v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
 func TestMetersReadBackExactly(t *testing.T) {
 	p := []float64{1.0 / 3, 1e-9, 0.1}
 	for i, r := range Compose(asked(Input{Classes: classes(p...), Sort: AsTaught})).Rows[:3] {

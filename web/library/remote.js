@@ -1,6 +1,6 @@
 // @ts-check
 /** A classifier that is elsewhere, in a worker or in a storage: inputs are embedded here, and all else is asked there. */
-import { ADD, BATCH, CALL, known, SUGGEST } from './classifier/options.js';
+import { ADD, BATCH, CALL, known, SET, SUGGEST } from './classifier/options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from './vectors.js';
 
 /** @import {BatchOptions, CallOptions, Options} from './classifier/options.js' */
@@ -12,7 +12,7 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 /** What answers at once is not remote. */
 const AT_ONCE = /Sync$|^watch$/;
 /** Methods that take an input, or many, and their options. */
-const OF_ONE = { addExample: ADD, predict: CALL };
+const OF_ONE = { addExample: ADD, predict: CALL, predictSet: SET };
 const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // but options
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 

@@ -124,6 +124,17 @@ class Engine:
         self._write(X)
         return self._numbers(self._call('predict', self.handle, *X.shape)).reshape(len(X), -1)
 
+    def sets(self, X, coverage):
+        """Returns the places of classes, -1 for none, of a set for each row; on how many examples
+        they rest; and whether these are too few."""
+        found, examples, few = [], 0, False
+        for x in X:
+            self.predict(x[None])
+            n = self._call('set', self.handle, float(coverage))
+            examples, few, *places = self._numbers(2 + n)
+            found.append([int(i) for i in places])
+        return found, int(examples), few == 1
+
     def classify(self, X):
         """As predict, for rows that are judged together."""
         self._write(X)

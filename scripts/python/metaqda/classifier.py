@@ -11,7 +11,7 @@ from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
 from .errors import MetaqdaError
 from .watch import Watch
 
-__all__ = ['Answers', 'FewShotClassifier', 'Influence', 'Need']
+__all__ = ['Answers', 'FewShotClassifier', 'Influence', 'Need', 'Sets']
 
 CHUNK = 1 << 25  # bytes of vectors that are answered at once
 
@@ -33,6 +33,11 @@ Need = namedtuple('Need', 'label confused_with doubt')
 Need.__doc__ = """The class that needs another example most. `confused_with` is the class that it is
 confused with most, None if that is not known. `doubt` is the mean probability of other classes
 for its examples, each left out."""
+
+Sets = namedtuple('Sets', 'labels examples borrowed')
+Sets.__doc__ = """A set for each of n rows. `labels` has n lists, the most probable class first, None for none of
+the classes. They rest on `examples`, each left out. If these are too few for the coverage,
+`borrowed` is true: then the sets rest on the probabilities."""
 
 MOST_INFLUENCE = 12  # as core/influence.go
 
@@ -118,6 +123,16 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         """Returns the probability of each row that it is of none of the classes. The page
         decides for none of these from .335 on."""
         return self._ask('predict', self._checked(X))[1]
+
+    def predict_set(self, X, coverage=.9):
+        """Returns the `Sets` of X: for each row the smallest set of classes, none of them among
+        these, that contains the right one with the probability `coverage`. It is conformal
+        prediction with the examples, each left out."""
+        X = self._checked(X)
+        with self._engine.lock:
+            found, examples, borrowed = self._engine.sets(X, coverage)
+            names = self._by_engine()
+        return Sets([[names.get(i) for i in one] for one in found], examples, borrowed)
 
     def judge_together(self, X):
         """Returns the `Answers` for rows judged together. With few examples of each class

@@ -58,6 +58,17 @@ class Answers(Case):
         self.assertEqual(list(c.needs()[:2]), a['need'])
         self.assertIsNone(FewShotClassifier().fit(X[:2], ['one', 'one']).needs())
 
+    def test_sets_are_those_of_native_go(self):
+        X, y, queries, labels = split(*emoji(), 2)
+        c = FewShotClassifier('pictures').fit(X[::-1], y[::-1])
+        a, sets = self.oracle(c, queries), c.predict_set(queries)
+        names = [*a['labels'], None]  # -1 is the last one
+        self.assertEqual(sets.labels, [[names[i] for i in one] for one in a['sets']])
+        self.assertEqual((sets.examples, sets.borrowed), (len(y), False))
+        self.assertGreater(np.mean([k in one for k, one in zip(labels, sets.labels)]), .85)
+        self.assertTrue(FewShotClassifier('pictures').fit(X[::2], y[::2]).predict_set(queries[:1]).borrowed)
+        self.refused('value', 'between 0 and 1', c.predict_set, queries, 1)
+
     def test_a_saved_session_answers_the_same_after_load(self):
         for options in [{'prior': 'pictures', 'name': 'Emoji'}, {'none_prior': .1}, {'scale': 'standardise', 'extractor': {'id': 'mine', 'sha256': ''}}]:
             c, X, _ = taught(**options)

@@ -6,12 +6,12 @@ import { byView, checkCells, decoder, describe, influenceOf, leftOut, prediction
 import { release, share } from '../engine.js';
 import { adding, atOnce, inPieces } from './adding.js';
 import { answered, prepared } from './job.js';
-import { ADD, BATCH, CALL, EXPLAIN, known, SETTINGS, SUGGEST, text } from './options.js';
+import { ADD, BATCH, CALL, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
-/** @import {BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, Prediction} from './options.js' */
+/** @import {BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, PredictedSet, Prediction} from './options.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
@@ -182,6 +182,26 @@ export class Classifier {
     this.#ask(vector);
     const headline = this.#text(this.#call('mq_decide'));
     return prediction(this.#described().labels, this.#engine.doubles, this.#engine.answer(), headline);
+  }
+
+  /**
+   * The smallest set of labels that contains the right one with the probability `coverage`, by conformal prediction with
+   * each example left out. The first one after a change leaves out up to 200, in slices.
+   *
+   * @param {Input | Vector} x @param {{coverage?: number} & CallOptions} [options] coverage: 0.9 if left out
+   * @returns {Promise<PredictedSet>}
+   */
+  async predictSet(x, options) {
+    known(options, SET);
+    const { coverage = 0.9, signal } = options ?? {};
+    const vector = await this.embed(x, { signal });
+    for (const piece of ['mq_prepare', 'mq_prepare_set']) await prepared(this.#engine, () => this.#call(piece) === 1, signal);
+    const answer = this.predictSync(vector); // which says that there are no examples
+    const n = this.#call('mq_set', coverage);
+    const at = this.#engine.answer();
+    const [examples, borrowed, ...classes] = this.#engine.doubles.subarray(at, at + 2 + n);
+    const { labels } = this.#described();
+    return { labels: classes.map((i) => labels[i] ?? null), examples, borrowed: borrowed === 1, prediction: answer };
   }
 
   /**

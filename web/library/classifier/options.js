@@ -42,6 +42,14 @@ import { isFile } from '../files.js';
  */
 
 /**
+ * @typedef {object} PredictedSet
+ * @property {(string | null)[]} labels the most probable first, null for none of these; never empty
+ * @property {number} examples how many examples, each left out, it rests on
+ * @property {boolean} borrowed whether these are too few for the coverage: then it rests on the probabilities
+ * @property {Prediction} prediction
+ */
+
+/**
  * @typedef {object} LeftOut what an example would be taken for had it never been taught
  * @property {string} id
  * @property {string} label its own class
@@ -98,6 +106,8 @@ export const OPTIONS = { ...OPENING, scale: ["'standardise'", (x) => x === 'stan
 /** @satisfies {Record<string, Kind>} */
 export const CALL = { signal: ['an AbortSignal', (x) => typeof x?.throwIfAborted === 'function'] };
 /** @satisfies {Record<string, Kind>} */
+export const SET = { ...CALL, coverage: ['a number between 0 and 1', (x) => Number.isFinite(x) && x > 0 && x < 1] };
+/** @satisfies {Record<string, Kind>} */
 export const BATCH = { ...CALL, onProgress: FUNCTION };
 /** @satisfies {Record<string, Kind>} */
 export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', (x) => Number.isInteger(x) && x >= 0] };
@@ -140,4 +150,4 @@ export function text(s, what) {
  * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge' | 'watch'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
  *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
  */
-/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut' | 'influence' | 'needs'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */
+/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictSet' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut' | 'influence' | 'needs'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */

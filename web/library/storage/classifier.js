@@ -120,6 +120,7 @@ function methodsOf(engine, copied) {
         return headlines.map((headline, i) => prediction(ids.map((id) => names.get(id) ?? ''), [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]], 0, headline));
       });
     },
+    predictSet: (x, options) => copied((copy) => copy.predictSet(x, options)),
     suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
     leaveOneOut: (options) => ofExamples((copy) => copy.leaveOneOut(options), (one, stored) => ({ ...one, id: stored(one.id) })),
     influence: (options) => ofExamples((copy) => copy.influence(options), (one, stored) => ({ ...one, ids: one.ids.map(stored) })),

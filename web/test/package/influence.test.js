@@ -49,6 +49,22 @@ test('the class of one example needs another one, and is told what it is like', 
   c.dispose();
 });
 
+test('a set has the labels that are not much less probable, and says what it rests on', async () => {
+  const { c } = await mistaught();
+  const query = vector(0, 9).map((v, j) => (v + vector(1, 9)[j]) / 2);
+  const [set, small, large] = await Promise.all([undefined, { coverage: 0.2 }, { coverage: 0.999 }].map((options) => c.predictSet(query, options)));
+  assert.deepEqual(set.prediction, c.predictSync(query));
+  const p = (/** @type {string | null} */ label) => (label === null ? set.prediction.none : set.prediction.probabilities[label]);
+  assert.deepEqual([small.labels, set.labels[0]], [[set.prediction.label], set.prediction.label]);
+  assert.ok(small.labels.length <= set.labels.length && set.labels.length <= large.labels.length && large.labels.length > 1);
+  assert.deepEqual(large.labels, large.labels.toSorted((a, b) => p(b) - p(a)));
+  assert.deepEqual([set.examples, set.borrowed, large.borrowed], [13, false, true]);
+  for (const coverage of [0, 1, Number.NaN, '0.9']) await assert.rejects(c.predictSet(query, { coverage: /** @type {any} */ (coverage) }), refusal('argument'));
+  const empty = await createClassifier();
+  await assert.rejects(empty.predictSet(query), refusal('empty'));
+  for (const x of [c, empty]) x.dispose();
+});
+
 test('it can be stopped, and refuses unknown options', async () => {
   const { c } = await mistaught();
   const controller = new AbortController();

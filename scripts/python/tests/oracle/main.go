@@ -23,6 +23,7 @@ type answers struct {
 	LeaveOneOut [][]float64 `json:"leaveOneOut"`
 	Suggest     []int       `json:"suggest"`
 	Influence   []influence `json:"influence"`
+	Sets        [][]int     `json:"sets"` // places of labels, -1 for none
 	Need        [2]string   `json:"need"`
 }
 
@@ -72,6 +73,11 @@ func ask(session, queries, count string) (a answers, err error) {
 			return a, err
 		}
 		a.Predict = append(a.Predict, append([]float64{p.None}, p.Probabilities...))
+		s, err := c.SetOf(p, 0.9)
+		if err != nil {
+			return a, err
+		}
+		a.Sets = append(a.Sets, s.Labels)
 	}
 	together, err := c.Classify(nil, x, nil)
 	if err != nil {
