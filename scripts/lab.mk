@@ -177,3 +177,10 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) $(KINDS:%=lodo-%) ## accuracy, 
 	@$(BIN)/metaqda merge --json $(LODO)/lodo.json --markdown $(LODO)/lodo.md $(LODO)/most.json $(LODO)/teachable.json
 	$(LODO_EVAL) --protocol open-set --n-way 3 --n-shot 1,5 --n-query 7 --methods metaqda --n-tasks $(TASKS) --json $(LODO)/none.json --markdown $(LODO)/none.md
 	$(LODO_EVAL) --protocol sessions --methods $(LODO_MOST) --n-tasks $(TASKS) --json $(LODO)/sessions.json --markdown $(LODO)/sessions.md
+
+# What a session says of itself: wrong labels, the class that needs another example, sets of labels.
+WHY_TASKS ?= 10
+
+.PHONY: why
+why: $(PRIOR_DATA) $(firstword $(LODO_PRIORS)) $(MODULES) ## wrong labels found, what another example adds, and sets of labels: ten minutes
+	for question in spoiled next sets; do $(GO) run ./scripts/why -prior $(LODO) -tasks $(WHY_TASKS) $$question $(PRIOR_DATA) || exit 1; done

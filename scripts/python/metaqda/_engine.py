@@ -133,7 +133,7 @@ class Engine:
             n = self._call('set', self.handle, float(coverage))
             examples, few, *places = self._numbers(2 + n)
             found.append([int(i) for i in places])
-        return found, int(examples), few == 1
+        return found, int(examples), bool(few)
 
     def classify(self, X):
         """As predict, for rows that are judged together."""

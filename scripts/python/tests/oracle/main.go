@@ -119,7 +119,11 @@ func ask(session, queries, count string) (a answers, err error) {
 	if err != nil {
 		return a, err
 	}
-	a.Need = [2]string{a.Labels[need.Class], a.Labels[need.ConfusedWith]}
+	for i, k := range []int{need.Class, need.ConfusedWith} {
+		if k >= 0 {
+			a.Need[i] = a.Labels[k]
+		}
+	}
 	a.Suggest, err = c.Suggest(nil, x, n, nil)
 	return a, err
 }
