@@ -34,7 +34,8 @@ const leastLogProb = 1e-6
 // and LogProb are exact in the sense of [lda.Classifier.LeaveOutTo]. An example that is the only one
 // of its class is not asked about.
 //
-// ctx and progress are as for Classify. Cost that of
+// Of wrong labels that cost accuracy this order has 80 % among its first three, and an order by
+// LogProb 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of
 // [Classifier.LeaveOneOut], once more for each example found.
 func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]Influence, error) {
 	b, err := c.BeginInfluence(MostInfluence)

@@ -18,7 +18,8 @@ const needPrior = 2
 //
 // D is the mean doubt of all classes; one that cannot be asked about has ½. Confused most is the
 // class k with the largest sum of p_ik over j's examples and of p_ij over k's.
-// ctx and progress are as for Classify. Cost that of [Classifier.LeaveOneOut].
+// The next example of that class adds 1.7 times what one of a random class does
+// (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of [Classifier.LeaveOneOut].
 func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, error) {
 	b, err := c.BeginInfluence(0)
 	if err != nil {

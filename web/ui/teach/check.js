@@ -111,7 +111,7 @@ export class CheckPanel {
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
       ${section(confusions.length, 'Mistakes', () => confusions.map(({ truth, answer, trials }) =>
     this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
-      ${section(spoiling.length || this.#out.length, `${capital(noun())}s that spoil others`, () => html`<p class="small">${spoiling.length
+      ${section(spoiling.length || this.#out.length, `${capital(noun())}s that may spoil others`, () => html`<p class="small">${spoiling.length
     ? 'Possibly in the wrong class. Check that each one shows what its class says.' : review && 'None is left that looks like another class.'}</p>
       <ul class="spoiling">${repeat(spoiling, ({ pictures: [id] }) => id, (one) => this.#spoils(one, name))}
         ${repeat(this.#out, ({ undo }) => undo, (one) => html`<li><p class="small muted">Left out: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”.</p>
