@@ -63,8 +63,7 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 			return err
 		}
 		b.Need = needOf(left, own.Len())
-		found := suspects(left)
-		found = found[:min(len(found), max(0, most), max(first, mostAnswers/max(1, len(left))))]
+		found := suspects(left, min(max(0, most), max(first, mostAnswers/max(1, len(left)))))
 		for i := range found {
 			less, err := own.without(found[i].Examples)
 			if err != nil {
@@ -95,20 +94,27 @@ func (c *Classifier) leaveOut(ctx Context, progress func(done, of int)) (all []L
 	}
 }
 
-// suspects returns the examples to which another class fits better, the worst first.
-func suspects(left []LeftOut) (found []Influence) {
-	for _, x := range left {
+// suspects returns the examples to which another class fits better, at most so many, the worst first.
+func suspects(left []LeftOut, most int) []Influence {
+	like, odds, order := make([]int, len(left)), make([]float64, len(left)), []int(nil)
+	for i := range left {
+		x := &left[i]
 		if x.Alone || x.Probabilities == nil {
 			continue
 		}
 		p := slices.Clone(x.Probabilities)
 		p[x.Class] = -1
-		like := floats.MaxIdx(p)
-		if odds := logOf(p[like]) - logOf(x.Probabilities[x.Class]); like != x.Class && odds > 0 {
-			found = append(found, Influence{LeftOut: x, Like: like, Odds: odds})
+		like[i] = floats.MaxIdx(p)
+		if odds[i] = logOf(p[like[i]]) - logOf(x.Probabilities[x.Class]); odds[i] > 0 {
+			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Influence) int { return cmp.Compare(b.Odds, a.Odds) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(odds[j], odds[i]) })
+	found := make([]Influence, min(len(order), most))
+	for k := range found {
+		i := order[k]
+		found[k] = Influence{LeftOut: left[i], Like: like[i], Odds: odds[i]}
+	}
 	return found
 }
 

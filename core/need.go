@@ -32,7 +32,7 @@ func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, e
 // needOf is [Classifier.Needs] by all examples left out, of the given number of classes.
 func needOf(left []LeftOut, classes int) Need {
 	n, asked, doubts := make([]float64, classes), make([]float64, classes), make([]float64, classes)
-	confused := make(map[[2]int]float64)
+	confused := make([]float64, classes*classes)
 	for i := range left {
 		x := &left[i]
 		n[x.Class]++
@@ -44,7 +44,7 @@ func needOf(left []LeftOut, classes int) Need {
 		for j, p := range x.Probabilities {
 			if j != x.Class {
 				doubts[x.Class] += p / known
-				confused[[2]int{min(j, x.Class), max(j, x.Class)}] += p / known
+				confused[j*classes+x.Class] += p / known
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func needOf(left []LeftOut, classes int) Need {
 	}
 	most = 0
 	for k := range n {
-		if p := confused[[2]int{min(k, need.Class), max(k, need.Class)}]; k != need.Class && p > most {
+		if p := confused[k*classes+need.Class] + confused[need.Class*classes+k]; k != need.Class && p > most {
 			need.ConfusedWith, most = k, p
 		}
 	}
