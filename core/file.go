@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"metaqda/core/anomaly"
 	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
@@ -174,6 +175,8 @@ func (e *Error) Error() string { return e.Message }
 //	example     an unknown example
 //	undo        a step that cannot be undone
 //	argument    an index out of range, or a missing classifier
+//	classes     several classes, where [Classifier.Anomaly] takes one
+//	few         too few examples for [Classifier.Anomaly]
 //	limit       more classes or examples than a classifier holds
 //	memory      more memory than [Classifier.Reserve] grants
 //	empty       no class has an example
@@ -188,6 +191,10 @@ func Code(err error) string {
 		switch e := err.(type) {
 		case *Error:
 			return e.Code
+		case *anomaly.FewError:
+			return "few"
+		case *anomaly.CellsError:
+			return "argument"
 		case *niw.DimensionError:
 			return "dimension"
 		case *niw.ValueError:

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"sync"
 
+	"metaqda/core/anomaly"
 	"metaqda/core/lda"
 	"metaqda/core/model"
 )
@@ -76,8 +77,11 @@ type Classifier struct {
 	version  uint64   // changes with everything that answers depend on
 	moved    bool     // examples changed since columns were standardised
 	journal  journal
-	scores   *scores   // of [Classifier.Scores], nil until they are asked for
-	near     float64   // correlation length when bursts were told last
+	scores   *scores                     // of [Classifier.Scores], nil until they are asked for
+	near     float64                     // correlation length when bursts were told last
+	cells    map[string]*anomaly.Picture // by example, see [Classifier.SetCells]; also of examples that undo brings back
+	normal   *anomaly.Model              // of version normalOf, nil if cells were told since
+	normalOf uint64
 	x        []float64 // scratch of length d
 }
 
@@ -190,7 +194,7 @@ func (c *Classifier) Clone() (*Classifier, error) {
 	other := &Classifier{
 		Name: c.Name, Extractor: c.Extractor, Reserve: c.Reserve, Lazy: c.Lazy,
 		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), folds: make(map[string][]*class, len(c.classes)), examples: maps.Clone(c.examples),
-		behind: c.behind, untold: c.untold, last: c.last, top: c.top, version: c.version, moved: c.moved, near: c.near, x: make([]float64, len(c.x)),
+		behind: c.behind, untold: c.untold, last: c.last, top: c.top, version: c.version, moved: c.moved, near: c.near, cells: maps.Clone(c.cells), normal: c.normal, normalOf: c.normalOf, x: make([]float64, len(c.x)),
 	}
 	if c.lda != nil {
 		other.lda = c.lda.Clone()

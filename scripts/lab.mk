@@ -92,6 +92,20 @@ COMPOSITES ?= 500
 pointing: package $(POINTING:%=$(LAB)/data/%.npz) ## does the map of where an answer comes from lie on the thing: half an hour
 	$(NODE) web/test/bench/pointing.mjs $(LAB)/unpacked $(COMPOSITES)
 
+# Only good ones: cells of the sets that are measured, and of others for the population.
+ANOMALY := steel_defects magnetic_tile pcb_defects textures_dtd10
+ANOMALY_OTHERS := canteen_food coil17 leafsnap20 sign_digits scenes15 playing_cards flowers17 game_sprites chess_pieces spectrogram_spoken_digits
+
+$(LAB)/cells/.made: scripts/embed/cells.mjs $(SITE)/extractor/extractor.json
+	@mkdir -p $(LAB)/unpacked
+	for name in $(ANOMALY) $(ANOMALY_OTHERS); do tar xf $(PICTURES)/$$name.tar -C $(LAB)/unpacked; done
+	$(NODE) $< $(LAB)/unpacked $(@D) $(ANOMALY) $(ANOMALY_OTHERS:%=%:6)
+	touch $@
+
+.PHONY: anomaly
+anomaly: $(LAB)/cells/.made $(MODULES) ## is a picture like a few good ones: AUROC against other scores, ECE, coefficients; a quarter of an hour
+	$(GO) run ./scripts/anomaly -cells $(LAB)/cells $(ANOMALY)
+
 # Near-copies: frames of pictures as a camera takes them, taught without a group.
 BURST_SETS := canteen_food coil17 corel1k flowers17 icon_concepts leafsnap20 magnetic_tile playing_cards scenes15 textures_dtd10
 BURST_TASKS ?= 60

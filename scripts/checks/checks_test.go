@@ -20,7 +20,7 @@ import (
 var layers = []string{
 	"core/test",
 	"core/niw",
-	"core/embed core/lab/metrics core/session core/lab/dataset core/niw/niwtest core/watch",
+	"core/anomaly core/embed core/lab/metrics core/session core/lab/dataset core/niw/niwtest core/watch",
 	"core/lda core/lab/discriminant core/lab/episode core/lab/dataset/datasettest",
 	"core/model",
 	"core core/lab/metatrain core/lab/baseline core/model/modeltest",

@@ -1,0 +1,168 @@
+package metaqda
+
+import (
+	"errors"
+	"maps"
+
+	"metaqda/core/anomaly"
+	"metaqda/core/niw"
+)
+
+// Anomaly says whether a picture is like the examples of the only class.
+type Anomaly struct {
+	Wrong float64   // the probability that something is wrong with it
+	Good  int       // number of examples that it was compared with, frames of a group counted once
+	Cells []float64 // n, how far each cell is from all cells of the examples; 1 for the farthest ones of an example
+}
+
+// keptCells is the largest number of pictures whose cells are kept: with 72 cells of 1280 numbers 1.2 MB.
+const keptCells = 2 * anomaly.Most
+
+// SetCells tells the cells of the picture that an example was made of, for [Classifier.Anomaly]:
+// n vectors of length d, one after the other, whose mean is the vector of the example. 128 bytes
+// of each cell are kept, of the last 64 pictures. They go with their example, and come back with
+// it. Files do not have them.
+//
+// It returns an [Error] with the code "example" for an unknown example and "argument" for cells that
+// are not rows of length d, a *[niw.DimensionError] for another length than that of vectors, and a
+// *[niw.ValueError] for a number that is not finite. Cost 128 n d.
+func (c *Classifier) SetCells(id string, cells []float32, d int) error {
+	defer c.writing()()
+	if c.examples[id] == nil {
+		return &Error{Code: "example", Message: "There is no example with this id: it was removed, or never added."}
+	}
+	p, err := c.describe(cells, d)
+	if err != nil {
+		return err
+	}
+	if c.cells == nil {
+		c.cells = map[string]*anomaly.Picture{}
+	}
+	if c.cells[id] == nil && len(c.cells) >= keptCells {
+		c.dropCells()
+	}
+	c.cells[id], c.normal = p, nil
+	return nil
+}
+
+// dropCells drops the cells of examples that are gone, or else of the first ones of the classes.
+func (c *Classifier) dropCells() {
+	was := len(c.cells)
+	maps.DeleteFunc(c.cells, func(id string, _ *anomaly.Picture) bool { return c.examples[id] == nil })
+	for _, k := range c.classes {
+		for _, x := range k.list() {
+			if len(c.cells) < was {
+				return
+			}
+			delete(c.cells, x.ID)
+		}
+	}
+}
+
+func (c *Classifier) describe(cells []float32, d int) (*anomaly.Picture, error) {
+	if want := c.dim(); d != want && want > 0 && d > 0 {
+		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}
+	}
+	return anomaly.Describe(cells, d)
+}
+
+// WithoutCells returns the ids of the examples of the only class that Anomaly would compare with
+// if their cells were told, none where there is more than one class.
+func (c *Classifier) WithoutCells() []string {
+	defer c.reading()()
+	k := c.only()
+	if k == nil {
+		return nil
+	}
+	all := k.list()
+	var ids []string
+	for _, x := range all[max(0, len(all)-anomaly.Most):] {
+		if c.cells[x.ID] == nil {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}
+
+// only returns the only class with examples, nil if there is none or another one.
+func (c *Classifier) only() (only *class) {
+	for _, k := range c.classes {
+		if k.size == 0 {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = k
+	}
+	return only
+}
+
+// Anomaly says whether a picture is like the examples of the only class with examples: whether it
+// is all right, if these are. cells holds its n cells of length d. Those of the examples must have
+// been told by [Classifier.SetCells]; it compares with the last 32 that were. Package
+// metaqda/core/anomaly has the model. Bad and good are taken to be as frequent.
+//
+// It returns an [Error] with the code "classes" where there are more classes: then ask which one it
+// is. It returns one with the code "few" for fewer than three examples with cells, frames of a group
+// counted once. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and after a
+// change that of [anomaly.Fit].
+func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
+	defer c.writing()()
+	k := c.only()
+	if k == nil && len(c.examples) > 0 {
+		return nil, &Error{Code: "classes", Message: "There is more than one class: ask which of them it is."}
+	}
+	p, err := c.describe(cells, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fitNormal(k); err != nil {
+		return nil, err
+	}
+	a, err := c.normal.Ask(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Anomaly{Wrong: a.Wrong, Good: c.normal.Good(), Cells: a.Cells}, nil
+}
+
+// fitNormal makes the model of the examples of a class, unless nothing has changed.
+func (c *Classifier) fitNormal(k *class) (err error) {
+	if c.normal != nil && c.normalOf == c.version {
+		return nil
+	}
+	if k != nil {
+		if err := c.settle(); err != nil {
+			return err
+		}
+	}
+	good, burst := c.goodOnes(k, true)
+	c.normal, err = anomaly.Fit(good, burst)
+	if few := (*anomaly.FewError)(nil); errors.As(err, &few) {
+		c.normal, err = anomaly.Fit(c.goodOnes(k, false))
+	}
+	c.normalOf = c.version
+	return err
+}
+
+// goodOnes returns the examples of a class whose cells are told, and the burst of each: frames of a
+// group, and where linked is set near-copies too. Things made alike may all be near-copies of each
+// other; then each counts.
+func (c *Classifier) goodOnes(k *class, linked bool) (good []*anomaly.Picture, burst []int) {
+	if k == nil {
+		return nil, nil
+	}
+	for i, u := range k.units {
+		b := i
+		if linked && k.known == len(k.units) {
+			b, _ = c.lda.BurstOf(k.ID, i)
+		}
+		for _, x := range u.frames {
+			if p := c.cells[x.ID]; p != nil {
+				good, burst = append(good, p), append(burst, b)
+			}
+		}
+	}
+	return good, burst
+}

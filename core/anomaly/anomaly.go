@@ -1,0 +1,129 @@
+// Package anomaly tells whether a picture is like a few good ones, from what a network has at each
+// place of it (its cells) before it averages over places. It needs no bad examples. It looks at a
+// picture twice:
+//
+//	y    = h(x̄)/|h(x̄)|,   x̄ = mean of the cells,   h(v) = sign(v) √|v|
+//	E(y) = (y - m)ᵀ (I + RᵀR/s)⁻¹ (y - m)                            the whole picture
+//	z_c  = P x_c/|x_c|
+//	C(z) = mean over the four largest of  min_b |z_c - b|²           its places
+//
+// m is the mean of the K good pictures y_k, and R their residuals y_k - m, K×d. E is the quadratic
+// form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale matrix
+// s I, updated by the good pictures (package niw). s is a tenth of their scatter, so E is close
+// to the distance from the flat that they span. P is a random projection of d numbers to 128, and
+// b runs over the cells of all good pictures: PatchCore's distance (Roth et al., Towards Total
+// Recall in Industrial Anomaly Detection, 2022), with the mean of four cells for the largest.
+//
+// Each good picture is left out in turn and asked about. Its E_k and C_k say how far good ones lie:
+//
+//	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
+//	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
+//
+// σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
+// The coefficients are the population's: logistic regression on sets of pictures, where half of
+// those asked about are bad (core/lab/experiment/RESULTS.md). Few good pictures say little of how
+// far the next one lies, so the probability rests on the population then.
+//
+// The package is not for small flaws of a tenth of a picture's side or less: the cells of the
+// page's network see a sixth of it.
+package anomaly
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"metaqda/core/niw"
+)
+
+const (
+	// Fewest good pictures that are asked about: with two, leaving one out leaves nothing that varies.
+	Fewest = 3
+	// Most good pictures that are compared with. Beyond, asking would cost more than the network does.
+	Most = 32
+
+	size     = 128 // numbers of a cell that are kept, of 8 bits
+	largest  = 0.5 // of these numbers; their standard deviation is .09
+	farthest = 4   // cells that count
+	weight   = 10  // of the residuals against the prior: s is the scatter over it
+	least    = 1e-9
+)
+
+// Picture is what is kept of a picture: 128 bytes for each cell, and its mean. It does not change.
+type Picture struct {
+	mean  []float64 // y, length one
+	cells []int8    // n vectors of size numbers
+}
+
+// CellsError reports cells that are not those of the other pictures.
+type CellsError struct{ Message string }
+
+// Error returns the message.
+func (e *CellsError) Error() string { return e.Message }
+
+// FewError reports too few good pictures.
+type FewError struct{ Got int }
+
+// Error returns a sentence with the remedy.
+func (e *FewError) Error() string {
+	return "Whether one is all right can be told from " + strconv.Itoa(Fewest) + " good examples on, and there are " + strconv.Itoa(e.Got) + ": add more."
+}
+
+// Describe returns what is kept of a picture. cells holds n vectors of length d, one after the
+// other. It returns a *[CellsError] if they are not, and a *[niw.ValueError] for a number that is
+// not finite. Cost 128 n d.
+func Describe(cells []float32, d int) (*Picture, error) {
+	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
+		return nil, &CellsError{"There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}
+	}
+	n := len(cells) / d
+	mean, all := make([]float64, d), make([]float64, len(cells))
+	for i, v := range cells {
+		all[i] = float64(v)
+		mean[i%d] += float64(v) / float64(n)
+	}
+	if err := niw.CheckVector("cell", all, len(all)); err != nil {
+		return nil, err
+	}
+	for i, v := range mean {
+		mean[i] = math.Copysign(math.Sqrt(math.Abs(v)), v)
+	}
+	unit(mean)
+	for c := range n {
+		unit(all[c*d : (c+1)*d])
+	}
+	p := &Picture{mean: mean, cells: make([]int8, n*size)}
+	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, n*size)}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: n, Cols: d, Stride: d, Data: all}, projection(d), 0, z)
+	for i, v := range z.Data {
+		p.cells[i] = int8(math.Round(127 / largest * max(-largest, min(v, largest))))
+	}
+	return p, nil
+}
+
+// Bytes returns how much memory a picture takes.
+func (p *Picture) Bytes() int { return 8*len(p.mean) + len(p.cells) }
+
+// fits reports whether two pictures are of one network.
+func (p *Picture) fits(q *Picture) bool {
+	return len(p.mean) == len(q.mean) && len(p.cells) == len(q.cells)
+}
+
+// unit scales x to length one; zero stays zero.
+func unit(x []float64) {
+	top := 0.0
+	for _, v := range x {
+		top = max(top, math.Abs(v))
+	}
+	if top == 0 {
+		return
+	}
+	sum := 0.0
+	for i := range x {
+		x[i] /= top
+		sum += x[i] * x[i]
+	}
+	blas64.Scal(1/math.Sqrt(sum), blas64.Vector{N: len(x), Data: x, Inc: 1})
+}

@@ -1,0 +1,250 @@
+package anomaly
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+	"metaqda/core/test"
+)
+
+const d, n = 60, 12
+
+// texture is a picture whose cells are drawn around one of two prototypes.
+func texture(rng *rand.Rand, of int) []float32 {
+	cells := make([]float32, n*d)
+	for i := range cells {
+		if i%d%2 == of {
+			cells[i] = 1 + float32(rng.NormFloat64()*0.2)
+		} else {
+			cells[i] = float32(math.Abs(rng.NormFloat64() * 0.1))
+		}
+	}
+	return cells
+}
+
+func fitted(t *testing.T, rng *rand.Rand, k int) *Model {
+	good, burst := make([]*Picture, k), make([]int, k)
+	for i := range good {
+		good[i], burst[i] = test.Must(Describe(texture(rng, 0), d))(t), i
+	}
+	return test.Must(Fit(good, burst))(t)
+}
+
+func TestGoodOnesAreRightAndOthersWrong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 37))
+	m := fitted(t, rng, 6)
+	sum := 0.0
+	for range 20 {
+		sum += test.Must(m.Ask(test.Must(Describe(texture(rng, 0), d))(t)))(t).Wrong / 20
+		if a := test.Must(m.Ask(test.Must(Describe(texture(rng, 1), d))(t)))(t); !(a.Wrong > 0.9) {
+			t.Errorf("another texture is wrong with probability %v", a.Wrong)
+		}
+	}
+	if !(sum < 0.5) {
+		t.Errorf("other good ones are wrong with probability %v in the mean", sum)
+	}
+}
+
+func TestASpotStandsOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 37))
+	m := fitted(t, rng, 6)
+	for at := range n {
+		cells := texture(rng, 0)
+		whole := test.Must(m.Ask(test.Must(Describe(cells, d))(t)))(t)
+		copy(cells[at*d:(at+1)*d], texture(rng, 1))
+		spot := test.Must(m.Ask(test.Must(Describe(cells, d))(t)))(t)
+		for c, v := range spot.Cells {
+			if (c == at) != (v > 1.5) {
+				t.Errorf("with a spot at %d cell %d lies %v from good ones", at, c, v)
+			}
+		}
+		if !(spot.Place > whole.Place && spot.Whole > whole.Whole && spot.Wrong > whole.Wrong) {
+			t.Errorf("a spot makes %v of %v", spot, whole)
+		}
+	}
+}
+
+// The quadratic form is that of the full matrix, which is never formed.
+func TestDistanceEqualsTheDenseOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 37))
+	for _, k := range []int{2, 3, 7} {
+		good := make([]*Picture, k)
+		x := mat.NewDense(k, d, nil)
+		for i := range good {
+			good[i] = test.Must(Describe(texture(rng, i%2), d))(t)
+			x.SetRow(i, good[i].mean)
+		}
+		mean := mat.NewVecDense(d, nil)
+		for i := range d {
+			mean.SetVec(i, mat.Sum(x.ColView(i))/float64(k))
+		}
+		scatter := 0.0
+		for i := range k {
+			row := mat.VecDenseCopyOf(x.RowView(i))
+			row.SubVec(row, mean)
+			x.SetRow(i, row.RawVector().Data)
+			scatter += mat.Dot(row, row) / float64(k-1)
+		}
+		s := scatter / weight
+		var a mat.Dense
+		a.Mul(x.T(), x)
+		a.Scale(1/s, &a)
+		for i := range d {
+			a.Set(i, i, a.At(i, i)+1)
+		}
+		y := test.Must(Describe(texture(rng, 1), d))(t).mean
+		q := mat.NewVecDense(d, nil)
+		q.SubVec(mat.NewVecDense(d, y), mean)
+		var solved mat.VecDense
+		test.OK(t, solved.SolveVec(&a, q))
+		if got, want := newSpan(good).distance(y), mat.Dot(q, &solved); !(math.Abs(got-want) < 1e-9*want) {
+			t.Errorf("%d good ones: %v in place of %v", k, got, want)
+		}
+	}
+}
+
+// The distances of the kept numbers are close to those of the cells of length one.
+func TestKeptCellsLieAsFarAsCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 37))
+	good := texture(rng, 0)
+	m := fitted(t, rng, 3)
+	p := test.Must(Describe(good, d))(t)
+	m.cells.Data = m.cells.Data[:0]
+	for _, q := range m.good {
+		for _, v := range q.cells {
+			m.cells.Data = append(m.cells.Data, float64(v))
+		}
+	}
+	for c, got := range m.nearest(p, nil) {
+		want := math.Inf(1)
+		for _, q := range m.good {
+			for b := range n {
+				sum := 0.0
+				for i := range size {
+					v := float64(p.cells[c*size+i]) - float64(q.cells[b*size+i])
+					sum += v * v
+				}
+				want = min(want, sum*largest*largest/127/127)
+			}
+		}
+		if !(math.Abs(got-want) < 1e-9) {
+			t.Errorf("cell %d lies %v from the nearest, not %v", c, got, want)
+		}
+	}
+	// And the projection keeps lengths.
+	for c := range n {
+		sum := 0.0
+		for _, v := range p.cells[c*size : (c+1)*size] {
+			sum += float64(v) * float64(v) * largest * largest / 127 / 127
+		}
+		if !(math.Abs(sum-1) < 0.3) {
+			t.Errorf("cell %d has the squared length %v", c, sum)
+		}
+	}
+}
+
+func TestFramesOfABurstAreLeftOutTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 37))
+	var good []*Picture
+	var apart, bursts []int
+	for i := range 4 {
+		p := test.Must(Describe(texture(rng, 0), d))(t)
+		good, apart, bursts = append(good, p, p), append(apart, 2*i, 2*i+1), append(bursts, i, i)
+	}
+	x := test.Must(Describe(texture(rng, 0), d))(t)
+	twice := test.Must(test.Must(Fit(good, apart))(t).Ask(x))(t)
+	m := test.Must(Fit(good, bursts))(t)
+	once := test.Must(m.Ask(x))(t)
+	if m.Good() != 4 {
+		t.Errorf("%d bursts are counted", m.Good())
+	}
+	if !(once.Wrong < 0.5 && twice.Wrong > 0.9) {
+		t.Errorf("a good one is wrong with probability %v, and %v if copies are taken for other things", once.Wrong, twice.Wrong)
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 37))
+	for _, cells := range [][]float32{nil, make([]float32, d+1)} {
+		_, err := Describe(cells, d)
+		test.Refused[*CellsError](t, err, "cells that are no rows")
+	}
+	_, err := Describe([]float32{1, float32(math.NaN())}, 2)
+	test.Refused[*niw.ValueError](t, err, "a cell that is not a number")
+	p := test.Must(Describe(texture(rng, 0), d))(t)
+	_, err = Fit([]*Picture{p, p, p}, []int{0, 0, 1})
+	if few := (*FewError)(nil); !errors.As(err, &few) || few.Got != 2 {
+		t.Errorf("two bursts: %v", err)
+	}
+	other := test.Must(Describe(make([]float32, 6*n), 6))(t)
+	_, err = Fit([]*Picture{p, p, other}, []int{0, 1, 2})
+	test.Refused[*CellsError](t, err, "cells of two networks")
+	_, err = fitted(t, rng, 3).Ask(other)
+	test.Refused[*CellsError](t, err, "cells of another network")
+}
+
+// Pictures all alike, black ones and numbers as large as they get have finite answers.
+func TestDegeneratePictures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 37))
+	black, huge := make([]float32, n*d), make([]float32, n*d)
+	for i := range huge {
+		huge[i] = math.MaxFloat32
+	}
+	same := texture(rng, 0)
+	all := [][]float32{black, huge, same}
+	for _, shown := range all {
+		p := test.Must(Describe(shown, d))(t)
+		m := test.Must(Fit([]*Picture{p, p, p, p}, []int{0, 1, 2, 3}))(t)
+		for _, asked := range all {
+			a := test.Must(m.Ask(test.Must(Describe(asked, d))(t)))(t)
+			for _, v := range append(a.Cells, a.Wrong, a.Whole, a.Place) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Errorf("an answer has %v", v)
+				}
+			}
+			if !(a.Wrong >= 0 && a.Wrong <= 1) {
+				t.Errorf("wrong with probability %v", a.Wrong)
+			}
+		}
+	}
+}
+
+// BenchmarkAsk is of ten good pictures of two views of 36 cells.
+func BenchmarkAsk(b *testing.B) {
+	rng := rand.New(rand.NewPCG(8, 37))
+	draw := func() []float32 {
+		cells := make([]float32, 72*1280)
+		for i := range cells {
+			cells[i] = max(0, rng.Float32()-0.5)
+		}
+		return cells
+	}
+	var good []*Picture
+	var burst []int
+	for i := range 10 {
+		good, burst = append(good, test.Must(Describe(draw(), 1280))(b)), append(burst, i)
+	}
+	m := test.Must(Fit(good, burst))(b)
+	x := draw()
+	b.Run("describe", func(b *testing.B) {
+		for b.Loop() {
+			test.Must(Describe(x, 1280))(b)
+		}
+	})
+	p := test.Must(Describe(x, 1280))(b)
+	b.Run("ask", func(b *testing.B) {
+		for b.Loop() {
+			test.Must(m.Ask(p))(b)
+		}
+	})
+	b.Run("fit", func(b *testing.B) {
+		for b.Loop() {
+			test.Must(Fit(good, burst))(b)
+		}
+	})
+}

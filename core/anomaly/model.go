@@ -1,0 +1,189 @@
+package anomaly
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Model is what K good pictures say. [Fit] makes it. Several goroutines may ask it at once.
+type Model struct {
+	good     []*Picture
+	bursts   int
+	whole    *span
+	cells    blas64.General // of all good pictures, whole numbers of a byte
+	lnE, lnC spread         // of the good pictures
+}
+
+// Answer is what a [Model] says of a picture.
+type Answer struct {
+	Wrong float64   // p(wrong), in [0, 1]
+	Whole float64   // u, how much farther than good pictures the whole one lies, in standard deviations
+	Place float64   // v, the same of its places
+	Cells []float64 // n, min_b |z_c - b|² of each cell, over what good pictures have at their farthest ones
+}
+
+// Fit returns the model of good pictures, which it keeps, of the last [Most] where there are more.
+// burst has a number for each: pictures of one burst are nearly the same, so they are left out
+// together, and K is the number of bursts. It returns a *[FewError] for fewer than [Fewest]
+// bursts, and a *[CellsError] if the pictures are not of one network. Cost 128 (N n)² + N³ + N² d,
+// for N pictures of n cells.
+func Fit(good []*Picture, burst []int) (*Model, error) {
+	if len(burst) != len(good) {
+		panic("anomaly: bursts of wrong length")
+	}
+	from := max(0, len(good)-Most)
+	good, burst = slices.Clone(good[from:]), burst[from:]
+	frames := map[int][]*Picture{}
+	for k, p := range good {
+		frames[burst[k]] = append(frames[burst[k]], p)
+	}
+	if len(frames) < Fewest {
+		return nil, &FewError{len(frames)}
+	}
+	for _, p := range good {
+		if !p.fits(good[0]) {
+			return nil, errOther
+		}
+	}
+	m := &Model{good: good, bursts: len(frames), whole: newSpan(good)}
+	n := len(good[0].cells)
+	m.cells = blas64.General{Rows: len(good) * n / size, Cols: size, Stride: size, Data: make([]float64, len(good)*n)}
+	for k, p := range good {
+		for i, v := range p.cells {
+			m.cells.Data[k*n+i] = float64(v)
+		}
+	}
+	for _, b := range slices.Sorted(maps.Keys(frames)) {
+		left := frames[b]
+		var others []*Picture
+		asked := make([]bool, len(good))
+		for k, p := range good {
+			if asked[k] = burst[k] != b; asked[k] {
+				others = append(others, p)
+			}
+		}
+		s, share := newSpan(others), 1/float64(len(frames)*len(left))
+		for _, p := range left {
+			m.lnE.add(share, logOf(s.distance(p.mean)))
+			m.lnC.add(share, logOf(places(m.nearest(p, asked))))
+		}
+	}
+	return m, nil
+}
+
+var errOther = &CellsError{"These cells are not of the network that the good examples are of: use one network for all."}
+
+// Ask says whether a picture is like the good ones. It returns a *[CellsError] for cells of another
+// network. Cost 128 K n² + K d, for K good pictures of n cells.
+func (m *Model) Ask(p *Picture) (*Answer, error) {
+	if !p.fits(m.good[0]) {
+		return nil, errOther
+	}
+	a := &Answer{Cells: m.nearest(p, nil)}
+	a.Whole = m.lnE.of(logOf(m.whole.distance(p.mean)), m.bursts)
+	a.Place = m.lnC.of(logOf(places(a.Cells)), m.bursts)
+	a.Wrong = 1 / (1 + math.Exp(-floats.Dot(population, m.Terms(a))))
+	floats.Scale(math.Exp(-m.lnC.mean), a.Cells)
+	return a, nil
+}
+
+// Good returns K, the number of bursts that a picture is compared with.
+func (m *Model) Good() int { return m.bursts }
+
+func logOf(v float64) float64 { return math.Log(max(v, least)) }
+
+// places returns C of the distances of cells.
+func places(nearest []float64) float64 {
+	sorted := slices.Sorted(slices.Values(nearest))
+	top := sorted[max(0, len(sorted)-farthest):]
+	return floats.Sum(top) / float64(len(top))
+}
+
+// nearest returns min_b |z_c - b|² of each cell of a picture, b of the good pictures asked, all
+// for nil.
+func (m *Model) nearest(p *Picture, asked []bool) []float64 {
+	n := len(p.cells) / size
+	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, len(p.cells))}
+	for i, v := range p.cells {
+		z.Data[i] = float64(v)
+	}
+	inner := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	dst := make([]float64, n)
+	for c := range dst {
+		dst[c] = math.Inf(1)
+	}
+	for k := range m.good {
+		if asked != nil && !asked[k] {
+			continue
+		}
+		b := blas64.General{Rows: n, Cols: size, Stride: size, Data: m.cells.Data[k*n*size : (k+1)*n*size]}
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, z, b, 0, inner)
+		for i := range n {
+			length := square(b.Data[i*size : (i+1)*size])
+			for c := range dst {
+				dst[c] = min(dst[c], length-2*inner.Data[c*n+i])
+			}
+		}
+	}
+	const step = largest / 127 // of a number of 8 bits
+	for c := range dst {
+		dst[c] = max(0, dst[c]+square(z.Data[c*size:(c+1)*size])) * step * step
+	}
+	return dst
+}
+
+func square(x []float64) float64 {
+	v := blas64.Vector{N: len(x), Data: x, Inc: 1}
+	return blas64.Dot(v, v)
+}
+
+// span holds m, R and the Cholesky factor of s I + R Rᵀ, K×K.
+type span struct {
+	mean   []float64
+	r      blas64.General
+	factor blas64.Triangular
+	exact  bool // the pictures differ
+}
+
+func newSpan(good []*Picture) *span {
+	k, d := len(good), len(good[0].mean)
+	s := &span{mean: make([]float64, d), r: blas64.General{Rows: k, Cols: d, Stride: d, Data: make([]float64, k*d)}}
+	for _, p := range good {
+		floats.AddScaled(s.mean, 1/float64(k), p.mean)
+	}
+	scatter := 0.0
+	for i, p := range good {
+		row := s.r.Data[i*d : (i+1)*d]
+		floats.SubTo(row, p.mean, s.mean)
+		scatter += square(row) / float64(k-1)
+	}
+	gram := blas64.Symmetric{Uplo: blas.Lower, N: k, Stride: k, Data: make([]float64, k*k)}
+	blas64.Syrk(blas.NoTrans, 1, s.r, 0, gram)
+	for i := range k {
+		gram.Data[i*k+i] += scatter/weight + least*least
+	}
+	s.factor, s.exact = lapack64.Potrf(gram)
+	return s
+}
+
+// distance returns E of y. By Woodbury's identity it needs a matrix of size K alone:
+//
+//	E = q'q - (R q)ᵀ (s I + R Rᵀ)⁻¹ (R q),   q = y - m
+func (s *span) distance(y []float64) float64 {
+	q := make([]float64, len(y))
+	floats.SubTo(q, y, s.mean)
+	e := square(q)
+	if !s.exact {
+		return e
+	}
+	v := blas64.Vector{N: s.r.Rows, Data: make([]float64, s.r.Rows), Inc: 1}
+	blas64.Gemv(blas.NoTrans, 1, s.r, blas64.Vector{N: len(q), Data: q, Inc: 1}, 0, v)
+	blas64.Trsv(blas.NoTrans, s.factor, v)
+	return max(0, e-square(v.Data))
+}

@@ -1,0 +1,33 @@
+package anomaly
+
+import "math"
+
+// population holds the coefficients of [Model.Terms], fitted by `make anomaly`.
+var population = []float64{0.43, -0.5, 0.08, 0.42, 0.21, 0.2}
+
+// Terms returns what p(wrong) is a logistic function of: 1, ln K, u, v, u ln K and v ln K.
+func (m *Model) Terms(a *Answer) []float64 {
+	k := math.Log(float64(m.bursts))
+	return []float64{1, k, a.Whole, a.Place, a.Whole * k, a.Place * k}
+}
+
+const (
+	usual  = 0.12 // variance of ln E_k and of ln C_k, in the mean of all sets
+	counts = 5    // good pictures that it counts as
+)
+
+// spread is the mean and the mean square of the scores of good pictures.
+type spread struct{ mean, square float64 }
+
+// add adds a score that counts so much; all count one together.
+func (s *spread) add(share, score float64) {
+	s.mean += share * score
+	s.square += share * score * score
+}
+
+// of returns how many standard deviations a score lies above the mean of n. The standard deviation
+// is shrunk to that of the population.
+func (s *spread) of(score float64, n int) float64 {
+	own, k := max(0, s.square-s.mean*s.mean), float64(n)
+	return (score - s.mean) / math.Sqrt((counts*usual+k*own)/(counts+k))
+}
