@@ -73,6 +73,13 @@ func (p *page) methods() map[string]bridge.Method {
 		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
 			return p.Explain(cells, d, class, against)
 		}, "cells, length of a cell, id of the class, id of the other class", "score", "rest", "cells")),
+		"withoutCells": ready(bind(p.WithoutCells, "", "classId", "exampleIds")),
+		"setCells": ready(bind(func(example string, cells bridge.Numbers, d int) error {
+			return p.SetCells(example, cells, d)
+		}, "id of the example, cells, length of a cell")),
+		"anomaly": ready(bind(func(cells bridge.Numbers, d int) (float64, int, []float64, error) {
+			return p.Anomaly(cells, d)
+		}, "cells, length of a cell", "wrong", "good", "cells")),
 		"leaveOut":  ready(bind(p.LeaveOut, "number of the example")),
 		"influence": waiting(bind(p.Influence, "")),
 

@@ -128,6 +128,33 @@ func Explain(h, n, d, class, against int32) int32 {
 	})
 }
 
+// SetCells tells the n cells of d numbers of the picture that an example was made of, for [Anomaly].
+// The example's id follows, m bytes. It returns 0.
+//
+//go:wasmexport mq_set_cells
+func SetCells(h, n, d, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		return 0, c.SetCells(text(4*n*d, m), vector(n*d), int(d))
+	})
+}
+
+// Anomaly says whether a picture of n cells of d numbers is like the examples of the only class,
+// whose cells [SetCells] told. The answer has the probability that something is wrong with it, the
+// number of examples it was compared with, and how far each cell is from good ones. It returns
+// how many numbers that are.
+//
+//go:wasmexport mq_anomaly
+func Anomaly(h, n, d int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		a, err := c.Anomaly(vector(n*d), int(d))
+		if err != nil {
+			return 0, err
+		}
+		state.answer = append(append(state.answer[:0], a.Wrong, float64(a.Good)), a.Cells...)
+		return int32(len(state.answer)), nil
+	})
+}
+
 // Classify asks about n vectors of d numbers, judged together. It returns the number of a job, which
 // [Step] answers: for each vector the numbers of [Predict] and those of [Decide]. The headlines are
 // the reply, a line each.

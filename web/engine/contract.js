@@ -154,6 +154,11 @@
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
  * @property {(cells: Float32Array, dimension: number, classId: string, against: string) => Promise<{score: number, rest: number, cells: number[]}>} explain
  *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id
+ * @property {() => Promise<{classId: string, exampleIds: string[]}>} withoutCells the only class, and which of its examples `anomaly` lacks
+ *   the cells of; none where there are more classes
+ * @property {(exampleId: string, cells: Float32Array, dimension: number) => Promise<unknown>} setCells tells the cells of an example
+ * @property {(cells: Float32Array, dimension: number) => Promise<{wrong: number, good: number, cells: number[]}>} anomaly whether a picture
+ *   is like the examples of the only class: the probability that something is wrong with it, and how far each cell is from good ones
  * @property {(index: number) => Promise<Trial|null>} leaveOut predicts one example by a session without it; null
  *   beyond the last
  * @property {() => Promise<Review|null>} influence which examples spoil others, and which class needs another one; null if the

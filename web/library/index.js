@@ -10,6 +10,7 @@ export { MetaqdaError } from '../base/remote.js';
 /** @typedef {import('./classifier/options.js').Need} Need */
 /** @typedef {import('./classifier/options.js').PredictedSet} PredictedSet */
 /** @typedef {import('./classifier/options.js').Explanation} Explanation */
+/** @typedef {import('./classifier/options.js').Anomaly} Anomaly */
 /** @typedef {import('../extractor/session.js').Cells} Cells */
 /** @typedef {import('./classifier/options.js').BatchOptions} BatchOptions */
 /** @typedef {import('./classifier/watch.js').Watch} Watch */

@@ -11,7 +11,7 @@ import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
-/** @import {BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, PredictedSet, Prediction} from './options.js' */
+/** @import {Anomaly, BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, PredictedSet, Prediction} from './options.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
@@ -269,6 +269,35 @@ export class Classifier {
     const at = engine.answer();
     const [score, rest, ...parts] = engine.doubles.subarray(at, at + n);
     return { label, against, score, rest, views: byView(parts, cells.views) };
+  }
+
+  /**
+   * Tells the places of the picture that an example was made of, so that `anomaly` can compare with them. 128 bytes of
+   * each are kept, of the last 64 pictures; files do not have them.
+   *
+   * @param {string} id of the example @param {Cells} cells what the method `cells` of an extractor answers
+   */
+  setCells(id, cells) {
+    const { values, dimension } = checkCells(cells);
+    const [m] = this.#engine.write(values, text(id, 'id'));
+    this.#call('mq_set_cells', values.length / dimension, dimension, m);
+  }
+
+  /**
+   * Whether a picture is like the examples of the only class: whether it is all right, if these are. It takes three
+   * examples whose cells are told.
+   *
+   * @param {Cells} cells
+   * @returns {Anomaly}
+   */
+  anomaly(cells) {
+    const { values, dimension } = checkCells(cells);
+    const engine = this.#engine;
+    engine.write(values);
+    const n = this.#call('mq_anomaly', values.length / dimension, dimension);
+    const at = engine.answer();
+    const [wrong, good, ...parts] = engine.doubles.subarray(at, at + n);
+    return { wrong, good, views: byView(parts, cells.views) };
   }
 
   /** Watches a stream of predictions, such as those of a camera, and says what comes and goes. @param {WatchOptions} [options] @returns {Watch} */

@@ -84,6 +84,14 @@ import { isFile } from '../files.js';
  * @property {(import('../../extractor/session.js').View & {values: Float64Array})[]} views what each cell adds to `score`, row by row
  */
 
+/**
+ * @typedef {object} Anomaly whether a picture is like the examples of the only class
+ * @property {number} wrong the probability that something is wrong with it, if half of all pictures are bad
+ * @property {number} good number of examples that it was compared with
+ * @property {(import('../../extractor/session.js').View & {values: Float64Array})[]} views how far each cell is from all
+ *   cells of the examples, row by row; 1 for the farthest ones of an example
+ */
+
 /** @typedef {{signal?: AbortSignal}} CallOptions */
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 

@@ -102,6 +102,15 @@ function methodsOf(engine, copied) {
       const { score, rest, cells: parts } = await engine.explain(values, dimension, of?.class ?? '', to?.class ?? '');
       return { label: nameOf(of), against: nameOf(to), score, rest, views: byView(parts, cells.views) };
     },
+    async setCells(id, cells) {
+      const { values, dimension } = checkCells(cells);
+      await engine.setCells(id, values, dimension);
+    },
+    async anomaly(cells) {
+      const { values, dimension } = checkCells(cells);
+      const { wrong, good, cells: parts } = await engine.anomaly(values, dimension);
+      return { wrong, good, views: byView(parts, cells.views) };
+    },
     async predictMany(all, { signal }) {
       const answers = [];
       for (const x of all) {

@@ -28,14 +28,14 @@ const GIVEN = `
   const vectorOf = (k) => Float32Array.from({ length: 8 }, (_, j) => 1 + Math.sin((k + 1) * (j + 1)));
   const [vector, x, batch, thumbnail, revision] = [vectorOf(0), vectorOf(1), [2, 3, 4, 5, 6].map(vectorOf), new Uint8Array(9), 0];
   const extractor = { cells: async () => ({ embedding: vector, values: vector, views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 1 }], width: 1, height: 1 }) };
-  const picture = {};
+  const [picture, goodOnes] = [{}, [1, 2, 3]];
   const [onProgress, show, { signal }] = [() => {}, () => {}, new AbortController()];`;
 const C = "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); await c.addExample([8, 1, 1, 7, 2, 1, 1, 3], 'pen'); let asked = ''; const ask = (text) => { asked = text; };";
 
 test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [11, 7]);
+  assert.deepEqual([all.length, run.length], [12, 8]);
   for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), ['done'], code);
 });
 
