@@ -99,7 +99,8 @@ class Contract(Case):
         before = c.predict_proba(X)
         self.refused('label', 'rename', c.partial_fit, X[:1], ['CAT'])
         self.refused('value', 'NaN', c.partial_fit, np.full((1, 1280), np.nan), ['new'])
-        np.testing.assert_array_equal(c.predict_proba(X), before)
+        # After many answers the engine computes scores by weights, which changes the last bits.
+        np.testing.assert_allclose(c.predict_proba(X), before, rtol=0, atol=1e-12)
         self.assertNotIn('new', c.classes_)
 
     def test_a_session_under_an_unknown_prior_needs_it(self):
@@ -123,7 +124,7 @@ class Contract(Case):
         for t in threads:
             t.join()
         for i in range(6):
-            np.testing.assert_array_equal(got[i], want)
+            np.testing.assert_allclose(got[i], want, rtol=0, atol=1e-12)
 
     def test_a_call_releases_the_lock_of_the_interpreter(self):
         c, X, _ = taught(prior='pictures')
