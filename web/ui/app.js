@@ -20,6 +20,7 @@ import { knowClassesBy } from './teach/correct.js';
 import { LargerView } from './teach/larger.js';
 import { workOffline } from '../offline/index.js';
 import { Reader } from './sessions/reader.js';
+import { oddBy } from './recognise/good.js';
 import { Recogniser } from './recognise/recognise.js';
 import { Samples } from './teach/samples.js';
 import { fileName, SessionsDialog } from './sessions/sessions.js';
@@ -210,7 +211,7 @@ async function build(engine, reader) {
   const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
   const then = new Then({ change: (sets) => changes.step(async () => { for (const [id, actions] of sets) await engine.setActions(id, actions); }), form: (parts) => new ThenForm(parts) });
   const recogniser = new Recogniser({
-    kinds, engine, seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
+    kinds, engine, odd: oddBy({ engine, kinds }), seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     teaching: {
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, kinds.now, id, await open());

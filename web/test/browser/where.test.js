@@ -53,7 +53,7 @@ test('the lines are around the thing that the answer names, and follow the answe
 }));
 
 test('a class that is gone is not outlined', () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles.slice(0, 2)); // of three examples of one class it says whether the picture is all right
   await recognise(page, sample('fluent-emoji-flat', 'cat'));
   await page.getByRole('button', { name: 'Where', exact: true }).click();
   await outlined(page, '“Cat”');

@@ -5,6 +5,7 @@ import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
+import { Good } from './good.js';
 import { Pieces } from './pieces.js';
 import { Where } from './where.js';
 import { CorrectBar, NONE } from '../teach/correct.js';
@@ -23,6 +24,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same one of these examples that shows the same thing held still, or undefined
  */
 
+/** @typedef {import('../teach/correct.js').Named & {examples?: readonly unknown[]}} Taught */
 /** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, cells: Cells|null, open: () => Promise<Sample>}} Found */
 
 /**
@@ -55,18 +57,18 @@ export class Recogniser {
   /** Examples made of the shown sample, or in this live view. Removed ones stay listed, since undo may bring them back. @type {string[]} */
   #taught = [];
   #none = false;
-  #classes = /** @type {readonly import('../teach/correct.js').Named[]} */ ([]);
+  #classes = /** @type {readonly Taught[]} */ ([]);
   /** What the last live answer was about. @type {import('../kinds/index.js').Look|null} */
   #last = null;
   /** The last two answers of the live view: the one of the frame before, and the one announced last. */
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen}} parts
+   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen, odd?: (open: () => Promise<Sample>) => Promise<import('./good.js').Odd|null>}} parts
    *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
-   *   `seen` gets all that is recognised
+   *   `seen` gets all that is recognised; `odd` says whether a picture is like the examples of the only class, null where that cannot be told
    */
-  constructor({ kinds, engine, teaching, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen }) {
+  constructor({ kinds, engine, teaching, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen, odd }) {
     this.kinds = kinds;
     this.engine = engine;
     this.teaching = teaching;
@@ -85,6 +87,8 @@ export class Recogniser {
     this.where = new Where(engine);
     byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
     byId('where', HTMLElement).append(this.where.element);
+    this.good = new Good({ odd });
+    this.verdict.after(this.good.element);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
     this.liveButton = byId('live-button', HTMLButtonElement);
@@ -171,27 +175,27 @@ export class Recogniser {
     const answer = await this.engine.show(embedding);
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
-    void this.where.show(answer && cells && { cells, answer });
-    this.seen.answer(answer);
     this.#shown = embedding && open;
+    void this.#judge(answer, cells).catch((error) => complain(this.error, sentence(error)));
+    this.seen.answer(answer);
     this.#showBar();
     this.onAsked(embedding);
   }
 
-  /** @param {readonly import('../teach/correct.js').Named[]} classes that are taught */
+  /** @param {readonly Taught[]} classes that are taught */
   follow(classes) {
     this.#classes = classes;
     void this.pieces.again().catch(() => {}); // the page says elsewhere why there is no answer
-    void this.#whereAgain().catch(() => {});
+    this.good.follow(classes);
+    const cells = this.#cells;
+    if (cells) void this.engine.predict(cells.embedding).then((answer) => this.#judge(answer, cells)).catch(() => {});
     this.#showBar();
   }
 
-  /** Says where the answer comes from by the classes that there are now. */
-  async #whereAgain() {
-    const cells = this.#cells;
-    if (!cells) return;
-    const answer = await this.engine.predict(cells.embedding);
-    if (cells === this.#cells) await this.where.show(answer && { cells, answer });
+  /** Says whether the shown picture is all right, and where the answer comes from. @param {Prediction|null} answer @param {Cells|null} cells */
+  async #judge(answer, cells) {
+    const odd = await this.good.judge(cells && this.#shown, () => cells === this.#cells);
+    if (cells === this.#cells) await this.where.show(answer && cells && { cells, answer, odd });
   }
 
   /** The example made of the shown sample, if it is still taught. In live view this is looked up at each press. */
@@ -282,6 +286,7 @@ export class Recogniser {
     this.#cells = null;
     this.where.mirrored = false;
     void this.where.show(null);
+    this.good.show(null);
     this.#taught = [];
     this.#none = false;
     this.bar.reset();
@@ -356,7 +361,7 @@ export class Recogniser {
 
   /** @param {Source} source */
   async #look(source) {
-    const look = await source.look(this.where.on);
+    const look = await source.look(this.where.on && !this.good.on);
     if (this.#source !== source) return;
     const live = await this.engine.frame(look.embedding, this.seen.perHour);
     if (this.#source !== source) return;
@@ -364,7 +369,10 @@ export class Recogniser {
     this.seen.live(live);
     const { answer } = live;
     this.where.mirrored = source.mirrored ?? false;
-    await this.where.show(answer && look.cells ? { cells: look.cells, answer } : null, !!answer && source.mirrored !== undefined);
+    const odd = await this.good.judge(answer && look.sample, () => this.#source === source);
+    if (this.#source !== source) return;
+    const cells = odd?.cells ?? look.cells;
+    await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && source.mirrored !== undefined);
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
     const now = this.verdict.textContent?.replace(/[\d.,<>\s]+%.*/, '') ?? '';

@@ -11,7 +11,7 @@ import { FINE, mapOf, partOf } from './map.js';
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Prediction} from '../../library/types.js' */
 /** @import {Answering} from './recognise.js' */
-/** @typedef {{cells: Cells, answer: Prediction}} Asked */
+/** @typedef {{cells: Cells, answer: Prediction, odd?: import('./good.js').Odd|null}} Asked odd: how far its places are from those of good ones, if that is asked */
 
 /** Shares of the highest place at which lines are drawn. */
 const LEVELS = [0.4, 0.7];
@@ -68,13 +68,16 @@ export class Where {
       this.overlay.hidden = this.element.hidden = true;
       return;
     }
-    const against = this.#rival ? next : null;
+    const { odd } = asked;
+    const against = this.#rival && !odd ? next : null;
     const { values, embedding } = asked.cells;
-    const [parts, ground] = await Promise.all([this.engine.explain(values, embedding.length, of.id, against?.id ?? ''), this.#ground(asked, of.id)]);
+    const [parts, ground] = odd ? [Float64Array.from(odd.far, beyond), false]
+      : await Promise.all([this.engine.explain(values, embedding.length, of.id, against?.id ?? '').then(({ cells }) => cells), this.#ground(asked, of.id)]);
     if (turn !== this.#turn) return;
-    const map = mapOf(parts.cells, asked.cells.views);
+    const map = mapOf(parts, (odd ?? asked).cells.views);
     const most = Math.max(...map);
     const name = `“${of.name}”${against ? ` rather than “${against.name}”` : ''}`;
+    const what = odd ? `what is least like “${of.name}”` : `what speaks most for ${name}`;
     this.overlay.hidden = most <= 0;
     if (most > 0) {
       const [wide, near] = contourPaths(map, FINE, FINE, LEVELS.map((level) => level * most));
@@ -83,11 +86,11 @@ export class Where {
       this.overlay.classList.toggle('mirrored', this.mirrored);
       this.overlay.classList.toggle('tall', aspect < 1);
       this.overlay.style.aspectRatio = `${aspect}`;
-      render(html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: what speaks most for ${name}"><g transform="scale(${aspect} 1)">
+      render(html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: ${what}"><g transform="scale(${aspect} 1)">
         <path class="where-dark" d="M0 0H${FINE}V${FINE}H0Z${wide}"></path>
         ${[wide, near].map((d) => [svg`<path class="where-under" d=${d}></path>`, svg`<path class="where-line" d=${d}></path>`])}</g></svg>`, this.overlay);
     }
-    this.#words(next, most > 0 ? `Outlined: what speaks most for ${name}.` : `No place speaks for ${name}.`, ground ? 'It looks at the background: move the thing, or show the background as a class.' : '');
+    this.#words(odd ? null : next, most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of.name}”.` : `No place speaks for ${name}.`, ground ? 'It looks at the background: move the thing, or show the background as a class.' : '');
   }
 
   /** Whether the edge of the picture gives the same answer, more surely than its middle does. @param {Asked} asked @param {string} of */
@@ -108,6 +111,9 @@ export class Where {
       ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next.name}</button>`}`, this.element);
   }
 }
+
+/** How much farther a cell is from good ones than the farthest cells of a good picture. @param {number} distance */
+const beyond = (distance) => Math.max(0, distance - 1);
 
 /** The most probable class and the next one, if there are any with examples. @param {Prediction} answer */
 function rivals({ classes }) {

@@ -1,0 +1,95 @@
+// @ts-check
+/** Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. */
+import { el } from '../kit/dom.js';
+import { html, render } from '../kit/view.js';
+
+/** @import {Cells} from '../../extractor/session.js' */
+/** @import {Engine} from '../../library/types.js' */
+/** @import {Sample} from '../kinds/index.js' */
+/** @typedef {{wrong: number, good: number, far: ArrayLike<number>, cells: Cells}} Odd probability that something is wrong, how many examples say so, and how far each of the picture's cells is from theirs */
+
+/** Fewest examples that can be compared with (core/anomaly). */
+const FEWEST = 3;
+/** From this probability on it says which it is. */
+const SURE = 0.6;
+
+export class Good {
+  element = el('div', { class: 'good', hidden: true });
+  #name = '';
+
+  /** @param {{odd?: (open: () => Promise<Sample>) => Promise<Odd|null>}} parts odd: null where it cannot be told */
+  constructor({ odd }) {
+    this.odd = odd;
+  }
+
+  /** Whether pictures are judged. */
+  get on() { return this.#name !== ''; }
+
+  /** @param {readonly {name: string, examples?: readonly unknown[]}[]} classes that are taught */
+  follow(classes) {
+    const [only, other] = classes.filter(({ examples }) => examples?.length);
+    this.#name = this.odd && only && !other && (only.examples?.length ?? 0) >= FEWEST ? only.name : '';
+    if (!this.on) this.element.hidden = true;
+  }
+
+  /** Judges a picture and says so, if it is still asked about then. @param {(() => Promise<Sample>)|null} open @param {() => boolean} still @returns {Promise<Odd|null>} */
+  async judge(open, still) {
+    const odd = open && this.on ? await this.odd?.(open) ?? null : null;
+    if (still()) this.show(odd);
+    return odd;
+  }
+
+  /** @param {Odd|null} odd */
+  show(odd) {
+    this.element.hidden = !odd || !this.on;
+    if (!odd || !this.on) return;
+    render(html`<p class="good-says">${sayingOf(odd)}</p><p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>`, this.element);
+  }
+}
+
+/** @param {Odd} odd */
+function sayingOf({ wrong }) {
+  const percent = (/** @type {number} */ p) => `${Math.min(99, Math.round(100 * p))} %`;
+  if (Math.max(wrong, 1 - wrong) < SURE) return 'It cannot tell whether this one is all right.';
+  return wrong > 0.5 ? `Something is wrong with this one: ${percent(wrong)}` : `This one looks all right: ${percent(1 - wrong)}`;
+}
+
+/**
+ * Asks the engine, which must know the cells of the examples. They are read from the stored pictures, once each. What is
+ * asked about is made as small first, so that only what it shows tells it from them.
+ *
+ * @param {{engine: Pick<Engine, 'withoutCells'|'setCells'|'anomaly'|'thumbnails'>, kinds: import('../kinds/index.js').Kinds}} parts
+ * @returns {(open: () => Promise<Sample>) => Promise<Odd|null>}
+ */
+export function oddBy({ engine, kinds }) {
+  /** @type {Promise<unknown>} */
+  let reading = Promise.resolve();
+  const cellsOf = async (/** @type {Uint8Array} */ thumbnail) => {
+    const [sample] = await kinds.now.open(kinds.now.kept(thumbnail, 'example'));
+    return await (sample.cells?.() ?? Promise.resolve(null)).finally(() => sample.close());
+  };
+  const readAll = async () => {
+    const { classId, exampleIds } = await engine.withoutCells();
+    if (!exampleIds.length) return;
+    const pictures = await engine.thumbnails(classId, exampleIds);
+    for (const [i, picture] of pictures.entries()) {
+      const cells = picture && await cellsOf(picture);
+      if (cells) await engine.setCells(exampleIds[i], cells.values, cells.embedding.length);
+    }
+  };
+  return async (open) => {
+    if (kinds.now.id !== 'pictures') return null; // others have no cells
+    try {
+      const sample = await open();
+      const cells = await cellsOf(await sample.thumbnail().finally(() => sample.close()));
+      if (!cells) return null;
+      await (reading = reading.catch(() => {}).then(readAll));
+      const { wrong, good, cells: far } = await engine.anomaly(cells.values, cells.embedding.length);
+      return { wrong, good, far, cells };
+    } catch (error) {
+      const { code } = /** @type {{code?: string}} */ (error);
+      if (['few', 'classes', 'class', 'example'].includes(code ?? '')) return null; // the examples have changed meanwhile, or have no pictures
+      throw error;
+    }
+  };
+}
