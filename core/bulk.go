@@ -11,18 +11,26 @@ import (
 )
 
 // Bulk is [Classifier.AddAll] in pieces, so that a program of one thread can do other work in
-// between: BeginAdd, Take until all vectors are there, Label, End, and Enrol until it reports
-// true. The classifier changes in End alone, and may be used and changed meanwhile.
+// between: BeginAdd, Take until all vectors are there, Label until all have a label, End until it
+// reports true, and Enrol until it does. The classifier changes in End alone, and may be used and
+// changed meanwhile. A call of it that comes between two of End waits until all examples are added.
 type Bulk struct {
-	of       *Classifier
-	prior    *Prior // under which the vectors are checked
-	examples []Example
-	labels   []string
-	ids      []string
-	entries  []Entry
-	version  uint64 // of the classifier when the entries were made
-	x        []float64
+	of        *Classifier
+	prior     *Prior // under which the vectors are checked
+	examples  []Example
+	labels    []string
+	receivers *receivers
+	ids       []string
+	entries   []Entry
+	applied   int    // of the entries
+	version   uint64 // of the classifier when the entries were made
+	ended     bool
+	err       error // of the end
+	x         []float64
 }
+
+// placedAtOnce entries are applied in one piece of work.
+const placedAtOnce = 512
 
 // BeginAdd begins to add n examples of length d. It returns the [Error] with which AddAll would
 // refuse so many, with the code "limit" or "memory", and a *[niw.DimensionError] for another
@@ -72,49 +80,112 @@ func (c *Classifier) fitting(x []float64) error {
 	return c.lda.Check(x)
 }
 
-// Label says to which class and to which group each example goes. It returns an [Error] unless there
-// is one of both for each, and the errors of AddAll. Cost O(N+C).
+// Label says to which class and to which group each of the next examples goes. It returns an [Error]
+// unless there is one of both for each, and the errors of AddAll: none of these labels counts then.
+// Cost O(N+C).
 func (b *Bulk) Label(labels, groups []string) error {
 	defer b.of.writing()()
-	if len(groups) != len(b.examples) {
-		return &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(b.examples)) + " examples and " + strconv.Itoa(len(groups)) + " groups: give one group for each."}
+	n := len(b.labels)
+	if n+len(labels) > len(b.examples) {
+		return labelsFor(len(b.examples), n+len(labels))
 	}
-	for i := range b.examples {
-		b.examples[i].Group = groups[i]
+	if len(groups) != len(labels) {
+		return &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(labels)) + " examples and " + strconv.Itoa(len(groups)) + " groups: give one group for each."}
 	}
-	b.labels = labels
-	return b.find()
+	for i := range labels {
+		b.examples[n+i].Group = groups[i]
+	}
+	if b.receivers == nil {
+		b.receivers, b.version = b.of.receivers(), b.of.version
+	}
+	if err := b.find(labels, b.examples[n:n+len(labels)]); err != nil {
+		return err
+	}
+	b.labels = append(b.labels, labels...)
+	return nil
 }
 
-// find makes the entries of the classes and the examples.
-func (b *Bulk) find() error {
-	into, err := b.of.receivers(b.labels, b.examples)
+// find makes the entries of examples and of their classes.
+func (b *Bulk) find(labels []string, examples []Example) error {
+	into, err := b.receivers.all(labels)
 	if err == nil {
-		b.ids, b.entries = b.of.entriesOf(into, b.examples)
+		ids, entries := b.of.entriesOf(into, examples)
+		b.ids, b.entries = append(b.ids, ids...), append(b.entries, entries...)
 	}
-	b.version = b.of.version
 	return err
 }
 
-// End adds the examples, all or none, as one step, and returns their ids. The sizes of bursts
-// follow once Enrol or Prepare is done. Errors are those of AddAll. Cost O(N+C), and that of Label and of Take where the classifier has changed since.
-func (b *Bulk) End() (ids []string, err error) {
+// End adds the examples, all or none, as one step, and reports whether it is done. It asks more
+// every few examples and stops when more returns false. Once it is done it returns their ids.
+// The sizes of bursts follow once Enrol or Prepare is done. Errors are those of AddAll. Cost
+// O(N+C), and that of Label and of Take where the classifier has changed since.
+func (b *Bulk) End(more func() bool) (ids []string, done bool, err error) {
 	c := b.of
-	defer c.writing()()
-	if b.version != c.version {
-		err = b.find()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.adding != b {
+		c.addRest()
+		if !b.ended {
+			b.begin()
+		}
 	}
-	if err == nil && c.open(len(b.x)) {
-		err = c.begin(nil, len(b.x))
-	} else if err == nil && c.prior != b.prior {
-		err = c.fit(b.examples)
+	if !b.ended && !b.apply(more) {
+		return nil, false, nil
 	}
-	if err != nil || len(b.ids) == 0 {
-		return nil, err
+	return b.ids, true, b.err
+}
+
+// begin makes sure that the entries can be applied. It ends if they cannot, or are none.
+func (b *Bulk) begin() {
+	c := b.of
+	if len(b.labels) != len(b.examples) {
+		b.err = labelsFor(len(b.examples), len(b.labels))
+	} else if b.receivers != nil && b.version != c.version {
+		b.receivers, b.ids, b.entries = c.receivers(), nil, nil
+		b.err = b.find(b.labels, b.examples)
 	}
-	c.later = true
-	defer func() { c.later = false }()
-	return b.ids, c.addFit(b.entries)
+	if b.err == nil && c.open(len(b.x)) {
+		b.err = c.begin(nil, len(b.x))
+	} else if b.err == nil && c.prior != b.prior {
+		b.err = c.fit(b.examples)
+	}
+	if b.ended = b.err != nil || len(b.ids) == 0; b.ended {
+		b.ids = nil
+		return
+	}
+	if c.examples == nil {
+		c.ids, c.examples = map[string]*class{}, make(map[string]*Example, len(b.ids)) // else it grows step by step
+	}
+	c.adding, c.bulk = b, len(b.entries) > 1
+}
+
+// apply applies the entries, as long as more says so, and reports whether that is all.
+func (b *Bulk) apply(more func() bool) bool {
+	c := b.of
+	c.fitted, c.later = true, true
+	defer func() { c.fitted, c.later = false, false }()
+	for b.err == nil && b.applied < len(b.entries) {
+		if b.applied%placedAtOnce == 0 && !more() {
+			return false
+		}
+		if b.err = c.exchange(&b.entries[b.applied]); b.err == nil {
+			b.applied++
+		}
+	}
+	c.adding, b.ended = nil, true
+	if b.err = c.exchanged(b.entries, b.applied, b.err); b.err == nil {
+		c.noteAll(b.entries)
+	} else {
+		b.ids = nil
+	}
+	return true
+}
+
+// addRest adds the rest of examples that are being added in pieces.
+func (c *Classifier) addRest() {
+	if c.adding != nil {
+		c.adding.apply(func() bool { return true })
+	}
 }
 
 // Enrol has the densities take in the examples of a [Bulk], as the first part of Prepare, and

@@ -20,11 +20,17 @@ func bulk(t *testing.T, c *Classifier, labels []string, group string, rows [][]f
 		test.OK(t, b.Take(slices.Concat(some...)))
 		between()
 	}
-	test.OK(t, b.Label(labels, slices.Repeat([]string{group}, len(labels))))
-	between()
-	ids = test.Must(b.End())(t)
-	between()
-	for once := 0; !c.Enrol(func() bool { once++; return once == 1 }); once = 0 {
+	for some := range slices.Chunk(labels, 130) {
+		test.OK(t, b.Label(some, slices.Repeat([]string{group}, len(some))))
+		between()
+	}
+	for done := false; !done; between() {
+		var err error
+		ids, done, err = b.End(once())
+		test.OK(t, err)
+		pieces++
+	}
+	for !c.Enrol(once()) {
 		pieces++
 		between()
 	}
@@ -128,7 +134,7 @@ func TestExamplesInPiecesAreCheckedFirst(t *testing.T) {
 	test.OK(t, b.Take([]float32{1, 2, 3, 4, 5, 6}))
 	refused("value", "Vector 2 of the batch", b.Take([]float32{1, 2, float32(math.NaN())}))
 	test.OK(t, b.Take([]float32{7, 8, 9}))
-	refused("argument", "", b.Label([]string{"a"}, []string{"", "", ""}))
+	refused("argument", "", b.Label([]string{"a", "b", "a", "b"}, []string{"", "", "", ""}))
 	refused("argument", "There are 3 examples and 1 groups", b.Label([]string{"a", "b", "b"}, []string{"g"}))
 	refused("label", "", b.Label([]string{"a", "b", "\n"}, []string{"", "", ""}))
 	test.OK(t, b.Label([]string{"a", "b", "b"}, []string{"", "", ""}))
@@ -137,9 +143,50 @@ func TestExamplesInPiecesAreCheckedFirst(t *testing.T) {
 	test.OK(t, c.RemoveClass("a"))
 	test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	c.Changed = func(what Change) { t.Fatalf("%s was done", what.Do) }
-	_, err = b.End()
+	_, _, err = b.End(func() bool { return true })
 	refused("dimension", "", err)
 	if c.Count() != 1 || c.Len() != 1 {
 		t.Errorf("%d examples of %d classes", c.Count(), c.Len())
 	}
+}
+
+// Many examples are added in pieces of the end, too, and a call in between finds all of them.
+func TestTheEndOfManyExamplesComesInPieces(t *testing.T) {
+	labels, rows := make([]string, 1500), make([]float32, 2*1500)
+	for i := range labels {
+		labels[i], rows[2*i] = fmt.Sprint(i%700), float32(i)
+	}
+	for _, asked := range []int{-1, 0, 1, 2} { // after so many pieces
+		c := fresh(t, Settings{})
+		b := test.Must(c.BeginAdd(len(labels), 2))(t)
+		test.OK(t, b.Take(rows))
+		test.OK(t, b.Label(labels, make([]string, len(labels))))
+		pieces := 0
+		for done := false; !done; pieces++ {
+			if pieces == asked && c.Count() != []int{0, 1500, 1500}[pieces] {
+				t.Errorf("after %d pieces there are %d examples", pieces, c.Count())
+			}
+			ids, ended, err := b.End(once())
+			test.OK(t, err)
+			if done = ended; done != (len(ids) == len(labels)) {
+				t.Errorf("%d ids, done: %v", len(ids), done)
+			}
+		}
+		if want := []int{5, 5, 2, 3}[asked+1]; pieces != want {
+			t.Errorf("asked after %d pieces: %d pieces, want %d", asked, pieces, want)
+		}
+		if c.Count() != 1500 || c.Len() != 700 {
+			t.Errorf("%d examples of %d classes", c.Count(), c.Len())
+		}
+		test.Must(c.Undo())(t)
+		if name, _ := c.Next(); c.Count() != 0 || c.Len() != 0 || name != "" {
+			t.Errorf("%d examples of %d classes are left, and the step to %s", c.Count(), c.Len(), name)
+		}
+	}
+}
+
+// once is for work that shall do one piece.
+func once() func() bool {
+	n := 0
+	return func() bool { n++; return n == 1 }
 }

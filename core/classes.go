@@ -74,14 +74,22 @@ func (k *class) list() []*Example {
 // around it. It returns a *[lda.LabelError] for a name that is empty, has control characters,
 // is longer than [model.MaxLabel] characters or is [NoneName].
 func CleanLabel(name string) (string, error) {
-	clean, err := model.CleanLabel(name)
+	clean, _, err := cleaned(name)
+	return clean, err
+}
+
+var foldedNone = model.FoldLabel(NoneName)
+
+// cleaned is CleanLabel that folds the label, too.
+func cleaned(name string) (clean, folded string, err error) {
+	clean, err = model.CleanLabel(name)
 	if err != nil {
-		return "", &lda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
+		return "", "", &lda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
 	}
-	if model.FoldLabel(clean) == model.FoldLabel(NoneName) {
-		return "", &lda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
+	if folded = model.FoldLabel(clean); folded == foldedNone {
+		return "", "", &lda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
 	}
-	return clean, nil
+	return clean, folded, nil
 }
 
 // SameLabel reports whether two labels look the same to people. Case, composition of accents,
@@ -162,26 +170,29 @@ func (c *Classifier) Example(id string) *Example {
 }
 
 func (c *Classifier) find(label string) *class {
-	for _, k := range c.classes {
+	folded := model.FoldLabel(label)
+	for _, k := range c.folds[folded] {
 		if k.Label == label {
 			return k
 		}
 	}
 	if clean, err := model.CleanLabel(label); err == nil {
-		if same := c.folds[model.FoldLabel(clean)]; len(same) > 0 {
+		if clean != label {
+			folded = model.FoldLabel(clean)
+		}
+		if same := c.folds[folded]; len(same) > 0 {
 			return slices.MinFunc(same, func(a, b *class) int { return slices.Index(c.classes, a) - slices.Index(c.classes, b) })
 		}
 	}
 	return nil
 }
 
-// fold keeps a class by what its label looks like, so that names are found without a search.
-func (c *Classifier) fold(k *class) {
+// fold keeps a class by its folded label, so that names are found without a search.
+func (c *Classifier) fold(k *class, folded string) {
 	if c.folds == nil {
 		c.folds = map[string][]*class{}
 	}
-	k.folded = model.FoldLabel(k.Label)
-	c.folds[k.folded] = append(c.folds[k.folded], k)
+	k.folded, c.folds[folded] = folded, append(c.folds[folded], k)
 }
 
 // unfold is the inverse of fold.
@@ -199,18 +210,15 @@ func (c *Classifier) class(label string) (*class, error) {
 	return nil, &lda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
 }
 
-// free returns the clean label, or an error if a class other than except has it.
-func (c *Classifier) free(label, except string) (string, error) {
-	clean, err := CleanLabel(label)
-	if err != nil {
-		return "", err
-	}
-	for _, k := range c.folds[model.FoldLabel(clean)] {
-		if k.ID != except {
-			return "", &lda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
+// free returns the label, cleaned, or an error if a class other than except has it.
+func (c *Classifier) free(label, except string) (clean, folded string, err error) {
+	clean, folded, err = cleaned(label)
+	for _, k := range c.folds[folded] {
+		if err == nil && k.ID != except {
+			err = &lda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
 		}
 	}
-	return clean, nil
+	return clean, folded, err
 }
 
 // Numbered names copies: it returns the name if it is free, else the first free one of
@@ -255,15 +263,14 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	case len(c.examples)+k.size > model.MaxExamples:
 		return tooMany(model.MaxExamples, "examples")
 	}
-	at := slices.IndexFunc(c.classes, func(o *class) bool { return before(k.Order, o.Order, k.ID, o.ID) })
-	if at < 0 {
-		at = len(c.classes)
+	at := len(c.classes)
+	for at > 0 && before(k.Order, c.classes[at-1].Order, k.ID, c.classes[at-1].ID) {
+		at--
 	}
+	folded := ""
 	k.Label = Numbered(k.Label, func(name string) bool {
-		if c.loading {
-			return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name })
-		}
-		return len(c.folds[model.FoldLabel(name)]) == 0
+		folded = model.FoldLabel(name)
+		return !slices.ContainsFunc(c.folds[folded], func(o *class) bool { return !c.loading || o.Label == name })
 	})
 	k.top = k.highest()
 	if c.lda != nil {
@@ -275,7 +282,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	if c.ids == nil {
 		c.ids, c.examples = map[string]*class{}, map[string]*Example{}
 	}
-	c.fold(k)
+	c.fold(k, folded)
 	c.classes = slices.Insert(c.classes, at, k)
 	c.ids[k.ID], c.top = k, max(c.top, k.Order)
 	k.Bursts = nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"metaqda/core/lda"
+	"metaqda/core/model"
 )
 
 // Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
@@ -31,6 +32,11 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 			done++
 		}
 	}
+	return c.exchanged(entries, done, err)
+}
+
+// exchanged ends exchangeAll: of the entries so many were applied, and the next one had the error.
+func (c *Classifier) exchanged(entries []Entry, done int, err error) error {
 	if !c.bulk {
 		return err
 	}
@@ -56,13 +62,13 @@ func (c *Classifier) exchange(e *Entry) error {
 		if k == nil {
 			return errGone
 		}
-		if _, err := c.free(e.Class.Label, k.ID); err != nil {
+		if _, _, err := c.free(e.Class.Label, k.ID); err != nil {
 			return err
 		}
 		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
 		c.unfold(k)
 		k.Label = e.Class.Label
-		c.fold(k)
+		c.fold(k, model.FoldLabel(k.Label))
 		e.Class = &was
 		c.tellHead(k)
 	case "actions":

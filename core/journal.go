@@ -65,9 +65,15 @@ const MaxSteps = 100
 
 // do applies entries, all or none, and notes them as one step.
 func (c *Classifier) do(entries ...Entry) error {
-	if err := c.exchangeAll(entries); err != nil {
-		return err
+	err := c.exchangeAll(entries)
+	if err == nil {
+		c.noteAll(entries)
 	}
+	return err
+}
+
+// noteAll notes applied entries as one step, or as a part of one.
+func (c *Classifier) noteAll(entries []Entry) {
 	j := &c.journal
 	if j.open == nil {
 		j.open = &Step{}
@@ -75,7 +81,6 @@ func (c *Classifier) do(entries ...Entry) error {
 	if j.open.Entries = append(j.open.Entries, entries...); len(j.begun) == 0 {
 		c.close()
 	}
-	return nil
 }
 
 // note adds a step and clears the redo list.
@@ -297,11 +302,15 @@ func (c *Classifier) nameOf(entries []Entry) string {
 	into, from := map[string]bool{}, map[string]bool{}
 	renamed, prior := "", false
 	acting := map[string]bool{} // labels
+	last, its := "", ""         // most entries are of the class before
 	label := func(id string) string {
-		if k := c.ids[id]; k != nil {
-			return k.Label
+		if id == last {
+			return its
 		}
-		return ""
+		if last, its = id, ""; c.ids[id] != nil {
+			its = c.ids[id].Label
+		}
+		return its
 	}
 	for _, e := range entries {
 		now := c.examples[e.ID]

@@ -10,15 +10,22 @@ import (
 //
 //go:noinline // three kilobytes less to download
 func (c *Classifier) reading() (done func()) {
-	c.mu.RLock()
-	return c.mu.RUnlock
+	for {
+		c.mu.RLock()
+		if c.adding == nil {
+			return c.mu.RUnlock
+		}
+		c.mu.RUnlock()
+		c.writing()()
+	}
 }
 
-// writing takes the lock for writing and returns its release.
+// writing takes the lock for writing and returns its release. What a [Bulk] is adding is there then.
 //
 //go:noinline
 func (c *Classifier) writing() (done func()) {
 	c.mu.Lock()
+	c.addRest()
 	return c.mu.Unlock
 }
 
@@ -27,11 +34,12 @@ func (c *Classifier) writing() (done func()) {
 func (c *Classifier) hold() error {
 	for {
 		c.mu.RLock()
-		if c.lda == nil {
+		switch {
+		case c.adding != nil:
+		case c.lda == nil:
 			c.mu.RUnlock()
 			return lda.ErrNoExamples
-		}
-		if !c.behind && !c.unscaled() && c.lda.Settled() {
+		case !c.behind && !c.unscaled() && c.lda.Settled():
 			return nil
 		}
 		c.mu.RUnlock()

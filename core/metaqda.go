@@ -68,6 +68,7 @@ type Classifier struct {
 	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
 	bulk     bool     // several changes are being made, see [Classifier.endBulk]
 	late     []*class // classes changed in bulk
+	adding   *Bulk    // whose examples are being added
 	actions  string   // of none of these
 	loading  bool     // labels are taken as they are
 	later    bool     // examples are enrolled in Enrol or Prepare

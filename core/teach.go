@@ -41,7 +41,10 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 	for i, x := range own {
 		own[i].Vector = slices.Clone(x.Vector)
 	}
-	into, err := c.receivers(labels, examples)
+	if len(labels) != len(examples) {
+		return nil, labelsFor(len(examples), len(labels))
+	}
+	into, err := c.receivers().all(labels)
 	if err == nil {
 		err = c.fit(own)
 	}
@@ -82,35 +85,51 @@ type receiver struct {
 	entry Entry   // makes the class if it is new
 }
 
-// receivers returns the class of each label, for one example each. New ones are not yet made. It
-// returns an [Error] unless there is one label for each example, and the errors of newClass.
-func (c *Classifier) receivers(labels []string, examples []Example) ([]*receiver, error) {
-	if len(labels) != len(examples) {
-		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
-	}
-	into, all := map[string]*receiver{}, make([]*receiver, len(labels))
-	made, n := map[string]*receiver{}, 0 // by folded label
+// receivers are the classes that labels name, also those that are still to be made.
+type receivers struct {
+	of   *Classifier
+	into map[string]*receiver // by label
+	made map[string]*receiver // by folded label
+}
+
+func (c *Classifier) receivers() *receivers {
+	return &receivers{c, map[string]*receiver{}, map[string]*receiver{}}
+}
+
+// all returns the class of each label, for one example each. Errors are those of newClass.
+func (r *receivers) all(labels []string) ([]*receiver, error) {
+	all := make([]*receiver, len(labels))
 	for i, label := range labels {
-		if all[i] = into[label]; all[i] != nil {
-			continue
+		k := r.into[label]
+		if k == nil {
+			var err error
+			if k, err = r.receiver(label); err != nil {
+				return nil, err
+			}
+			r.into[label] = k
 		}
-		if k := c.find(label); k != nil {
-			all[i] = &receiver{id: k.ID, top: k.top}
-			into[label] = all[i]
-			continue
-		}
-		e, err := c.newClass(label, n)
-		if err != nil {
-			return nil, err
-		}
-		folded := model.FoldLabel(e.Class.Label)
-		if made[folded] == nil {
-			made[folded], n = &receiver{id: e.ID, entry: e}, n+1
-		}
-		all[i] = made[folded]
-		into[label] = all[i]
+		all[i] = k
 	}
 	return all, nil
+}
+
+func (r *receivers) receiver(label string) (*receiver, error) {
+	if k := r.of.find(label); k != nil {
+		return &receiver{id: k.ID, top: k.top}, nil
+	}
+	e, folded, err := r.of.newClass(label, len(r.made))
+	if err != nil {
+		return nil, err
+	}
+	if r.made[folded] == nil {
+		r.made[folded] = &receiver{id: e.ID, entry: e}
+	}
+	return r.made[folded], nil
+}
+
+// labelsFor returns the error for another number of labels than of examples.
+func labelsFor(examples, labels int) error {
+	return &Error{Code: "argument", Message: "There are " + strconv.Itoa(examples) + " examples and " + strconv.Itoa(labels) + " labels: give one label for each."}
 }
 
 // fit settles the dimension if it is open, and checks that vectors can be examples.
@@ -164,24 +183,25 @@ func (c *Classifier) begin(first []float32, d int) error {
 // the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) (id string, err error) {
 	defer c.writing()()
-	e, err := c.newClass(label, 0)
+	e, _, err := c.newClass(label, 0)
 	if err != nil {
 		return "", err
 	}
 	return e.ID, c.do(e)
 }
 
-// newClass returns the entry that adds a class, after others that are still to be added.
-func (c *Classifier) newClass(label string, others int) (Entry, error) {
-	label, err := c.free(label, "")
+// newClass returns the entry that adds a class, after others that are still to be added, and its
+// folded label.
+func (c *Classifier) newClass(label string, others int) (e Entry, folded string, err error) {
+	label, folded, err = c.free(label, "")
 	if err == nil && len(c.classes)+others >= model.MaxClasses {
 		err = tooMany(model.MaxClasses, "classes")
 	}
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, "", err
 	}
 	k := &Class{ID: c.newID(), Label: label, Order: c.top + float64(others+1)}
-	return Entry{Do: "class", ID: k.ID, Class: k}, nil
+	return Entry{Do: "class", ID: k.ID, Class: k}, folded, nil
 }
 
 // RenameClass changes only the label. It returns a *[lda.LabelError] if there is no such class,
@@ -192,7 +212,7 @@ func (c *Classifier) RenameClass(label, to string) error {
 	if err != nil {
 		return err
 	}
-	if to, err = c.free(to, k.ID); err != nil || to == k.Label {
+	if to, _, err = c.free(to, k.ID); err != nil || to == k.Label {
 		return err
 	}
 	return c.do(Entry{Do: "head", ID: k.ID, Class: &Class{ID: k.ID, Label: to, Order: k.Order}})

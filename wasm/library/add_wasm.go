@@ -7,7 +7,7 @@ import (
 )
 
 // AddBegin begins to add n vectors of d numbers as one step, and returns a number for the calls that
-// follow: [AddRows] until all vectors are there, [AddLabels], [AddEnd] and [AddStop].
+// follow: [AddRows] until all vectors are there, [AddLabels] until all have one, [AddEnd] and [AddStop].
 //
 //go:wasmexport mq_add_begin
 func AddBegin(h, n, d int32) int32 {
@@ -29,9 +29,9 @@ func AddRows(b, n int32) int32 {
 	return guard(func() (int32, error) { return 0, state.bulks[b].Take(vector(n)) })
 }
 
-// AddLabels says where the n vectors go. The texts are n labels and then m names of bursts: one for
-// each vector, or one for all. The lengths of the texts come first, as whole numbers of 32 bits. It
-// returns 0.
+// AddLabels says where the next n vectors go. The texts are n labels and then m names of bursts: one
+// for each vector, or one for all. The lengths of the texts come first, as whole numbers of 32 bits.
+// It returns 0.
 //
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
@@ -50,8 +50,22 @@ func AddLabels(b, n, m int32) int32 {
 //go:wasmexport mq_add_end
 func AddEnd(h, b int32) int32 {
 	return with(h, func(*metaqda.Classifier) (int32, error) {
-		ids, err := state.bulks[b].End()
+		ids, _, err := state.bulks[b].End(func() bool { return true })
 		return reply(strings.Join(ids, "\n"), err)
+	})
+}
+
+// AddSome does a piece of the work of [AddEnd], and returns 1 if there is more to do. AddEnd does what
+// is left, so no host needs it.
+//
+//go:wasmexport mq_add_some
+func AddSome(h, b int32) int32 {
+	return with(h, func(*metaqda.Classifier) (more int32, err error) {
+		more = onePiece(func(more func() bool) (done bool) {
+			_, done, err = state.bulks[b].End(more)
+			return done
+		})
+		return more, err
 	})
 }
 

@@ -11,6 +11,9 @@ import { rowsOf, vectorOf } from '../vectors.js';
 /** How many numbers are handed over at once: a megabyte. */
 const PIECE = 2 ** 18;
 
+/** How many labels are. */
+const LABELS = 512;
+
 /**
  * Adds vectors, all or none, and returns the ids of the examples. It yields after each piece of work whether they are
  * there: from then on it only does beforehand what the first answer would wait for.
@@ -26,6 +29,7 @@ export function* adding(engine, handle, change, vectors, labels, group = '') {
   const d = rows[0].length;
   const bulk = engine.call('mq_add_begin', handle(), rows.length, d);
   try {
+    yield false;
     const size = Math.max(1, Math.floor(PIECE / d));
     for (let i = 0; i < rows.length; i += size) {
       const some = rows.slice(i, i + size);
@@ -33,9 +37,13 @@ export function* adding(engine, handle, change, vectors, labels, group = '') {
       engine.call('mq_add_rows', bulk, some.length * d);
       yield false;
     }
-    engine.writeTexts([...labels, group]);
-    engine.call('mq_add_labels', bulk, rows.length, 1);
-    yield false;
+    for (let i = 0; i < rows.length; i += LABELS) {
+      const some = labels.slice(i, i + LABELS);
+      engine.writeTexts([...some, group]);
+      engine.call('mq_add_labels', bulk, some.length, 1);
+      yield false;
+    }
+    while (change('mq_add_some', bulk) === 1) yield true;
     const ids = decoder.decode(engine.reply(change('mq_add_end', bulk))).split('\n');
     do yield true; while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);
     return ids;
