@@ -196,5 +196,5 @@ var defaultPopulation = session.Population{
 	LogTemperature:  session.LogTemperature{SD: 0.767, Weight: 0.174},
 	CohortMean:      session.CohortMean{Mean: [2]float64{-1.39, 0.848}, SD: 0.24, Count: 3.13},
 	CohortDeviation: session.CohortDeviation{SD: 0.73, Count: 5.77},
-	Known:           session.Known{Threshold: session.Normal{Mean: 0.443, SD: 0.791}, Slope: session.Normal{Mean: -0.804, SD: 0.504}, Weight: 0.355},
+	Known:           session.Known{Threshold: session.Normal{Mean: 0.443, SD: 0.791}, Slope: session.Normal{Mean: -0.804, SD: 0.504}, Weight: 0.355, UnknownWeight: 0.355},
 }

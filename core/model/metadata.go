@@ -196,6 +196,14 @@ func codePopulation(p *session.Population, c codec) {
 		codePair(c, "threshold", "mean", &p.Known.Threshold.Mean, "sd", &p.Known.Threshold.SD)
 		codePair(c, "slope", "mean", &p.Known.Slope.Mean, "sd", &p.Known.Slope.SD)
 		c.floatField("weight", &p.Known.Weight, true)
+		_, writes := c.(*writer)
+		if !writes {
+			p.Known.UnknownWeight = p.Known.Weight // in files without it
+		}
+		if !writes || p.Known.UnknownWeight != p.Known.Weight {
+			c.floatField("unknownWeight", &p.Known.UnknownWeight, true)
+		}
+		c.floatField("byShots", &p.Known.ByShots, false)
 	})
 }
 

@@ -63,15 +63,15 @@ func (p *Population) FitAlone(samples []Sample, workers int) {
 		}
 	}
 	if closed := closedTerms(alone); len(closed) > 0 {
-		p.minimise(openTo, Size, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
+		p.minimise(openTo, aloneTo, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
 	}
 }
 
 // initial is where fitting begins.
 func initial() *Population {
 	return &Population{LogT: 3, LogTemperature: LogTemperature{SD: 0.45, Weight: 0.7},
-		CohortMean: CohortMean{SD: 1, Count: 1.5}, CohortDeviation: CohortDeviation{SD: 2, Count: 30},
-		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.2, 0.4}, Weight: 0.35}}
+		CohortMean: CohortMean{SD: 1, Count: 1.5}, CohortDeviation: CohortDeviation{SD: 1, Count: certain},
+		Known: Known{Threshold: Normal{0.4, 0.5}, ByShots: 0.5, Slope: Normal{0.2, 0.4}, Weight: 0.35, UnknownWeight: 0.1}}
 }
 
 func (s *Sample) knownQueries() (n int) {
@@ -236,7 +236,7 @@ func (p *Population) closedLoss(t *term) (loss float64) {
 
 // openLoss returns that of known and unknown, half each, however many there are.
 func (p *Population) openLoss(t *term) float64 {
-	q := p.inferKnown(t.unknown, t.own, t.Way())
+	q := p.inferKnown(t.unknown, t.own, t.Shots)
 	var known, unknown float64
 	for k, y := range t.Answer {
 		in, out := q.at(t.score[k], 0)

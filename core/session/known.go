@@ -28,20 +28,27 @@ type known struct {
 
 // inferKnown settles mean and standard deviation of the cohort's scores and weighs each
 // node by the likelihood of the session's own events: an example without itself
-// is known, without its class it is not.
-func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
-	mean, deviation, doubt := p.cohort(unknown, float64(way))
+// is known, without its class it is not. The more examples there are, the higher known
+// queries score, and the threshold with them.
+func (p *Population) inferKnown(unknown, own, shots []float64) (q known) {
+	mean, deviation, doubt := p.cohort(unknown, float64(len(shots)))
 	var l [knownNodes * knownNodes]float64
-	sd := math.Hypot(p.Known.Threshold.SD, doubt)
+	threshold, sd := p.Known.Threshold.Mean, math.Hypot(p.Known.Threshold.SD, doubt)
+	for _, k := range shots {
+		threshold += p.Known.ByShots * math.Log(k) / float64(len(shots))
+	}
 	for i, x := range knownX {
 		for j, y := range knownX {
 			k := i*knownNodes + j
-			a := p.Known.Threshold.Mean + sd*x
+			a := threshold + sd*x
 			slope := bounded(p.Known.Slope.Mean+p.Known.Slope.SD*y, 30)
 			q.lines[k] = line{slope / deviation, -slope * (mean/deviation + a)}
 			l[k] = knownLogW[i] + knownLogW[j]
-			if p.Known.Weight > 0 {
-				l[k] += p.Known.Weight * q.lines[k].logLikelihood(unknown, own)
+			if w := p.Known.Weight; w > 0 {
+				l[k] += w * q.lines[k].logLikelihood(own, 1)
+			}
+			if w := p.Known.UnknownWeight; w > 0 {
+				l[k] += w * q.lines[k].logLikelihood(unknown, -1)
 			}
 		}
 	}
@@ -74,26 +81,19 @@ func (p *Population) cohort(unknown []float64, way float64) (mean, deviation, do
 	return mean, deviation, p.CohortMean.SD * math.Sqrt(1-w) / deviation
 }
 
-// logLikelihood returns Σ ln σ(l(s)) over own scores plus Σ ln σ(-l(s)) over
-// those of unknowns. Factors are multiplied up before a logarithm is taken.
-func (l line) logLikelihood(unknown, own []float64) float64 {
+// logLikelihood returns Σ ln σ(sign l(s)) over scores: of known ones with the sign 1, of unknowns
+// with -1. Factors are multiplied up before a logarithm is taken.
+func (l line) logLikelihood(scores []float64, sign float64) float64 {
 	const most, full = 60, 1e250
 	sum, product := 0.0, 1.0
-	add := func(x float64) {
+	for _, s := range scores {
+		x := -sign * l.at(s)
 		if x > most {
 			sum += x
-			return
-		}
-		if product *= 1 + math.Exp(x); product > full {
+		} else if product *= 1 + math.Exp(x); product > full {
 			sum += math.Log(product)
 			product = 1
 		}
-	}
-	for _, s := range own {
-		add(-l.at(s))
-	}
-	for _, s := range unknown {
-		add(l.at(s))
 	}
 	return -sum - math.Log(product)
 }

@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // LeaveOut answers for a session without one of its examples, by what the others say of it
 // with that example still there. Infer without it would ask them all again.
 type LeaveOut struct {
@@ -44,9 +46,9 @@ func (l *LeaveOut) Posterior(class, i, others int) *Posterior {
 		}
 	}
 	left := func(k int) bool { r := rest[k]; return s.left(r) && (s.Class[r] != class || others > 1) }
-	way := s.Way()
-	if others == 0 {
-		way--
+	shots := slices.Clone(s.Shots)
+	if shots[class] = max(1, shots[class]-1); others == 0 {
+		shots = slices.Delete(shots, class, class+1)
 	}
-	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, way)}
+	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, shots)}
 }

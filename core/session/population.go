@@ -20,7 +20,7 @@ type Population struct {
 }
 
 // Size is the number of coefficients of a Population.
-const Size = 17
+const Size = 19
 
 // LogTemperature is the distribution of the log temperature of a session, h ~ N(0, SD²);
 // its mean is part of LogT.
@@ -44,15 +44,17 @@ type CohortMean struct {
 }
 
 // CohortDeviation is the standard deviation of these scores in a session before any is
-// seen, as sure as Count examples make it.
+// seen, as sure as Count examples make it. [Fit] leaves it at one for all sessions.
 type CohortDeviation struct{ SD, Count float64 }
 
 // Known is the distribution over sessions of the threshold a and the log slope g,
 // two normal ones.
 type Known struct {
-	Threshold Normal
-	Slope     Normal
-	Weight    float64 // power of the session's own likelihood
+	Threshold     Normal  // of sessions of one example a class
+	ByShots       float64 // how much higher its mean is, times the mean of ln K_j
+	Slope         Normal
+	Weight        float64 // power of the likelihood of the session's own examples as known ones
+	UnknownWeight float64 // the same of them as unknowns
 }
 
 // Normal is a normal distribution of one dimension.
@@ -109,9 +111,9 @@ type coefficient struct {
 }
 
 // closedSize coefficients settle the probabilities among the classes, the next,
-// up to openFrom, are measured, those up to openTo settle the probability of none, and the
-// last are for [Population.FitAlone].
-const closedSize, openFrom, openTo = 3, 6, 15
+// up to openFrom, are measured, those up to openTo settle the probability of none, those up
+// to aloneTo are for [Population.FitAlone], and the last are not fitted.
+const closedSize, openFrom, openTo, aloneTo = 3, 6, 15, 17
 
 // list returns them all.
 func (p *Population) list() []coefficient {
@@ -124,11 +126,13 @@ func (p *Population) list() []coefficient {
 		{"cohort mean", &p.CohortMean.Mean[0], plain}, {"cohort mean by classes", &p.CohortMean.Mean[1], plain},
 
 		{"deviation of cohort means", &p.CohortMean.SD, fromZero}, {"count of the cohort mean", &p.CohortMean.Count, count},
-		{"cohort deviation", &p.CohortDeviation.SD, positive}, {"count of the cohort deviation", &p.CohortDeviation.Count, count},
-		{"threshold", &k.Threshold.Mean, plain}, {"deviation of thresholds", &k.Threshold.SD, fromZero},
-		{"slope", &k.Slope.Mean, plain}, {"deviation of slopes", &k.Slope.SD, fromZero}, {"weight of known", &k.Weight, fromZero},
+		{"threshold", &k.Threshold.Mean, plain}, {"deviation of thresholds", &k.Threshold.SD, fromZero}, {"threshold by examples", &k.ByShots, plain},
+		{"slope", &k.Slope.Mean, plain}, {"deviation of slopes", &k.Slope.SD, fromZero},
+		{"weight of known", &k.Weight, fromZero}, {"weight of unknown", &k.UnknownWeight, fromZero},
 
 		{"examples alone", &p.LogTemperature.Alone[0], plain}, {"examples alone by likeness", &p.LogTemperature.Alone[1], plain},
+
+		{"cohort deviation", &p.CohortDeviation.SD, positive}, {"count of the cohort deviation", &p.CohortDeviation.Count, count},
 	}
 }
 

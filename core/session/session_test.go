@@ -18,7 +18,7 @@ func population() *Population {
 	return &Population{
 		LogT: 0.5, LeftOut: 0.4, LogTemperature: LogTemperature{SD: 0.4, Weight: 0.6},
 		CohortMean: CohortMean{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, CohortDeviation: CohortDeviation{SD: 2, Count: 1.5},
-		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Weight: 0.3},
+		Known: Known{Threshold: Normal{0.4, 0.5}, ByShots: 0.6, Slope: Normal{0.1, 0.4}, Weight: 0.3, UnknownWeight: 0.1},
 	}
 }
 
@@ -186,6 +186,10 @@ func TestNoneByDrawing(t *testing.T) {
 		s := scene(rng, shots...)
 		unknown, own := s.scores(p, s.ratios(p), p.LeftOut)
 		n, c := float64(len(unknown)), float64(len(shots))
+		logs := 0.0
+		for _, k := range shots {
+			logs += math.Log(k)
+		}
 		level := p.CohortMean.Mean[0] + p.CohortMean.Mean[1]*math.Log(c)
 		share := 0.0
 		if c > 1 {
@@ -208,16 +212,16 @@ func TestNoneByDrawing(t *testing.T) {
 		for range 200000 {
 			g0, a0 := rng.NormFloat64(), rng.NormFloat64()
 			slope := math.Exp(p.Known.Slope.Mean + p.Known.Slope.SD*g0)
-			a := p.Known.Threshold.Mean + sd*a0
+			a := p.Known.Threshold.Mean + p.Known.ByShots*logs/c + sd*a0
 			at := func(v float64) float64 { return slope * ((v-level)/math.Sqrt(variance) - a) }
 			var l float64
 			for _, v := range unknown {
-				l += math.Log(sigma(-at(v)))
+				l += p.Known.UnknownWeight * math.Log(sigma(-at(v)))
 			}
 			for _, v := range own {
-				l += math.Log(sigma(at(v)))
+				l += p.Known.Weight * math.Log(sigma(at(v)))
 			}
-			w := math.Exp(p.Known.Weight * l)
+			w := math.Exp(l)
 			sum, weights = sum+w*sigma(-at(score)-math.Log((1-none)/none)), weights+w
 		}
 		u := make([]float64, len(shots))
@@ -298,14 +302,14 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 		unknown, own = append(unknown, s), append(own, -s)
 		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
 	}
-	got := l.logLikelihood(unknown, own)
+	got := l.logLikelihood(unknown, -1) + l.logLikelihood(own, 1)
 	if !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	// What can hardly have happened has a logarithm all the same.
-	got = (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700})
-	if got != -6500 {
-		t.Errorf("got %v of what is impossible, want -6500", got)
+	got = (line{1, 0}).logLikelihood([]float64{800, 5000}, -1)
+	if got != -5800 {
+		t.Errorf("got %v of what is impossible, want -5800", got)
 	}
 }
 

@@ -46,8 +46,10 @@ func (p *Population) said(s *Support, u []float64, i int) (one said) {
 			one.others += v / float64(c-1)
 		}
 	}
-	if s.left(i) && p.LogTemperature.Weight > 0 {
-		p.addLikelihood(&one.likelihood, row, y)
+	if s.left(i) {
+		share := make([]float64, c)
+		share[y] = 1
+		one.likelihood = p.Evidence(row, share)
 	}
 	return one
 }
@@ -121,7 +123,9 @@ func (p *Population) Evidence(u, share []float64) (e Evidence) {
 		}
 		logZ := math.Log(z)
 		for j, w := range share {
-			e[k] += p.LogTemperature.Weight * w * math.Max((u[j]-top)*f-logZ, leastLog)
+			if w != 0 {
+				e[k] += p.LogTemperature.Weight * w * math.Max((u[j]-top)*f-logZ, leastLog)
+			}
 		}
 	}
 	return e
@@ -129,18 +133,6 @@ func (p *Population) Evidence(u, share []float64) (e Evidence) {
 
 // Add adds scale times o.
 func (e *Evidence) Add(scale float64, o *Evidence) { floats.AddScaled(e[:], scale, o[:]) }
-
-func (p *Population) addLikelihood(e *Evidence, u []float64, y int) {
-	top := floats.Max(u)
-	for k, x := range hardX {
-		f := bounded(-p.LogTemperature.SD*x, 30)
-		var z float64
-		for _, v := range u {
-			z += math.Exp((v - top) * f)
-		}
-		e[k] += p.LogTemperature.Weight * ((u[y]-top)*f - math.Log(z))
-	}
-}
 
 // normalise stores exp(l)/Σ exp(l) in dst. A node of a weight below 1e-4 becomes
 // zero, which spares predictions its work.
