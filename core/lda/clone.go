@@ -149,7 +149,7 @@ func (s *support) clone(as map[*class]*class) support {
 	s.lent = s.done == len(s.asked)
 	other := *s
 	if !s.lent {
-		other.Class, other.Shots = slices.Clone(s.Class), copied(s.Shots)
+		other.Class, other.Shots, other.Bursts = slices.Clone(s.Class), copied(s.Shots), copied(s.Bursts)
 		other.Scores, other.Unknown = copied(s.Scores), copied(s.Unknown)
 	}
 	other.asked = slices.Clone(s.asked)

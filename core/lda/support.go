@@ -118,11 +118,11 @@ func (c *Classifier) beginSupport() {
 	if s.asked = c.chooseAsked(); s.lent {
 		s.Support, s.lent = session.Support{}, false
 	}
-	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
+	s.Class, s.Shots, s.Bursts = s.Class[:0], s.Shots[:0], s.Bursts[:0]
 	at := make(map[*class]int, len(c.taught))
 	for j, k := range c.taught {
 		at[k] = j
-		s.Shots = append(s.Shots, k.weight())
+		s.Shots, s.Bursts = append(s.Shots, k.weight()), append(s.Bursts, float64(k.count()))
 	}
 	for _, a := range s.asked {
 		s.Class = append(s.Class, at[a.of])

@@ -53,6 +53,7 @@ func TestSupportFollowsEveryChange(t *testing.T) {
 			got, want := c.Support(), fresh.Support()
 			same(t, fmt.Sprint("step ", step), append(got.Scores, got.Unknown...), append(want.Scores, want.Unknown...), 1e-9)
 			same(t, "shots", got.Shots, want.Shots, 0)
+			same(t, "bursts", got.Bursts, want.Bursts, 0)
 		}
 	}
 }

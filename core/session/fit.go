@@ -236,7 +236,7 @@ func (p *Population) closedLoss(t *term) (loss float64) {
 
 // openLoss returns that of known and unknown, half each, however many there are.
 func (p *Population) openLoss(t *term) float64 {
-	q := p.inferKnown(t.unknown, t.own, t.Shots)
+	q := p.inferKnown(t.unknown, t.own, t.Bursts, t.Way())
 	var known, unknown float64
 	for k, y := range t.Answer {
 		in, out := q.at(t.score[k], 0)

@@ -29,13 +29,13 @@ type known struct {
 // inferKnown settles mean and standard deviation of the cohort's scores and weighs each
 // node by the likelihood of the session's own events: an example without itself
 // is known, without its class it is not. The more examples there are, the higher known
-// queries score, and the threshold with them.
-func (p *Population) inferKnown(unknown, own, shots []float64) (q known) {
-	mean, deviation, doubt := p.cohort(unknown, float64(len(shots)))
+// queries score, and the threshold with them: by bursts, since frames of one thing do not help.
+func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q known) {
+	mean, deviation, doubt := p.cohort(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64
 	threshold, sd := p.Known.Threshold.Mean, math.Hypot(p.Known.Threshold.SD, doubt)
-	for _, k := range shots {
-		threshold += p.Known.ByShots * math.Log(k) / float64(len(shots))
+	for _, n := range bursts {
+		threshold += p.Known.ByShots * math.Log(n) / float64(len(bursts))
 	}
 	for i, x := range knownX {
 		for j, y := range knownX {

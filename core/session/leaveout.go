@@ -46,9 +46,9 @@ func (l *LeaveOut) Posterior(class, i, others int) *Posterior {
 		}
 	}
 	left := func(k int) bool { r := rest[k]; return s.left(r) && (s.Class[r] != class || others > 1) }
-	shots := slices.Clone(s.Shots)
-	if shots[class] = max(1, shots[class]-1); others == 0 {
-		shots = slices.Delete(shots, class, class+1)
+	bursts, way := slices.Clone(s.Bursts), s.Way()
+	if bursts[class] = float64(others); others == 0 {
+		bursts, way = slices.Delete(bursts, class, class+1), way-1
 	}
-	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, shots)}
+	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, bursts, way)}
 }

@@ -51,7 +51,7 @@ type CohortDeviation struct{ SD, Count float64 }
 // two normal ones.
 type Known struct {
 	Threshold     Normal  // of sessions of one example a class
-	ByShots       float64 // how much higher its mean is, times the mean of ln K_j
+	ByShots       float64 // how much higher its mean is, times the mean of the logarithm of the number of bursts of a class
 	Slope         Normal
 	Weight        float64 // power of the likelihood of the session's own examples as known ones
 	UnknownWeight float64 // the same of them as unknowns

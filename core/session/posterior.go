@@ -47,7 +47,7 @@ func (q *Inference) Posterior() *Posterior {
 	q.Next(len(q.support.Class))
 	p, s := q.population, q.support
 	unknown, own := s.scores(p, q.u, p.LeftOut)
-	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Shots)}
+	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Bursts, s.Way())}
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst for a query of calibrated log density

@@ -24,7 +24,7 @@ func population() *Population {
 
 // scene is a session of drawn scores.
 func scene(rng *rand.Rand, shots ...float64) *Support {
-	s := &Support{Shots: shots}
+	s := &Support{Shots: shots, Bursts: shots}
 	for y, k := range shots {
 		for range int(k) {
 			s.Class = append(s.Class, y)
@@ -283,7 +283,7 @@ func TestOnePictureSaysLittle(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	p := population()
 	s := scene(rand.New(rand.NewPCG(6, 1)), 2, 3)
-	r := &Support{Shots: []float64{3, 2}}
+	r := &Support{Shots: []float64{3, 2}, Bursts: []float64{3, 2}}
 	for i := len(s.Class) - 1; i >= 0; i-- {
 		r.Class = append(r.Class, 1-s.Class[i])
 		r.Scores, r.Unknown = append(r.Scores, s.Scores[2*i+1], s.Scores[2*i]), append(r.Unknown, s.Unknown[2*i+1], s.Unknown[2*i])

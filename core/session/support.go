@@ -11,6 +11,7 @@ import (
 // examples may be a part of the session's; a burst counts as one.
 type Support struct {
 	Shots   []float64 // K_j of the C classes, what their examples count, at least one each
+	Bursts  []float64 // their number of each class, a frame or many
 	Class   []int     // of each of the N examples
 	Scores  []float64 // N×C, the example left out; minus infinity for an only one under its own class
 	Unknown []float64 // N×C, its class left out of the session's mean; without meaning under that

@@ -61,7 +61,7 @@ func sampleOf(p *niw.Prior, o lda.Options, white *mat.Dense, e *episode.Episode)
 	}
 	s := c.Support()
 	sample := session.Sample{Answer: append([]int(nil), e.QueryLabel...), Query: make([]float64, len(e.Query)*s.Way())}
-	sample.Shots = append(sample.Shots, s.Shots...)
+	sample.Shots, sample.Bursts = append(sample.Shots, s.Shots...), append(sample.Bursts, s.Bursts...)
 	sample.Class = append(sample.Class, s.Class...)
 	sample.Scores, sample.Unknown = append(sample.Scores, s.Scores...), append(sample.Unknown, s.Unknown...)
 	for i, r := range e.Query {

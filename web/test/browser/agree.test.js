@@ -49,8 +49,9 @@ async function agreed(page) {
   const bound = Number(/less than (\d+)\u00a0% sure/.exec(await page.locator('.sort-state').textContent() ?? '')?.[1]);
   for (const row of rows) {
     const { shelf, tile, dialog } = shown[row.file];
+    const said = row.probability.endsWith('50') && tile === percent(String(Number(row.probability) - 0.0001)) ? tile : percent(row.probability); // the table has four digits
     const answer = row.answer === 'none of these' ? 'None of these' : row.answer;
-    assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, percent(row.probability), `${answer} ${percent(row.probability)}`], row.file);
+    assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, said, `${answer} ${said}`], row.file);
     assert.equal(row.probability, row[row.answer], row.file);
     assert.equal(row.doubtful === 'yes', Math.round(100 * Number(row.probability)) < bound, `${row.file}, ${row.probability}: doubtful is less than ${bound} %`);
     if (answer !== 'None of these') assert.equal(Number(row.probability), Math.max(...head.slice(5, -1).map((name) => Number(row[name]))), `${row.file} is of the most probable class`);
