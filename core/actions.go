@@ -35,8 +35,8 @@ func (c *Classifier) Actions() string {
 	return c.actions
 }
 
-// ReplaceActions takes over what happens when none of these comes and goes from another copy of
-// the session. It cannot be undone.
+// ReplaceActions takes over what happens when none of these comes and goes from a stored session. It
+// cannot be undone.
 func (c *Classifier) ReplaceActions(text string) {
 	defer c.writing()()
 	c.actions = text

@@ -101,26 +101,6 @@ func TestActionsAndNamesAreStepsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestActionsOfAnotherCopyAreTakenOver(t *testing.T) {
-	c := fresh(t, Settings{})
-	id := test.Must(c.AddClass("cup"))(t)
-	var told []Change
-	c.Changed = func(what Change) { told = append(told, what) }
-	if err := c.ReplaceClass(id, &Class{ID: id, Label: "mug", Order: 1, Actions: "say mug"}); err != nil {
-		t.Fatal(err)
-	}
-	c.ReplaceActions("say nothing")
-	if got := actionsOf(t, c, "mug"); got != "say mug" || c.Actions() != "say nothing" {
-		t.Errorf("the actions are %q and %q", got, c.Actions())
-	}
-	if last := told[len(told)-1]; last.Do != PutClass || last.Class.Actions != "say mug" {
-		t.Errorf("the last change told is %+v", last)
-	}
-	if undo, _ := c.Steps(); len(undo) != 1 {
-		t.Errorf("there are %d steps to undo, want that of the class alone", len(undo))
-	}
-}
-
 func TestActionsThatAreTooLongAreRefused(t *testing.T) {
 	c := fresh(t, Settings{})
 	test.Must(c.AddClass("cup"))(t)

@@ -45,6 +45,8 @@ type Step struct {
 	Name    string // in plain words: add 3 examples to Banana
 	Undone  bool   // it can be redone
 	Entries []Entry
+
+	alone bool // other copies of the session do not have it
 }
 
 // Persistent reports whether a step can be undone after it was stored and read again. Only
@@ -58,6 +60,8 @@ type journal struct {
 	open         *Step   // changes since Begin, nil if there are none
 	begun        []int   // for each open Begin, the number of entries that open had
 	noted        int     // number of all steps
+	into         string  // id of the step that changes join, see [Classifier.Join]
+	forgot       bool    // removed examples were forgotten, see [Classifier.Forgot]
 }
 
 // MaxSteps is the length of the undo history. Removed data is kept as long.
@@ -86,12 +90,42 @@ func (c *Classifier) noteAll(entries []Entry) {
 // note adds a step and clears the redo list.
 func (c *Classifier) note(s *Step) {
 	j := &c.journal
-	s.ID, s.Name = c.newID(), c.nameOf(s.Entries)
+	if s.ID = j.into; s.ID == "" || slices.ContainsFunc(j.undone, func(u *Step) bool { return u.ID == s.ID }) {
+		s.ID = c.newID()
+	}
+	if j.into != "" {
+		j.into = s.ID
+	}
+	s.Name = c.nameOf(s.Entries)
+	entries := slices.Clip(s.Entries)
+	if s = c.insert(s, 0); !s.Persistent() {
+		for _, earlier := range slices.Concat(j.done, j.undone) {
+			earlier.alone = true
+		}
+	}
+	c.logStep(DoStep, s, entries)
+}
+
+// insert adds a step before the last ones, or its entries to the step with its id, and clears the
+// redo list. It returns the step.
+func (c *Classifier) insert(s *Step, before int) *Step {
+	j := &c.journal
+	j.lose(j.undone...)
 	j.noted++
-	if len(j.done) == MaxSteps {
+	j.undone = nil
+	for _, there := range j.done {
+		if there.ID == s.ID {
+			there.Entries = append(there.Entries, s.Entries...)
+			there.Name = c.nameOf(there.Entries)
+			return there
+		}
+	}
+	j.done = slices.Insert(j.done, max(0, len(j.done)-before), s)
+	if len(j.done) > MaxSteps {
+		j.lose(j.done[0])
 		j.done = slices.Delete(j.done, 0, 1)
 	}
-	j.done, j.undone = append(j.done, s), nil
+	return s
 }
 
 // Begin groups all changes until End into one step. If calls are nested, the outermost End
@@ -104,12 +138,6 @@ func (c *Classifier) Begin() {
 		n = len(s.Entries)
 	}
 	c.journal.begun = append(c.journal.begun, n)
-}
-
-// Begun reports whether something was changed since Begin.
-func (c *Classifier) Begun() bool {
-	defer c.reading()()
-	return c.journal.open != nil
 }
 
 // End ends the last Begin.
@@ -154,8 +182,8 @@ func (c *Classifier) close() {
 
 // Undo takes back the last step, as exactly as Remove removes, and returns it, or nil if there
 // is none. The last [MaxSteps] steps can be undone, but not the content of a file or a Merge.
-// Changes by [Classifier.Replace] may make a step impossible to undo: it is then forgotten with
-// an error.
+// Undoing another step before may make a step impossible to undo: it is then forgotten with an
+// error.
 func (c *Classifier) Undo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -188,10 +216,13 @@ func (c *Classifier) undoStep(id string) (*Step, error) {
 	}
 	j.done = slices.Delete(j.done, i, i+1)
 	if err != nil {
+		j.lose(s)
+		c.logStep(DoUndo, s, s.Entries)
 		return nil, undoError(err)
 	}
 	s.Undone = true
 	j.undone = append(j.undone, s)
+	c.logStep(DoUndo, s, s.Entries)
 	return s, nil
 }
 
@@ -207,22 +238,33 @@ func undoError(err error) error {
 func (c *Classifier) Redo() (*Step, error) {
 	defer c.writing()()
 	c.close()
+	if n := len(c.journal.undone); n > 0 {
+		return c.redoStep(c.journal.undone[n-1].ID)
+	}
+	return nil, nil
+}
+
+// redoStep repeats the step with an id, if it is in the redo list.
+func (c *Classifier) redoStep(id string) (*Step, error) {
 	j := &c.journal
-	n := len(j.undone)
-	if n == 0 {
+	i := slices.IndexFunc(j.undone, func(s *Step) bool { return s.ID == id })
+	if i < 0 {
 		return nil, nil
 	}
-	s := j.undone[n-1]
+	s := j.undone[i]
 	err := c.exchangeAll(s.Entries)
 	if Code(err) == "limit" {
 		return nil, err // possible again once there is room
 	}
-	j.undone = j.undone[:n-1]
+	j.undone = slices.Delete(j.undone, i, i+1)
 	if err != nil {
+		j.lose(s)
+		c.logStep(DoRedo, s, s.Entries)
 		return nil, undoError(err)
 	}
 	s.Undone = false
 	j.done = append(j.done, s)
+	c.logStep(DoRedo, s, s.Entries)
 	return s, nil
 }
 
@@ -262,12 +304,16 @@ func (c *Classifier) ForgetUndo() {
 }
 
 func (c *Classifier) forgetUndo() {
-	c.journal = journal{noted: c.journal.noted, begun: make([]int, len(c.journal.begun))}
+	j := &c.journal
+	if len(j.done)+len(j.undone) > 0 {
+		c.log(Command{Do: DoForget})
+	}
+	j.lose(j.done...)
+	j.lose(j.undone...)
+	c.journal = journal{noted: j.noted, begun: make([]int, len(j.begun)), into: j.into, forgot: j.forgot}
 }
 
-// Remember restores the lists of [Classifier.Steps], for a classifier with the same examples. A
-// broken-off step may have left examples that no step knows in a class that a step added.
-// Undoing the class would remove them unseen, so they become one more step.
+// Remember restores the lists of [Classifier.Steps], for a classifier with the same examples.
 func (c *Classifier) Remember(undo, redo []*Step) {
 	defer c.writing()()
 	c.forgetUndo()
@@ -275,24 +321,6 @@ func (c *Classifier) Remember(undo, redo []*Step) {
 	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
 	slices.Reverse(j.done)
 	slices.Reverse(j.undone)
-	known, made := map[string]bool{}, map[string]bool{}
-	for _, s := range undo {
-		for _, e := range s.Entries {
-			known[e.ID] = true
-			made[e.ID] = made[e.ID] || e.Do == "class" && e.Class == nil
-		}
-	}
-	rest := &Step{}
-	for _, k := range c.copies() {
-		for _, x := range k.Examples {
-			if made[k.ID] && !known[x.ID] {
-				rest.Entries = append(rest.Entries, Entry{Do: "example", ID: x.ID})
-			}
-		}
-	}
-	if len(rest.Entries) > 0 {
-		c.note(rest)
-	}
 }
 
 // nameOf names a step by its applied entries.

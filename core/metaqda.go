@@ -46,13 +46,14 @@ type Extractor = model.Extractor
 //
 // Several goroutines may use one classifier at once. Predictions run beside each other and wait
 // for changes; the first prediction after a change computes shared state for all. Changed,
-// NewID, Reserve and the function given to Prepare are called under the lock: they must not
+// Logged, NewID, Reserve and the function given to Prepare are called under the lock: they must not
 // call the classifier. Set the exported fields before others use it.
 type Classifier struct {
 	Name      string                // written into files
 	Extractor Extractor             // of the vectors, written into files; [Classifier.Identify] checks it
 	NewID     func() string         // returns ids new to this classifier; nil counts up
 	Changed   func(Change)          // is called after every change of classes and examples, unless nil
+	Logged    func(Command)         // is called after every change of the undo history, unless nil
 	Reserve   func(bytes int) error // is called before a call takes memory: an error refuses the call; nil grants all
 	Lazy      bool                  // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
 

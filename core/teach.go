@@ -358,30 +358,3 @@ func (c *Classifier) Load(classes []Class) error {
 	c.forgetUndo()
 	return err
 }
-
-// Replace takes over the example with an id from another copy of the session. It adds it if it
-// is missing here, moves it if its class or place differs, and removes it if x is nil. It
-// cannot be undone.
-func (c *Classifier) Replace(id string, x *Example) error {
-	defer c.writing()()
-	return c.exchangeExample(&Entry{ID: id, Example: x})
-}
-
-// ReplaceClass takes over the class with an id, without examples. It adds it, changes its
-// label or actions, or removes it if k is nil. It cannot be undone.
-func (c *Classifier) ReplaceClass(id string, k *Class) error {
-	defer c.writing()()
-	there := c.ids[id]
-	if k == nil || there == nil {
-		return c.exchangeClass(&Entry{ID: id, Class: k})
-	}
-	if there.Label != k.Label {
-		if err := c.exchange(&Entry{Do: "head", ID: id, Class: &Class{Label: k.Label}}); err != nil {
-			return err
-		}
-	}
-	if there.Actions != k.Actions {
-		return c.exchangeActions(&Entry{ID: id, Class: &Class{Actions: k.Actions}})
-	}
-	return nil
-}

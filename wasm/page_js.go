@@ -9,8 +9,8 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
+	"metaqda/wasm/log"
 	"metaqda/wasm/simd"
-	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
 
@@ -18,7 +18,6 @@ import (
 type page struct {
 	*engine.Engine
 	database  string
-	reader    js.Value      // see [store.Open]
 	marks     js.Value      // of web/engine/marks.js
 	alone     bool          // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners []js.Value    // of the event change
@@ -32,7 +31,7 @@ type page struct {
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage(database string, given js.Value, alone bool) js.Value {
-	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone}
+	p := &page{database: database, marks: given.Get("marks"), alone: alone}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
@@ -186,7 +185,7 @@ func newEngine(p *page) *engine.Engine {
 		}
 	}
 	var e *engine.Engine
-	db, trouble := store.Open(p.database, p.reader, func() { e.Lose() })
+	db, trouble := log.OpenDB(p.database, func() { e.Lose() })
 	if trouble == nil {
 		e = engine.New(db, "", hooks)
 		if trouble = e.Start(); trouble == nil {
@@ -194,7 +193,7 @@ func newEngine(p *page) *engine.Engine {
 		}
 	}
 	hooks.Marks, hooks.Mark = nil, nil // nothing is lost of what cannot be read now, and nothing is kept to be lost
-	e = engine.New(store.NewMemory(), engine.Explain(trouble).Message, hooks)
+	e = engine.New(log.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
 	}

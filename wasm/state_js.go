@@ -7,7 +7,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // What the page knows of the engine goes as JSON: a thousand classes, made object by
@@ -123,7 +123,7 @@ func (p *page) changes(since float64) js.Value {
 	for _, k := range c.State.Classes {
 		n += len(k.Examples)
 	}
-	if n > store.ManyPictures {
+	if n > log.ManyPictures {
 		return v
 	}
 	for i, k := range c.State.Classes {

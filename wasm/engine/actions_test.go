@@ -6,7 +6,7 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // actions returns those of none of these, and then of each class.
@@ -30,7 +30,7 @@ func (w *world) acts(t *testing.T, when string, want ...string) {
 }
 
 func TestActionsAreStoredAndUndoneAfterAReload(t *testing.T) {
-	s := store.NewMemory()
+	s := log.NewMemory()
 	w := newWorld(t, s)
 	ids := w.teachAll(t, "cat", "dog")
 	test.Must(w.SetActions(ids[1], "say dog"))(t)
@@ -80,7 +80,7 @@ func TestActionsReachOtherTabs(t *testing.T) {
 // A live view says what came and went; a change of classes goes on with it, and the next single
 // answer ends it.
 func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	r := rand.New(rand.NewPCG(5, 6))
 	w.clock = 1e12 // milliseconds: in 2001
@@ -123,7 +123,7 @@ func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
 // The more false events a live view allows, the sooner it says that a class is here; the rate may
 // change while it lasts.
 func TestALiveViewAllowsFalseEvents(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.teachAll(t, "cat", "dog")
 	w.clock = 1e12
 	cat := picture(rand.New(rand.NewPCG(5, 6)), 1)

@@ -9,7 +9,7 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // mirror is the state of a page that follows the changes.
@@ -103,7 +103,7 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 }
 
 func TestAPageFarBehindIsGivenEverything(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	m := &mirror{}
 	m.follow(w.Engine)
 	for i := range mostSteps + 1 {
@@ -124,7 +124,7 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 // and brings it back among 10 and among 1,000.
 func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	size := func(n int) (added int, allocated float64) {
-		w, r := newWorld(t, store.NewMemory()), rand.New(rand.NewPCG(1, 1))
+		w, r := newWorld(t, log.NewMemory()), rand.New(rand.NewPCG(1, 1))
 		class, before := w.addClass(t, "cat"), uint64(0)
 		for range n + 1 {
 			before = w.Revision()

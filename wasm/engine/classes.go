@@ -2,10 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"slices"
 
 	metaqda "metaqda/core"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // AddClass adds a class at the end and returns its id and its clean name.
@@ -118,16 +117,24 @@ func (e *Engine) MoveExample(classID, exampleID, toID string) (token string, err
 	})
 }
 
-// Begin groups all changes until [Engine.End] into one undo step.
+// Begin groups all changes until [Engine.End] into one undo step. If calls are nested, the
+// outermost End closes the step.
 func (e *Engine) Begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.taught.Begin()
+	if e.begun++; e.begun == 1 {
+		e.taught.Join(newID())
+	}
 }
 
 // End ends the step and returns a token for [Engine.Undo], empty if nothing was changed.
 func (e *Engine) End() (token string, err error) {
-	return e.change(func() error { e.taught.End(); return nil })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.begun = max(e.begun-1, 0); e.begun == 0 {
+		token = e.taught.Join("")
+	}
+	return token, nil
 }
 
 // Do changes the classifier by a function.
@@ -150,7 +157,7 @@ func (e *Engine) ofClass(id string, f func(metaqda.Class) error) (token string, 
 func (e *Engine) ofExample(class, id string, f func(metaqda.Class) error) (token string, err error) {
 	return e.ofClass(class, func(k metaqda.Class) error {
 		if x := e.taught.Example(id); x == nil || x.Class != class {
-			return fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
+			return errExample
 		}
 		return f(k)
 	})
@@ -160,7 +167,7 @@ func (e *Engine) class(id string) (metaqda.Class, error) {
 	if k, ok := e.taught.Class(id); ok {
 		return k, nil
 	}
-	return metaqda.Class{}, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+	return metaqda.Class{}, errClass
 }
 
 // change runs a function that changes the classifier, and notes the changes to be stored and
@@ -169,14 +176,13 @@ func (e *Engine) class(id string) (metaqda.Class, error) {
 func (e *Engine) change(f func() error) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.heard = nil
-	undo, redo := e.nextSteps()
+	e.heard, e.commands = nil, nil
+	undo := e.nextUndo()
 	err = f()
-	last, first := e.nextSteps()
-	if err != nil && len(e.heard) == 0 && last == undo && first == redo { // otherwise a step that can no longer be undone was forgotten
+	if err != nil && len(e.heard) == 0 && len(e.commands) == 0 { // otherwise a step that can no longer be undone was forgotten
 		return "", err
 	}
-	if err == nil && last != undo {
+	if last := e.nextUndo(); err == nil && last != undo && e.begun == 0 {
 		token = last
 	}
 	e.noteHeard()
@@ -184,98 +190,59 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	return token, err
 }
 
-// nextSteps returns the ids of the next undo and redo step, empty for none.
-func (e *Engine) nextSteps() (undo, redo string) {
-	done, undone := e.taught.Steps()
-	if len(done) > 0 {
-		undo = done[0].ID
+// nextUndo returns the id of the step that Undo would take back, empty for none.
+func (e *Engine) nextUndo() string {
+	if undo, _ := e.taught.Steps(); len(undo) > 0 {
+		return undo[0].ID
 	}
-	if len(undone) > 0 {
-		redo = undone[0].ID
-	}
-	return undo, redo
+	return ""
 }
 
-// part is the change of one class to be stored.
-type part struct {
-	needs store.Needs
-	fresh bool // the class was not there before the change
-	ops   []store.Op
+// noteCommands notes changes of the undo history outside of [Engine.change].
+func (e *Engine) noteCommands() {
+	for _, c := range e.commands {
+		e.note(&pending{Step: log.Step{Command: &c}})
+	}
+	e.commands = nil
 }
 
-// noteHeard notes the changes since [Engine.change] began. Each class forms a change of its
-// own, with its own preconditions.
+// noteHeard notes the changes since [Engine.change] began.
 func (e *Engine) noteHeard() {
-	var parts []*part // in the order in which they are stored
-	of, last := map[string]*part{}, map[store.Ref]*part{}
-	edit, added := store.Edit{}, 0
+	var edit log.Edit
+	added, classes := 0, map[string]bool{}
+	removed := map[string][]string{}
+	thumbnails := map[string][]byte{}
 	for _, h := range e.heard {
-		if h.Do == metaqda.PutActions {
-			text := h.Class.Actions
-			edit.Actions, e.session.Settings.Actions = &text, text
-			continue
-		}
-		if h.Do == metaqda.PutBurst || h.Do == metaqda.PutBursts { // follows from the rest
-			continue
-		}
-		id := h.Class.ID
-		p := of[id]
-		if p == nil {
-			p = &part{needs: store.Needs{Session: e.session.ID}, fresh: h.New}
-			parts, of[id] = append(parts, p), p
-		}
-		put := func(op store.Op) {
-			if before := last[op.Ref()]; before != nil { // of two writes the last one counts
-				before.ops = slices.DeleteFunc(before.ops, func(o store.Op) bool { return o.Ref() == op.Ref() })
-			}
-			p.ops, last[op.Ref()] = append(p.ops, op), p
-		}
-		if !p.fresh && h.Do != metaqda.DropExample {
-			p.needs.Class = id
-		}
 		switch h.Do {
-		case metaqda.PutClass:
-			p.needs.Name, p.needs.Whole = h.Class.Label, false
-			put(store.Op{Table: store.Classes, Key: id, Value: store.Class{ID: id, Session: e.session.ID, Name: h.Class.Label, Order: h.Class.Order, Actions: h.Class.Actions}})
-		case metaqda.DropClass:
-			p.needs.Name, p.needs.Whole = "", !p.fresh
-			put(store.Op{Table: store.Classes, Key: id})
-			for _, x := range h.Class.Examples {
-				put(store.Op{Table: store.Examples, Key: x.ID})
-			}
-			e.fetchBefore(h.Class.Examples...)
-			for _, op := range e.dropDamaged(id) {
-				put(op)
-			}
 		case metaqda.PutExample:
 			added++
-			put(putExample(e.session.ID, h.Example))
 			made := e.session.Extractor
 			edit.Extractor = &made
-		case metaqda.DropExample:
-			if e.taught.Example(h.Example.ID) == nil { // otherwise it has moved
-				e.fetchBefore(h.Example)
+			if len(h.Example.Thumbnail) > 0 && !h.Example.Apart {
+				thumbnails[h.Example.ID] = h.Example.Thumbnail
 			}
-			put(store.Op{Table: store.Examples, Key: h.Example.ID})
+		case metaqda.DropClass:
+			ids := []string{}
+			for _, x := range h.Class.Examples {
+				ids = append(ids, x.ID)
+			}
+			removed[h.Class.ID] = ids
 		}
+		classes[h.Class.ID] = true
 	}
-	edit.Updated = e.hooks.Now().UnixMilli()
-	e.session.Updated = max(e.session.Updated, edit.Updated)
-	gone := slices.DeleteFunc(slices.Clone(parts), func(p *part) bool { return !p.needs.Whole })
-	parts = append(slices.DeleteFunc(parts, func(p *part) bool { return p.needs.Whole }), gone...) // last, as their examples may have moved to other classes
-	for i, p := range parts {
-		if i == len(parts)-1 {
-			p.ops = append(p.ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
+	e.session.Updated = max(e.session.Updated, e.hooks.Now().UnixMilli())
+	for i, c := range e.commands {
+		p := &pending{Step: log.Step{Command: &c}, removed: removed}
+		if i == len(e.commands)-1 {
+			p.Thumbnails = thumbnails
+			if edit != (log.Edit{}) {
+				p.Edit = &edit
+			}
 		}
-		e.note(p.needs, p.ops...)
+		e.note(p)
 	}
-	if len(parts) == 0 && edit.Actions != nil {
-		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
-	}
-	if steps := e.storeSteps(); len(steps) > 0 { // on its own, so that removals need no free space
-		e.note(store.Needs{Session: e.session.ID}, steps...)
-	}
-	if added == 1 && len(parts) == 1 {
+	e.commands = nil
+	if added == 1 && len(classes) == 1 {
 		e.follow() // hundreds of pictures are added at once, other changes come one at a time
 	} else {
 		e.refresh()
@@ -283,38 +250,11 @@ func (e *Engine) noteHeard() {
 	e.announce()
 }
 
-// dropDamaged deletes the unusable examples of a class.
-func (e *Engine) dropDamaged(class string) (ops []store.Op) {
-	var others []store.Damage
-	for _, d := range e.damaged {
-		if r, _ := d.Raw.(store.Record); d.Table == store.Examples && r["class"] == class {
-			ops = append(ops, store.Op{Table: d.Table, Key: d.Key})
-		} else {
-			others = append(others, d)
-		}
-	}
-	e.damaged = others
-	return ops
-}
-
-// touch notes a change of the session's record, and updates the view.
-func (e *Engine) touch(edit store.Edit, ops ...store.Op) {
+// touch makes and notes a change of the session's head, and updates the view.
+func (e *Engine) touch(edit log.Edit) {
+	edit.Apply(&e.session.Session)
 	e.session.Updated = e.hooks.Now().UnixMilli()
-	edit.Updated = e.session.Updated
-	e.note(store.Needs{Session: e.session.ID}, append(ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})...)
+	e.note(&pending{Step: log.Step{Edit: &edit}})
 	e.refresh()
 	e.announce()
-}
-
-func putExample(session string, x *metaqda.Example) store.Op {
-	return store.Op{Table: store.Examples, Key: x.ID, Value: store.Example{ID: x.ID, Session: session, Class: x.Class, Order: x.Order,
-		Group: x.Group, Embedding: x.Vector, Thumbnail: x.Thumbnail, Apart: x.Apart}}
-}
-
-func exampleOf(x *store.Example) *metaqda.Example {
-	return &metaqda.Example{ID: x.ID, Class: x.Class, Order: x.Order, Group: x.Group, Vector: x.Embedding, Thumbnail: x.Thumbnail, Apart: x.Apart}
-}
-
-func classOf(k store.Class) metaqda.Class {
-	return metaqda.Class{ID: k.ID, Label: k.Name, Order: k.Order, Actions: k.Actions}
 }

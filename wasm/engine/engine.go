@@ -5,7 +5,7 @@
 // package metaqda/core/adapt does.
 //
 // A session is the classes that a person taught under one name, with its settings and its
-// prior. [store.Session] is its record. The [session.Population] of package
+// prior. [log.Session] is its head. The [session.Population] of package
 // metaqda/core/session says how such sessions differ in difficulty.
 //
 // Methods that only compute return at once and note the changes; [Engine.Flush] stores them.
@@ -24,8 +24,8 @@ import (
 	"metaqda/core/adapt"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/wasm/log"
 	"metaqda/wasm/memory"
-	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
 
@@ -33,7 +33,7 @@ import (
 type Hooks struct {
 	Show    func(view.Frame)                 // draws a prediction
 	Changed func()                           // the state has changed
-	Stored  func(Note)                       // records were stored, for the other tabs
+	Stored  func(Note)                       // steps were stored, for the other tabs
 	Stale   func(Note)                       // the open session must be updated by Follow
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
@@ -46,52 +46,69 @@ type Hooks struct {
 // Engine holds one open session. Several goroutines may call its methods.
 type Engine struct {
 	hooks Hooks
+	db    log.DB
 
 	waiting  sync.Mutex // one waiting operation at a time, held while waiting
 	flushing sync.Mutex // one write at a time, held while waiting
 
-	mu         sync.Mutex // everything below; never held while waiting
-	store      store.Store
-	trouble    string   // why changes are not stored, empty if they are
-	gone       error    // why the session can no longer be stored: it is in this tab only
-	vanished   string   // sessions that have marks but are no longer stored, empty if there are none
-	unmark     []string // vanished sessions, whose marks can be deleted
-	pending    []noted  // changes not yet stored, in order
-	number     uint64   // of the last change noted
-	refused    map[uint64]error
-	sweep      bool                     // priors are out of use, or deleted data must leave the files
-	fetch      []*metaqda.Example       // examples whose thumbnails must be fetched before pending is stored
-	encode     map[string]*metaqda.Step // steps in pending that contain such thumbnails, by their keys
-	damaged    []store.Damage           // records of the session that cannot be used
-	here       model.Extractor          // the page's extractor, empty while unknown
-	session    store.Session            // the open session
-	taught     *metaqda.Classifier      // its classifier
-	memory     memory.Budget            // of the classifier
-	heard      []metaqda.Change         // changes by the current operation
-	site       *metaqda.Prior           // the site's prior, nil until known
-	scoring    *metaqda.Classifier      // the classifier that leaves out its examples in slices, see setOf
-	preparing  *metaqda.Classifier      // the classifier that enrols its pictures in slices
-	awaited    atomic.Int32             // number of callers that wait until all pictures are enrolled
-	query      []float32                // nil without one
-	watch      *metaqda.Watch           // of the live view, nil until its first frame
-	began      time.Time                // when the watch began
-	due        bool                     // a redraw is scheduled
-	rested     time.Time                // no redraw before this time
-	changes    changes                  // for the page
-	unreadable string                   // why the session's chosen prior cannot be read, empty if it can or is not here
-	choices    map[string][2]string     // chosen priors before and after a step, by its id
-	slots      map[string]int           // slots in which the steps of the undo history are stored, by their ids
-	steps      []byte                   // the stored list of these steps
-	answer     []float64                // the last answer, and scratch
+	mu       sync.Mutex      // everything below; never held while waiting
+	*session                 // the open session
+	parked   []*session      // former ones with changes that are not yet stored
+	keeping  keeping         // whether changes are stored
+	here     model.Extractor // the page's extractor, empty while unknown
+	site     *metaqda.Prior  // the site's prior, nil until known
+	memory   memory.Budget   // of the classifier
+	awaited  atomic.Int32    // number of callers that wait until all pictures are enrolled
+	live     live            // the query and how its answer is shown
+	changes  changes         // for the page
 }
 
-// New returns an engine without a session: [Engine.Start] opens one. trouble says why s is not
+// session is a session as this tab has it.
+type session struct {
+	log.Session
+	taught     *metaqda.Classifier
+	stored     *log.Stored                 // nil until it is stored for the first time
+	create     func() (*log.Stored, error) // stores it for the first time; nil once it is stored
+	pending    []*pending                  // changes not yet stored, in order
+	damaged    []log.Damage                // records that cannot be used
+	broken     []*metaqda.Example          // pictures that break the computation: they are stored, and not used
+	unreadable string                      // why its chosen prior cannot be read, empty if it can or is not here
+	choices    map[string][2]string        // chosen priors before and after a step, by its id
+	preparing  bool                        // its pictures are being enrolled in slices
+	begun      int                         // number of open Begin
+	heard      []metaqda.Change            // changes by the current operation
+	commands   []metaqda.Command           // the same for the log
+}
+
+// keeping is whether changes are stored.
+type keeping struct {
+	trouble  string   // why changes are not stored, empty if they are
+	gone     error    // why the session can no longer be stored: it is in this tab only
+	vanished string   // sessions that have marks but are no longer stored, empty if there are none
+	unmark   []string // vanished sessions, whose marks can be deleted
+	number   uint64   // of the last change noted
+	refused  map[uint64]error
+	sweep    bool // priors are out of use, or deleted data must leave the files
+}
+
+// live is the query of the view.
+type live struct {
+	query   []float32           // nil without one
+	watch   *metaqda.Watch      // of the live view, nil until its first frame
+	began   time.Time           // when the watch began
+	due     bool                // a redraw is scheduled
+	rested  time.Time           // no redraw before this time
+	answer  []float64           // the last answer, and scratch
+	scoring *metaqda.Classifier // leaves out its examples in slices, see setOf
+}
+
+// New returns an engine without a session: [Engine.Start] opens one. trouble says why db is not
 // permanent, or is empty.
-func New(s store.Store, trouble string, hooks Hooks) *Engine {
+func New(db log.DB, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}, memory: memory.Budget{Most: memory.Most}}
+	return &Engine{hooks: hooks, db: db, keeping: keeping{trouble: trouble, refused: map[uint64]error{}}, memory: memory.Budget{Most: memory.Most}}
 }
 
 // State is everything the page shows beside the prediction. web/engine/contract.js describes
@@ -108,7 +125,7 @@ type State struct {
 	Prior       PriorInfo       `json:"prior"`
 	Extractor   Reader          `json:"extractor"`
 	Keeping     `json:"storage"`
-	store.Settings
+	log.Settings
 }
 
 // PriorInfo describes the prior in use.
@@ -148,7 +165,7 @@ func (e *Engine) State() State {
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
 		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
-		Keeping: Keeping{Kept: e.trouble == "", Trouble: e.trouble, Vanished: e.vanished}}
+		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
 	if err := e.foreign(); err != nil {
 		s.Extractor.Foreign = err.Error()
@@ -157,8 +174,8 @@ func (e *Engine) overview() State {
 }
 
 // defaultSettings are the settings of a new session.
-func defaultSettings() store.Settings {
-	return store.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
+func defaultSettings() log.Settings {
+	return log.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
 }
 
 // Change lists settings to change; nil keeps a setting.
@@ -171,21 +188,19 @@ type Change struct {
 func (e *Engine) Configure(c Change) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	session, edit := e.session, store.Edit{Sort: c.Sort, NonePrior: c.NonePrior}
+	session, edit := e.session.Session, log.Edit{Sort: c.Sort, NonePrior: c.NonePrior}
 	edit.Apply(&session)
-	s := session.Settings
-	if err := checkSettings(s); err != nil {
+	if err := checkSettings(session.Settings); err != nil {
 		return err
 	}
-	if err := e.taught.Configure(metaqda.Settings{NonePrior: s.NonePrior}); err != nil {
+	if err := e.taught.Configure(metaqda.Settings{NonePrior: session.Settings.NonePrior}); err != nil {
 		return err
 	}
-	e.session.Settings = s
 	e.touch(edit)
 	return nil
 }
 
-func checkSettings(s store.Settings) error {
+func checkSettings(s log.Settings) error {
 	if s.Sort != string(view.ByProbability) && s.Sort != string(view.AsTaught) {
 		return fail("value", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
 	}

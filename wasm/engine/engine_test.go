@@ -12,7 +12,7 @@ import (
 
 	"metaqda/core/model"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 	"metaqda/wasm/view"
 )
 
@@ -21,7 +21,7 @@ const dim = 24
 // world is an engine with its test environment.
 type world struct {
 	*Engine
-	store   store.Store
+	store   log.DB
 	files   map[string][]byte
 	fetched []string
 	frame   view.Frame
@@ -31,7 +31,7 @@ type world struct {
 	clock   int64
 }
 
-func newWorld(t *testing.T, s store.Store) *world {
+func newWorld(t *testing.T, s log.DB) *world {
 	t.Helper()
 	w := &world{store: s, files: map[string][]byte{}}
 	w.Engine = New(s, "", Hooks{
@@ -58,12 +58,26 @@ func (w *world) Undo(token string) error {
 	return err
 }
 
-// Kept is Engine.Kept for the last change: two numbers, a record and its undo step.
-func (w *world) Kept(number uint64) error { return w.Engine.Kept(number-2, number) }
+// Kept is Engine.Kept for the last change.
+func (w *world) Kept(number uint64) error { return w.Engine.Kept(number-1, number) }
 
-func apply(t *testing.T, s store.Store, ops ...store.Op) {
+// readAnew reads the open session anew.
+func (w *world) readAnew() error {
+	w.Flush()
+	w.flushing.Lock()
+	defer w.flushing.Unlock()
+	return w.anew(w.session)
+}
+
+// put writes records of a table by hand.
+func put(t *testing.T, db log.DB, table log.Table, records map[log.Key]any) {
 	t.Helper()
-	test.Must(s.Commit([]store.Change{{Ops: ops}}))(t)
+	test.OK(t, db.Do(true, func(tx log.Tx) error {
+		for k, v := range records {
+			test.OK(t, tx.Put(table, k, v))
+		}
+		return nil
+	}))
 }
 
 func picture(r *rand.Rand, centre float64) []float32 {
@@ -150,7 +164,7 @@ func code(err error) string {
 }
 
 func TestRefusals(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	before, frame := w.ask(t), w.frame
 	nan := float32(math.NaN())
@@ -188,7 +202,7 @@ func first[T any](_ T, err error) error     { return err }
 func second[T any](_, _ T, err error) error { return err }
 
 func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	if !strings.HasPrefix(w.frame.Verdict, "Add a class") {
 		t.Fatalf("empty session says %q", w.frame.Verdict)
 	}
@@ -213,7 +227,7 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 }
 
 func TestALiveViewShowsAnotherClassOnceItStays(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.clock = 1e12
 	w.teachAll(t, "cat", "dog")
 	r := rand.New(rand.NewPCG(3, 4))
@@ -256,7 +270,7 @@ var here = model.Extractor{ID: "net@2", SHA256: strings.Repeat("ab", 32)}
 func third[A, B any](_ A, _ B, err error) error { return err }
 
 func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"), ""))(t)
 	with := test.Must(w.SharedFile(true))(t)
@@ -267,7 +281,7 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	if w.State().Saved != 0 {
 		t.Error("a file that was handed on counts as one that was saved")
 	}
-	other := newWorld(t, store.NewMemory())
+	other := newWorld(t, log.NewMemory())
 	other.importSession(t, without)
 	same(t, "shared", other.ask(t), w.ask(t))
 	if other.State().Saved == 0 {
@@ -280,7 +294,7 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 }
 
 func TestExportedFilesNameTheClasses(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	var refused *Error
 	_, err := w.ExportClassifier()
 	if !errors.As(err, &refused) || refused.Code != "empty" {
@@ -294,7 +308,7 @@ func TestExportedFilesNameTheClasses(t *testing.T) {
 }
 
 func TestSessions(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.teachAll(t, "cat", "dog")
 	w.Flush()
 	first, want := w.State().SessionID, w.ask(t)
@@ -329,7 +343,7 @@ func formerly(t *testing.T, b []byte) []byte {
 
 // A deleted class returns by undo although a new class has its name.
 func TestAClassReturnsBesideItsNamesake(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	ids := w.teachAll(t, "cup", "dog")
 	before := w.ask(t)
 	var tokens []string
@@ -362,7 +376,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	var last view.Frame
 	var later []func()
 	now := time.UnixMilli(0)
-	e := New(store.NewMemory(), "", Hooks{
+	e := New(log.NewMemory(), "", Hooks{
 		Show:  func(f view.Frame) { shown++; last = f },
 		Now:   func() time.Time { now = now.Add(time.Millisecond); return now },
 		Later: func(_ time.Duration, f func()) { later = append(later, f) },

@@ -12,7 +12,7 @@ import (
 	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // The page answers as the evaluation does: the engine takes pictures one at a time, the
@@ -28,7 +28,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	}
 	prior.NIW.WhitenRowsTo(white, white)
 
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.files["prior"] = b
 	test.OK(t, w.UsePrior("prior", model.Sum(b)))
 	none := 0.3

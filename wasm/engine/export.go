@@ -7,7 +7,7 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 	"metaqda/wasm/view"
 )
 
@@ -65,7 +65,7 @@ func (e *Engine) complete(apart map[string]*[]byte) error {
 	if len(apart) == 0 {
 		return nil
 	}
-	found, err := e.store.Thumbnails(slices.Collect(maps.Keys(apart)))
+	found, err := log.ThumbnailsOf(e.db, slices.Collect(maps.Keys(apart)))
 	if err != nil && e.State().Trouble == "" { // with trouble, a file without them is better than none
 		return err
 	}
@@ -99,8 +99,9 @@ func (e *Engine) noteSaved(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session.ID == id {
-		e.session.Saved = e.hooks.Now().UnixMilli()
-		e.note(store.Needs{Session: id}, store.Op{Table: store.Sessions, Key: id, Value: store.Edit{Saved: e.session.Saved}})
+		edit := log.Edit{Saved: e.hooks.Now().UnixMilli()}
+		edit.Apply(&e.session.Session)
+		e.note(&pending{Step: log.Step{Edit: &edit}})
 		e.announce()
 	}
 }
@@ -141,60 +142,59 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	c := contentsOf(file, e.hooks.Now().UnixMilli())
-	others, err := e.store.Summaries()
+	s, classes := contentsOf(file, e.hooks.Now().UnixMilli())
+	others, err := log.Summaries(e.db)
 	if err != nil {
 		return "", "", err
 	}
-	c.Session.Name = metaqda.Numbered(c.Session.Name, func(name string) bool {
-		return !slices.ContainsFunc(others, func(s store.Summary) bool { return metaqda.SameLabel(s.Name, name) })
+	s.Name = metaqda.Numbered(s.Name, func(name string) bool {
+		return !slices.ContainsFunc(others, func(s log.Summary) bool { return metaqda.SameLabel(s.Name, name) })
 	})
 	e.mu.Lock()
-	if len(c.Examples) > 0 {
-		c.Session.Extractor = e.here        // the file passed as made by it
-		c.Session.Saved = c.Session.Created // the file it came from has all of it
+	if s.Examples > 0 {
+		s.Extractor = e.here // the file passed as made by it
+		s.Saved = s.Created  // the file it came from has all of it
 	}
 	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()
 	if !known && file.PriorSum != "" {
-		c.Session.Settings.Prior = file.PriorSum
-		switch p, unreadable := e.chosenPrior(c); {
+		s.Settings.Prior = file.PriorSum
+		switch p, unreadable := e.chosenPrior(file.PriorSum); {
 		case p != nil:
 		case unreadable != "":
-			c.Session.Settings.Prior = ""
+			s.Settings.Prior = ""
 			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
 				") of a former version of this page: what is built in serves instead, and answers may differ.")
 		default:
-			c.Session.Settings.Prior = ""
+			s.Settings.Prior = ""
 			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
 				") that is not on this device: what is built in serves instead, and answers may differ. Open its file in the settings to have the same.")
 		}
 	}
-	if err := e.openNew(c); err != nil {
+	if err := e.openNew(s, classes); err != nil {
 		return "", "", err
 	}
-	return c.Session.ID, notice, nil
+	return s.ID, notice, nil
 }
 
-// contentsOf gives ids and places to the content of a file.
-func contentsOf(file *model.Classifier, now int64) *store.Contents {
+// contentsOf gives ids to the content of a file.
+func contentsOf(file *model.Classifier, now int64) (s log.Summary, classes []metaqda.Class) {
 	name, err := cleanName("session", file.Name)
 	if err != nil {
 		name = "Imported classes"
 	}
-	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
-	s := &c.Session.Settings
-	s.NonePrior, s.Actions = file.Settings.NonePrior, file.Settings.Actions
+	s = log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}, Classes: len(file.Classes)}
+	s.Settings.NonePrior, s.Settings.Actions = file.Settings.NonePrior, file.Settings.Actions
 	if file.Settings.Sort == string(view.AsTaught) {
-		s.Sort = file.Settings.Sort
+		s.Settings.Sort = file.Settings.Sort
 	}
-	for i, k := range file.Classes {
-		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1), Actions: k.Actions}
-		c.Classes = append(c.Classes, class)
-		for j, x := range k.Examples {
-			c.Examples = append(c.Examples, &store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,
-				Embedding: x.Embedding, Thumbnail: x.Thumbnail})
+	classes = metaqda.ClassesOf(file)
+	for i := range classes {
+		classes[i].ID = newID()
+		for _, x := range classes[i].Examples {
+			x.ID, x.Class = newID(), classes[i].ID
+			s.Examples++
 		}
 	}
-	return c
+	return s, classes
 }

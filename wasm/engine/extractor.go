@@ -18,6 +18,7 @@ func (e *Engine) UseExtractor(here model.Extractor) error {
 	if err := e.record(); err != nil {
 		return err
 	}
+	e.noteCommands()
 	e.refresh()
 	e.announce()
 	return nil

@@ -6,7 +6,7 @@ import (
 
 	"metaqda/core/model"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // sitePrior returns the file of a site's prior that was learned with the given extractor.
@@ -31,7 +31,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 				}
 				return x
 			}
-			w := newWorld(t, store.NewMemory())
+			w := newWorld(t, log.NewMemory())
 			w.files["prior"] = b
 			test.OK(t, w.UsePrior("prior", sum))
 			test.OK(t, w.UseExtractor(here))

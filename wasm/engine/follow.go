@@ -1,47 +1,28 @@
 package engine
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	metaqda "metaqda/core"
-	"metaqda/wasm/store"
+	"metaqda/core/model"
+	"metaqda/wasm/log"
 )
 
-// Note lists the changed records of a session. Tabs send notes to each other, and each reads
-// the listed records from the store. So a note may come late or twice.
+// Note says how many steps a session has. Tabs send notes to each other, and each reads the steps
+// that it lacks from the log. So a note may come late or twice.
 type Note struct {
-	Session  string   `json:"session"`
-	Head     bool     `json:"head"` // the session's own record
-	Classes  []string `json:"classes"`
-	Examples []string `json:"examples"`
-	Anew     bool     `json:"-"` // read everything: examples added to a class that was thought removed were not taken over
-}
-
-func (n *Note) empty() bool { return !n.Head && len(n.Classes) == 0 && len(n.Examples) == 0 }
-
-// noteOf returns the note of a change.
-func noteOf(c store.Change) Note {
-	n := Note{Session: c.Needs.Session}
-	for _, op := range c.Ops {
-		switch op.Table {
-		case store.Sessions:
-			n.Head, n.Session = true, op.Key
-		case store.Classes:
-			n.Classes = append(n.Classes, op.Key)
-		case store.Examples:
-			n.Examples = append(n.Examples, op.Key)
-		}
-	}
-	return n
+	Session string `json:"session"`
+	Step    int    `json:"step"` // number of the last one
+	Head    bool   `json:"head"` // the list of sessions may be another one
 }
 
 // Joined merges successive notes on the same session.
 func Joined(notes []Note) (all []Note) {
 	for _, n := range notes {
 		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
-			all[last].Head, all[last].Anew = all[last].Head || n.Head, all[last].Anew || n.Anew
-			all[last].Classes = append(all[last].Classes, n.Classes...)
-			all[last].Examples = append(all[last].Examples, n.Examples...)
+			all[last].Head, all[last].Step = all[last].Head || n.Head, max(all[last].Step, n.Step)
 		} else {
 			all = append(all, n)
 		}
@@ -49,194 +30,245 @@ func Joined(notes []Note) (all []Note) {
 	return all
 }
 
-// next is the work left after reading the records of a note.
-type next int
-
-const (
-	nothingMore next = iota
-	readWhole        // parts cannot be taken over one by one: read everything
-	openAnother      // the session was deleted
-)
-
-// Follow takes over records that another tab has stored. It waits.
+// Follow takes over the steps that another tab has stored. It waits.
 func (e *Engine) Follow(n Note) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	e.flushing.Lock() // this tab must store nothing between reading and taking over
-	do, err := e.catchUp(n)
-	if do == readWhole && err == nil {
-		do, err = e.readAll()
-	}
-	e.flushing.Unlock()
-	if do == openAnother && err == nil {
-		err = e.openAny("")
-	}
-	return err
-}
-
-// catchUp takes over the stored records of a note, except those with pending changes: these are
-// newer. It needs the lock flushing.
-func (e *Engine) catchUp(n Note) (next, error) {
 	e.mu.Lock()
-	concerned := e.session.ID == n.Session && e.gone == nil
+	s := e.session
+	concerned := s.ID == n.Session && e.keeping.gone == nil
 	e.mu.Unlock()
 	if !concerned {
 		if n.Head {
 			e.announce() // the list may show the name of that session
 		}
-		return nothingMore, nil
+		return nil
 	}
-	p, err := e.store.Parts(n.Session, n.Classes, n.Examples)
-	if err != nil {
-		return nothingMore, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	err := e.catchUp(s)
 	switch {
-	case e.session.ID != n.Session:
-		return nothingMore, nil
-	case p.Session == nil && p.Deleted:
-		return openAnother, nil
-	case p.Session == nil:
-		e.lose()
-		e.announce()
-		return nothingMore, nil
+	case errors.Is(err, log.ErrDeleted):
+		return e.openAny("")
+	case errors.Is(err, log.ErrCleared):
+		e.Lose()
+		return nil
 	}
-	if e.adoptHead(*p.Session) || n.Anew {
-		return readWhole, nil
-	}
-	if err := e.adoptParts(n, p); err != nil {
-		return readWhole, nil
-	}
-	e.refresh()
-	e.announce()
-	return nothingMore, nil
+	return err
 }
 
-// adoptHead takes over the session's record with its pending edits, and reports whether all
-// classes must be read anew.
-func (e *Engine) adoptHead(s store.Session) (anew bool) {
-	for _, c := range e.pending {
-		for _, op := range c.Ops {
-			if edit, ok := op.Value.(store.Edit); ok && op.Key == s.ID {
-				edit.Apply(&s)
-			}
+// catchUp takes over the steps of a session that this tab lacks.
+func (e *Engine) catchUp(s *session) error {
+	e.flushing.Lock() // this tab must store nothing between reading and taking over
+	defer e.flushing.Unlock()
+	if s.create != nil {
+		return nil
+	}
+	others, behind, err := log.Append(e.db, s.ID, s.stored.N, nil)
+	if err != nil || len(others) == 0 && !behind {
+		return err
+	}
+	return e.join(s, others, behind)
+}
+
+// join takes over steps of other tabs that come before the pending ones in the log. If the two do
+// not go together, it reads the session anew, and refuses the pending ones that came too late. It
+// needs the lock flushing.
+func (e *Engine) join(s *session, others []log.Step, behind bool) error {
+	e.mu.Lock()
+	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !s.follows(step) }) {
+		e.mu.Unlock()
+		return e.anew(s)
+	}
+	own := map[string]bool{}
+	for _, p := range s.pending {
+		if p.Command != nil {
+			own[p.Command.Step] = true
 		}
 	}
-	if e.taught.Count() == 0 { // the first picture records the extractor
-		s.Extractor = e.session.Extractor
+	for _, step := range others {
+		before := 0
+		undo, _ := s.taught.Steps()
+		for before < len(undo) && own[undo[before].ID] {
+			before++
+		}
+		s.take(step, before)
+		s.stored.Took(step)
+		s.Updated = max(s.Updated, step.After.Updated)
 	}
-	s = repaired(s)
-	if s.Settings.Prior != e.session.Settings.Prior || s.Extractor != e.session.Extractor {
+	for _, p := range s.pending { // later in the log
+		p.Edit.Apply(&s.Session)
+	}
+	err := s.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior})
+	e.shown(s)
+	e.mu.Unlock()
+	return err
+}
+
+// shown shows what other tabs have changed.
+func (e *Engine) shown(s *session) {
+	if s == e.session {
+		e.refresh()
+		e.announce()
+	}
+}
+
+// follows reports whether a step of another tab can be taken over though pending ones were made
+// without it.
+func (s *session) follows(step log.Step) bool {
+	if d := step.Edit; d != nil && (d.Prior != nil || d.Extractor != nil && *d.Extractor != s.Extractor) {
+		return false
+	}
+	return !slices.ContainsFunc(s.pending, func(p *pending) bool { return conflict(step.Command, p.Command) })
+}
+
+// conflict reports whether the order of two commands matters, or may matter.
+func conflict(a, b *metaqda.Command) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	if a.Do != metaqda.DoStep || b.Do != metaqda.DoStep || a.Step == b.Step {
 		return true
 	}
-	if s.Settings != e.session.Settings && e.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior}) != nil {
-		return true
+	writes, reads := touched(a)
+	others, seen := touched(b)
+	for id := range writes {
+		if others[id] || seen[id] {
+			return true
+		}
 	}
-	e.taught.ReplaceActions(s.Settings.Actions)
-	e.session = s
+	for id := range reads {
+		if others[id] {
+			return true
+		}
+	}
 	return false
 }
 
-// adoptParts takes over classes and examples. After an error read everything.
-func (e *Engine) adoptParts(n Note, p *store.Parts) error {
-	own := map[store.Ref]bool{}
-	for _, c := range e.pending {
-		for _, op := range c.Ops {
-			own[op.Ref()] = true
+// touched returns the ids of classes and examples and the names that a command changes, and the ids
+// of the classes that it needs.
+func touched(c *metaqda.Command) (writes, reads map[string]bool) {
+	writes, reads = map[string]bool{}, map[string]bool{}
+	for _, entry := range c.Entries {
+		writes[entry.ID] = true
+		if entry.Class != nil {
+			writes["name "+model.FoldLabel(entry.Class.Label)] = true
+		}
+		if entry.Example != nil {
+			reads[entry.Example.Class] = true
 		}
 	}
-	for _, id := range n.Classes {
-		if own[store.Ref{Table: store.Classes, Key: id}] {
-			continue
-		}
-		var there *metaqda.Class
-		if k, ok := p.Classes[id]; ok {
-			k := classOf(k)
-			there = &k
-		}
-		if err := e.taught.ReplaceClass(id, there); err != nil {
-			return err
-		}
+	return writes, reads
+}
+
+// take repeats a step of the log.
+func (s *session) take(step log.Step, before int) {
+	step.Edit.Apply(&s.Session)
+	if step.Edit != nil && step.Edit.Prior != nil {
+		s.taught.ForgetUndo() // such changes cannot be undone after a reload
 	}
-	for _, id := range n.Examples {
-		if own[store.Ref{Table: store.Examples, Key: id}] {
+	if step.Command == nil {
+		return
+	}
+	err := s.taught.Replay(*step.Command, before)
+	if err != nil && (step.Command.Do == metaqda.DoStep || step.Command.Do == metaqda.DoChange) {
+		s.damaged = append(s.damaged, s.stored.Damage(step, err))
+	}
+}
+
+// anew reads a session anew and repeats the pending changes, except those that came too late: it
+// refuses these. It needs the lock flushing.
+func (e *Engine) anew(s *session) error {
+	stored, c, err := log.Open(e.db, s.ID)
+	if err == nil && c == nil {
+		err = log.Exists(e.db, s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fresh, err := e.build(stored, c, chosen, unreadable)
+	if err != nil {
+		return err
+	}
+	fresh.choices, fresh.begun = s.choices, s.begun
+	if s.begun > 0 {
+		into := s.taught.Join("")
+		fresh.taught.Join(cmp.Or(into, newID()))
+	}
+	for _, p := range s.pending {
+		if why := fresh.refuses(p); why != nil {
+			e.refuse(p.number, why)
 			continue
 		}
-		x, there := p.Examples[id]
-		_, known := e.taught.Class(x.Class)
-		was := e.taught.Example(id)
-		var err error
+		if p.Command != nil {
+			if why := fresh.taught.Replay(*p.Command, 0); why != nil {
+				e.refuse(p.number, why) // but an undo that fails changes the undo history
+			}
+		}
+		p.Edit.Apply(&fresh.Session)
+		fresh.pending = append(fresh.pending, p)
+	}
+	_ = fresh.taught.Configure(metaqda.Settings{NonePrior: fresh.Settings.NonePrior})
+	*s = *fresh
+	s.taught.Changed, s.taught.Logged = e.hear, e.logged
+	if s == e.session {
+		e.live.watch = nil // it is of the former classifier
+		e.prepare()
+		e.changes.renew()
+	}
+	e.shown(s)
+	return nil
+}
+
+// Words for changes that came too late.
+var (
+	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
+	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}
+	errChanged = &Error{Code: "changed", Message: "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
+	errExample = &Error{Code: "example", Message: "This picture is not in the class any more: it was removed, perhaps in another tab."}
+)
+
+// refuses returns why a pending step cannot be repeated after those of other tabs, nil if it can.
+func (s *session) refuses(p *pending) error {
+	if p.Command == nil || p.Command.Do != metaqda.DoStep && p.Command.Do != metaqda.DoChange {
+		return nil
+	}
+	made, moved := map[string]bool{}, map[string]bool{}
+	for _, entry := range p.Command.Entries {
+		k, there := s.taught.Class(entry.ID)
+		if entry.Class != nil && entry.Do != "actions" {
+			if other, ok := s.taught.Find(entry.Class.Label); ok && other.ID != entry.ID {
+				return errLabel
+			}
+		}
 		switch {
-		case !there:
-			err = e.taught.Replace(id, nil)
-		case known && (was == nil || was.Class != x.Class):
-			err = e.taught.Replace(id, exampleOf(&x))
-		}
-		if err != nil {
-			return err
+		case entry.Do == "class" && entry.Class != nil:
+			made[entry.ID] = true
+		case entry.Do == "class" && !there, (entry.Do == "head" || entry.Do == "actions" && entry.ID != "") && !there:
+			return errClass
+		case entry.Do == "class":
+			for _, x := range k.Examples {
+				if !moved[x.ID] && !slices.Contains(p.removed[k.ID], x.ID) {
+					return errChanged
+				}
+			}
+		case entry.Do == "example" && entry.Example != nil:
+			if _, ok := s.taught.Class(entry.Example.Class); !ok && !made[entry.Example.Class] {
+				return errClass
+			}
+			if entry.Example.Vector == nil && s.taught.Example(entry.ID) == nil {
+				return errExample
+			}
+			moved[entry.ID] = true
 		}
 	}
 	return nil
 }
 
-// readAll reads the open session anew and applies the pending changes. It needs the locks
-// waiting and flushing.
-func (e *Engine) readAll() (next, error) {
-	id := e.State().SessionID
-	c, err := e.store.Contents(id)
-	if err != nil || c == nil {
-		return openAnother, err
-	}
-	chosen, unreadable := e.chosenPrior(c)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session.ID != id || e.gone != nil {
-		return nothingMore, nil
-	}
-	var ops []store.Op
-	for _, n := range e.pending {
-		ops = append(ops, n.Ops...)
-	}
-	carryOut(c, ops)
-	undo, redo := e.taught.Steps()
-	if err := e.swap(c, chosen, unreadable); err != nil {
-		return nothingMore, err
-	}
-	e.taught.Remember(undo, redo)
-	e.refresh()
-	e.announce()
-	return nothingMore, nil
-}
-
-// carryOut applies operations to contents, as the store will apply them to its records.
-func carryOut(c *store.Contents, ops []store.Op) {
-	for _, op := range ops {
-		switch op.Table {
-		case store.Sessions:
-			if edit, ok := op.Value.(store.Edit); ok && op.Key == c.Session.ID {
-				edit.Apply(&c.Session)
-			}
-		case store.Classes:
-			c.Classes = slices.DeleteFunc(c.Classes, func(k store.Class) bool { return k.ID == op.Key })
-			if k, ok := op.Value.(store.Class); ok && k.Session == c.Session.ID {
-				c.Classes = append(c.Classes, k)
-			}
-		case store.Examples:
-			c.Examples = slices.DeleteFunc(c.Examples, func(x *store.Example) bool { return x.ID == op.Key })
-			if x, ok := op.Value.(store.Example); ok && x.Session == c.Session.ID {
-				c.Examples = append(c.Examples, &x)
-			}
-		}
-	}
-	c.Sort()
-	known := map[string]bool{}
-	for _, k := range c.Classes {
-		known[k.ID] = true
-	}
-	c.Examples = slices.DeleteFunc(c.Examples, func(x *store.Example) bool { return !known[x.Class] })
-}
+// logged receives the commands of the classifier.
+func (e *Engine) logged(c metaqda.Command) { e.commands = append(e.commands, c) }
 
 // Changes brings a page from an earlier revision to the current state. It has the whole
 // overview, and the steps since then for classes and examples. Its size depends on the number
@@ -284,12 +316,13 @@ func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
 // hear receives the changes of classes and examples.
 func (e *Engine) hear(what metaqda.Change) {
 	if what.Err != nil {
-		x := what.Example
-		e.damaged = append(e.damaged, store.Damage{Table: store.Examples, Key: x.ID, Reason: what.Err.Error(), Raw: plainOf(e.session.ID, x)})
+		e.damaged = append(e.damaged, log.Damage{Table: log.Snapshots, Key: what.Example.ID, Reason: what.Err.Error(), Record: what.Example})
+		e.broken = append(e.broken, what.Example)
 	} else {
 		e.heard = append(e.heard, what)
 	}
 	if what.Do == metaqda.PutActions { // they are in the overview
+		e.session.Settings.Actions = what.Class.Actions
 		return
 	}
 	what.Class.Examples = nil
@@ -335,7 +368,7 @@ func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error)
 	if err != nil || len(apart) == 0 {
 		return all, err
 	}
-	found, err := e.store.Thumbnails(apart)
+	found, err := log.ThumbnailsOf(e.db, apart)
 	for i, id := range examples {
 		if b := found[id]; b != nil {
 			all[i] = b

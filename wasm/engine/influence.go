@@ -91,13 +91,13 @@ const coverage = 0.9
 // setOf returns the set of labels of an answer that is not sure, nil while its threshold is not known.
 // The first call after a change leaves out examples in slices, and shows the answer anew.
 func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
-	if e.watch != nil || !view.NotSure(d) { // a live view changes too often to read it
+	if e.live.watch != nil || !view.NotSure(d) { // a live view changes too often to read it
 		return nil
 	}
 	c := e.taught
 	if !e.scores(c) {
-		if e.scoring != c {
-			e.scoring = c
+		if e.live.scoring != c {
+			e.live.scoring = c
 			go e.scoreLater(c)
 		}
 		return nil
@@ -128,10 +128,10 @@ func (e *Engine) scoreSlice(c *metaqda.Classifier) (more bool) {
 	if e.taught == c && !e.scores(c) {
 		return true
 	}
-	if e.scoring == c {
-		e.scoring = nil
+	if e.live.scoring == c {
+		e.live.scoring = nil
 	}
-	if e.taught == c && e.watch == nil && e.query != nil {
+	if e.taught == c && e.live.watch == nil && e.live.query != nil {
 		e.refresh()
 	}
 	return false

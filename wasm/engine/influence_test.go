@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 	"metaqda/wasm/view"
 )
 
@@ -23,7 +23,7 @@ func vague(r *rand.Rand, centre float64) []float32 {
 // An answer that is not sure names the set of labels: at once, or once examples were left out in
 // slices. A live view does not.
 func TestAnAnswerThatIsNotSureNamesASet(t *testing.T) {
-	s, r := store.NewMemory(), rand.New(rand.NewPCG(2, 1))
+	s, r := log.NewMemory(), rand.New(rand.NewPCG(2, 1))
 	w := newWorld(t, s)
 	for k := range 3 {
 		id := w.addClass(t, []string{"cat", "dog", "hen"}[k])

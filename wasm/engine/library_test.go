@@ -9,7 +9,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // both is one session twice: in the engine, with a page that follows its changes, and in a
@@ -103,7 +103,7 @@ func (b *both) act(r *rand.Rand, i int) string {
 		b.refused("configure", b.page.Configure(Change{NonePrior: &none}), b.own.Configure(metaqda.Settings{NonePrior: none}))
 		return "configure"
 	case k == 21:
-		test.OK(b.t, b.page.Follow(Note{Session: b.page.State().SessionID, Anew: true}))
+		test.OK(b.t, b.page.readAnew())
 		b.renewed = true
 		return "read anew"
 	case len(classes[at].Examples) == 0:
@@ -233,7 +233,7 @@ func (b *both) exchange(r *rand.Rand) {
 func TestThePageAndThePackageAreOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 13))
 	own := test.Must(metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil))(t)
-	b := both{t: t, page: newWorld(t, store.NewMemory()), own: own, mirror: &mirror{}, renewed: true}
+	b := both{t: t, page: newWorld(t, log.NewMemory()), own: own, mirror: &mirror{}, renewed: true}
 	done := map[string]int{}
 	for i := range 1000 {
 		what := b.act(r, i)

@@ -8,26 +8,28 @@ import (
 	"strings"
 
 	metaqda "metaqda/core"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
-// noted is a change to be stored, with its number.
-type noted struct {
-	number uint64
-	store.Change
+// pending is a step that is not stored yet.
+type pending struct {
+	log.Step
+	number  uint64
+	removed map[string][]string // the examples of each class that it removes
 }
 
-// note notes a change to be stored.
-func (e *Engine) note(needs store.Needs, ops ...store.Op) {
-	e.number++
-	e.pending = append(e.pending, noted{e.number, store.Change{Needs: needs, Ops: ops}})
+// note notes a step to be stored.
+func (e *Engine) note(p *pending) {
+	e.keeping.number++
+	p.number = e.keeping.number
+	e.pending = append(e.pending, p)
 }
 
 // Noted returns the number of the last change noted, for [Engine.Kept].
 func (e *Engine) Noted() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.number
+	return e.keeping.number
 }
 
 // Kept stores the pending changes as Flush does. It returns the reason if a change after the
@@ -40,16 +42,16 @@ func (e *Engine) Kept(before, number uint64) error {
 	defer e.mu.Unlock()
 	var err error
 	for n := before + 1; n <= number; n++ {
-		if why := e.refused[n]; why != nil && err == nil {
+		if why := e.keeping.refused[n]; why != nil && err == nil {
 			err = why
 		}
-		delete(e.refused, n)
+		delete(e.keeping.refused, n)
 	}
 	switch {
 	case err != nil:
 		return err
-	case e.gone != nil:
-		return e.gone
+	case e.keeping.gone != nil:
+		return e.keeping.gone
 	case failed != nil && Explain(failed).Code == "aborted":
 		return failed
 	}
@@ -60,7 +62,7 @@ func (e *Engine) Kept(before, number uint64) error {
 func (e *Engine) Gone() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.gone
+	return e.keeping.gone
 }
 
 // Flush stores the pending changes and waits for it. Changes that could not be stored stay
@@ -71,221 +73,299 @@ func (e *Engine) flush() error {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
 	e.mu.Lock()
-	if e.gone != nil {
-		e.pending = nil
-	}
-	changes := slices.Clone(e.pending)
-	fetch := e.fetch
-	e.fetch = nil
+	all := append(slices.Clone(e.parked), e.session)
 	e.mu.Unlock()
-	if len(changes) == 0 {
-		return nil
-	}
-	settled, err := map[uint64]error{}, e.fetchThumbnails(fetch, changes)
-	if err == nil {
-		settled, err = commit(e.store, changes)
+	var err error
+	wrote := false
+	for _, s := range all {
+		some, failed := e.keep(s)
+		wrote = wrote || some
+		if failed != nil {
+			err = failed
+		}
 	}
 	e.mu.Lock()
-	trouble := e.trouble
-	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
-	var done, undone []Note // of several sessions, if changes of an earlier one wait for free space
-	for _, c := range changes {
-		n := noteOf(c.Change)
-		switch why, ok := settled[c.number]; {
-		case !ok:
-		case why == nil:
-			done = append(done, n)
-		default:
-			if n.Anew = c.Needs.Whole; c.Needs.Class != "" { // the class is not as expected
-				n.Classes = append(n.Classes, c.Needs.Class)
-			}
-			undone = append(undone, n)
-			e.refuse(c.number, why)
-		}
-	}
-	_, transient := e.store.(*store.Memory)
-	switch {
-	case e.gone != nil: // e.trouble says so already
-	case err != nil:
-		why := Explain(err)
-		e.trouble = why.Message
-		if why.Code == "closed" {
-			e.gone = why
-		}
-	case !transient: // Memory keeps nothing in any case
-		e.trouble = ""
-	}
-	changed, sweep := trouble != e.trouble, e.sweep && err == nil
-	e.sweep = e.sweep && !sweep
+	e.parked = slices.DeleteFunc(e.parked, func(s *session) bool { return len(s.pending) == 0 && s.create == nil })
+	sweep := e.keeping.sweep && err == nil && wrote
+	e.keeping.sweep = e.keeping.sweep && !sweep
 	e.mu.Unlock()
 	if sweep {
-		_ = e.store.Sweep() // on error the leftovers only take space
+		_ = log.Sweep(e.db) // on error the leftovers only take space
 	}
-	for _, n := range Joined(undone) {
-		e.takeBack(n)
+	if wrote || err != nil {
+		e.tell(err)
 	}
-	if changed {
-		e.announce()
-	}
-	for _, n := range Joined(done) {
-		e.stored(n)
-	}
-	if len(done) > 0 {
+	if wrote && err == nil {
 		e.mark()
 	}
 	return err
 }
 
-// fetchBefore marks examples whose thumbnails only the store has, to be fetched before they are
-// deleted there.
-func (e *Engine) fetchBefore(examples ...*metaqda.Example) {
-	for _, x := range examples {
-		if x.Apart {
-			e.fetch = append(e.fetch, x)
+// tell notes whether changes were stored, and announces it if that is another answer.
+func (e *Engine) tell(err error) {
+	e.mu.Lock()
+	k := &e.keeping
+	was := k.trouble
+	_, transient := e.db.(*log.Memory)
+	switch {
+	case k.gone != nil: // k.trouble says so already
+	case err != nil:
+		why := Explain(err)
+		k.trouble = why.Message
+		if why.Code == "closed" {
+			k.gone = why
+		}
+	case !transient: // Memory keeps nothing in any case
+		k.trouble = ""
+	}
+	changed := k.trouble != was
+	e.mu.Unlock()
+	if changed {
+		e.announce()
+	}
+}
+
+// keep stores the pending changes of a session. wrote says whether anything was stored. It needs the
+// lock flushing.
+func (e *Engine) keep(s *session) (wrote bool, err error) {
+	for {
+		e.mu.Lock()
+		if e.keeping.gone != nil {
+			s.pending = nil
+		}
+		some, create, stored := slices.Clone(s.pending), s.create, s.stored
+		e.sum(s, some)
+		e.mu.Unlock()
+		switch {
+		case create != nil && e.Gone() == nil:
+			made, err := create()
+			if err != nil {
+				return wrote, err
+			}
+			e.mu.Lock()
+			s.stored, s.create, wrote = made, nil, true
+			e.mu.Unlock()
+			continue
+		case len(some) == 0:
+			return wrote, e.compact(s)
+		}
+		others, behind, err := log.Append(e.db, s.ID, stored.N, steps(some))
+		if err == nil && (behind || len(others) > 0) {
+			err = e.join(s, others, behind)
+			if err == nil {
+				continue
+			}
+		}
+		switch {
+		case errors.Is(err, log.ErrCleared):
+			e.Lose()
+			return wrote, nil
+		case errors.Is(err, log.ErrDeleted):
+			e.refuseAll(s, err)
+			return wrote, nil
+		case err != nil && Explain(err).Code == "quota":
+			some, err := e.keepSome(s, some)
+			if wrote = wrote || some; err != nil {
+				return wrote, err
+			}
+			continue
+		case err != nil:
+			return wrote, err
+		}
+		e.took(s, some)
+		wrote = true
+		for _, p := range some {
+			for class := range p.removed {
+				if err := e.discard(s, class); err != nil {
+					return wrote, err
+				}
+			}
 		}
 	}
 }
 
-// fetchThumbnails fetches the thumbnails of examples, also into pending changes that write them
-// anew. After an error the next flush tries again.
-func (e *Engine) fetchThumbnails(examples []*metaqda.Example, changes []noted) error {
-	if len(examples) == 0 {
+// discard deletes what was set aside of a class that was removed.
+func (e *Engine) discard(s *session, class string) error {
+	of := func(d log.Damage) bool { return d.Class() == class }
+	if !slices.ContainsFunc(s.damaged, of) {
 		return nil
 	}
-	ids := make([]string, len(examples))
-	for i, x := range examples {
-		ids[i] = x.ID
-	}
-	found, err := e.store.Thumbnails(ids)
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err != nil {
-		e.fetch = append(examples, e.fetch...)
-		return err
+	s.damaged = slices.DeleteFunc(s.damaged, of)
+	e.mu.Unlock()
+	return log.Discard(e.db, s.ID, class)
+}
+
+// sum says of each step what the session is after it.
+func (e *Engine) sum(s *session, some []*pending) {
+	now := s.summary()
+	for i := range some {
+		some[i].After = now
 	}
-	for _, x := range examples {
-		x.Thumbnail, x.Apart = found[x.ID], false
+}
+
+func (s *session) summary() log.Summary {
+	return log.Summary{Session: s.Session, Classes: s.taught.Len(), Examples: s.taught.Count()}
+}
+
+func steps(some []*pending) []log.Step {
+	all := make([]log.Step, len(some))
+	for i, p := range some {
+		all[i] = p.Step
 	}
-	defer clear(e.encode)
-	for _, c := range changes {
-		for i, op := range c.Ops {
-			if x, ok := op.Value.(store.Example); ok && x.Apart && found[x.ID] != nil {
-				x.Thumbnail, x.Apart = found[x.ID], false
-				c.Ops[i].Value = x
-			}
-			if s := e.encode[op.Key]; s != nil && op.Table == store.Steps && op.Value != nil {
-				c.Ops[i].Value = encodeStep(s)
-			}
+	return all
+}
+
+// took notes that pending changes are stored, and tells the other tabs.
+func (e *Engine) took(s *session, some []*pending) {
+	e.mu.Lock()
+	n := Note{Session: s.ID}
+	done := map[uint64]bool{}
+	for _, p := range some {
+		p.N = s.stored.N + 1
+		s.stored.Took(p.Step)
+		done[p.number] = true
+		n.Head = n.Head || p.Command == nil
+	}
+	n.Step = s.stored.N
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return done[p.number] })
+	e.mu.Unlock()
+	e.tabs(n)
+}
+
+// tabs tells the other tabs how many steps a session has.
+func (e *Engine) tabs(n Note) {
+	if e.hooks.Stored != nil {
+		e.hooks.Stored(n)
+	}
+}
+
+// keepSome stores the changes for which there is room: first those that only remove, then the others
+// in their order. It needs the lock flushing.
+func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
+	gone := map[string]bool{}
+	for i, p := range slices.Backward(some) { // thumbnails of what is removed again are not needed
+		if some[i].Thumbnails = thin(p.Thumbnails, gone); p.Command == nil {
+			continue
+		}
+		for _, entry := range p.Command.Entries {
+			gone[entry.ID] = entry.Do == "example" && entry.Example == nil
 		}
 	}
-	return nil
+	var first, rest []*pending
+	for _, p := range some {
+		if removes(p) && !slices.ContainsFunc(rest, func(r *pending) bool { return conflict(p.Command, r.Command) }) {
+			first = append(first, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	for i, p := range slices.Concat(first, rest) {
+		others, behind, err := log.Append(e.db, s.ID, s.stored.N, []log.Step{p.Step})
+		if err == nil && (behind || len(others) > 0) {
+			return wrote, nil // the next flush goes on
+		}
+		if err != nil && Explain(err).Code == "quota" && i < len(first) {
+			continue
+		}
+		if err != nil {
+			if wrote && len(first) > 0 {
+				_ = e.anew(s) // the order in the log is another one than here
+			}
+			return wrote, err
+		}
+		e.took(s, []*pending{p})
+		wrote = true
+	}
+	if len(first) > 0 && len(rest) > 0 {
+		err = e.anew(s)
+	}
+	return wrote, err
+}
+
+func thin(thumbnails map[string][]byte, gone map[string]bool) map[string][]byte {
+	left := map[string][]byte{}
+	for id, b := range thumbnails {
+		if !gone[id] {
+			left[id] = b
+		}
+	}
+	return left
+}
+
+// removes reports whether a step only removes examples.
+func removes(p *pending) bool {
+	return p.Command != nil && p.Command.Do == metaqda.DoStep && !slices.ContainsFunc(p.Command.Entries, func(entry metaqda.Entry) bool {
+		return entry.Example != nil || entry.Class != nil
+	})
+}
+
+// compact writes a snapshot if removed examples must go, or if many steps have come since the last
+// one. It needs the lock flushing.
+func (e *Engine) compact(s *session) error {
+	for {
+		e.mu.Lock()
+		if e.keeping.gone != nil || s.create != nil || len(s.pending) > 0 {
+			e.mu.Unlock()
+			return nil
+		}
+		s.stored.Spare = s.taught.Forgot() || s.stored.Spare
+		if !s.stored.Spare && !s.stored.Long() {
+			e.mu.Unlock()
+			return nil
+		}
+		now, classes := s.summary(), s.taught.Classes()
+		undo, redo := s.taught.History()
+		for _, x := range s.broken {
+			if i := slices.IndexFunc(classes, func(k metaqda.Class) bool { return k.ID == x.Class }); i >= 0 {
+				classes[i].Examples = append(classes[i].Examples, x)
+			}
+		}
+		e.mu.Unlock()
+		done, err := s.stored.Compact(e.db, now, classes, undo, redo)
+		switch {
+		case err != nil && !s.stored.Spare: // all is stored without it
+			return nil
+		case done || err != nil:
+			return err
+		}
+		if e.anew(s) != nil {
+			return nil // it was deleted, or the next flush finds out
+		}
+	}
 }
 
 // maxRefused is how many refusals are kept for later calls of Kept.
 const maxRefused = 1000
 
-// refuse notes why a change was refused. If the session was cleared from the storage, the
-// change is not taken back: it stays in this tab, like the whole session.
+// refuse notes why a change was refused.
 func (e *Engine) refuse(number uint64, why error) {
-	if errors.Is(why, store.ErrCleared) {
-		e.lose()
-		return
-	}
-	if len(e.refused) < maxRefused {
-		e.refused[number] = why
+	if len(e.keeping.refused) < maxRefused {
+		e.keeping.refused[number] = why
 	}
 }
 
-func (e *Engine) lose() {
-	e.gone, e.trouble = store.ErrCleared, store.ErrCleared.Error()
+// refuseAll refuses all changes of a session that was deleted.
+func (e *Engine) refuseAll(s *session, why error) {
+	e.mu.Lock()
+	for _, p := range s.pending {
+		e.refuse(p.number, why)
+	}
+	s.pending = nil
+	open := e.session == s
+	e.mu.Unlock()
+	if open && e.hooks.Stale != nil {
+		e.hooks.Stale(Note{Session: s.ID})
+	}
 }
 
-// Lose notes that the browser has cleared the storage.
+// Lose notes that the browser has cleared the storage. Changes are not taken back: they stay in this
+// tab, like the whole session.
 func (e *Engine) Lose() {
 	e.mu.Lock()
-	e.lose()
+	e.keeping.gone, e.keeping.trouble = log.ErrCleared, log.ErrCleared.Error()
 	e.mu.Unlock()
 	e.announce()
-}
-
-// takeBack restores the stored state of the records of refused changes.
-func (e *Engine) takeBack(n Note) {
-	switch next, err := e.catchUp(n); {
-	case err != nil: // the state stays until the next note
-	case next != nothingMore && e.hooks.Stale != nil:
-		n.Head = true
-		e.hooks.Stale(n)
-	}
-}
-
-// commit stores changes and returns those that are settled: stored, or refused for a reason. If
-// space is short, it first stores the changes that free space, and then as many others as fit.
-func commit(s store.Store, changes []noted) (settled map[uint64]error, err error) {
-	settled = map[uint64]error{}
-	store1 := func(some []noted) error {
-		plain := make([]store.Change, len(some))
-		for i, c := range some {
-			plain[i] = c.Change
-		}
-		refused, err := s.Commit(plain)
-		for i := range refused {
-			if err == nil {
-				settled[some[i].number] = refused[i]
-			}
-		}
-		return err
-	}
-	if err = store1(changes); err == nil || Explain(err).Code != "quota" || len(changes) == 1 {
-		return settled, err
-	}
-	room, rest := makeRoom(changes)
-	if len(room) > 0 {
-		if err := store1(room); err != nil {
-			return settled, err
-		}
-	}
-	for i := range rest {
-		if err := store1(rest[i : i+1]); err != nil {
-			return settled, err
-		}
-	}
-	return settled, nil
-}
-
-// makeRoom divides changes into two lists. Those in room only delete records that no later
-// change writes. Those in rest do not write records that are deleted last.
-func makeRoom(changes []noted) (room, rest []noted) {
-	last := map[store.Ref]bool{} // whether its last operation writes it, else deletes it
-	for _, c := range changes {
-		for _, op := range c.Ops {
-			last[op.Ref()] = op.Value != nil
-		}
-	}
-	for _, c := range changes {
-		frees := slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Value == nil }) && !slices.ContainsFunc(c.Ops, func(op store.Op) bool {
-			_, edit := op.Value.(store.Edit)
-			return !edit && (op.Value != nil || last[op.Ref()])
-		})
-		if frees {
-			room = append(room, c)
-			continue
-		}
-		c.Ops = slices.DeleteFunc(slices.Clone(c.Ops), func(op store.Op) bool {
-			return op.Value != nil && !last[op.Ref()]
-		})
-		if there, known := last[store.Ref{Table: store.Classes, Key: c.Needs.Class}]; known && !there {
-			c.Needs.Class, c.Needs.Name = "", "" // its class is deleted, and with it the changed records
-		}
-		rest = append(rest, c)
-	}
-	return room, rest
-}
-
-// stored tells the other tabs which records were stored.
-func (e *Engine) stored(n Note) {
-	if e.hooks.Stored != nil && !n.empty() {
-		e.hooks.Stored(n)
-	}
 }
 
 // mark describes a session outside the store. It shows that the browser has lost or deleted a
@@ -299,9 +379,9 @@ type mark struct {
 func (e *Engine) mark() {
 	e.mu.Lock()
 	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
-	unmark, note := e.unmark, e.hooks.Mark != nil && e.gone == nil && m.Classes > 0
+	unmark, note := e.keeping.unmark, e.hooks.Mark != nil && e.keeping.gone == nil && m.Classes > 0
 	if note {
-		e.unmark = nil
+		e.keeping.unmark = nil
 	}
 	e.mu.Unlock()
 	if !note {
@@ -323,19 +403,19 @@ func (e *Engine) noticeVanished() error {
 	}
 	var names []string
 	for _, m := range marks {
-		p, err := e.store.Parts(m.ID, nil, nil)
-		if err != nil {
+		err := log.Exists(e.db, m.ID)
+		if err != nil && err != log.ErrCleared && err != log.ErrDeleted {
 			return err
 		}
-		if p.Session == nil && !p.Deleted {
+		if err == log.ErrCleared {
 			names = append(names, "“"+m.Name+"” ("+counted(m.Classes, "class", "es")+", "+counted(m.Examples, "picture", "s")+")")
 		}
-		if p.Session == nil {
-			e.unmark = append(e.unmark, m.ID)
+		if err != nil {
+			e.keeping.unmark = append(e.keeping.unmark, m.ID)
 		}
 	}
 	if len(names) > 0 {
-		e.vanished = "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to."
+		e.keeping.vanished = "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to."
 	}
 	return nil
 }

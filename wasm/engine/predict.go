@@ -46,7 +46,7 @@ func (e *Engine) Predict(x []float32) (*Prediction, error) {
 func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watch = nil
+	e.live.watch = nil
 	answer, p, err := e.show(x)
 	if err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, none := e.watch.Answer()
+	shown, none := e.live.watch.Answer()
 	if p = nil; shown != nil {
 		p = append([]float64{none}, shown...)
 	}
-	e.display(p, e.watch.Decision())
+	e.display(p, e.live.watch.Decision())
 	return live, nil
 }
 
@@ -100,26 +100,26 @@ func (e *Engine) follows(answer *Prediction, p []float64, perHour float64) (*Liv
 	if perHour == 0 {
 		perHour = watch.Default
 	}
-	if e.watch == nil {
+	if e.live.watch == nil {
 		w, err := e.taught.Watch(perHour)
 		if err != nil {
 			return nil, err
 		}
-		e.watch, e.began = w, now
+		e.live.watch, e.live.began = w, now
 	}
-	if err := e.watch.Allow(perHour); err != nil {
+	if err := e.live.watch.Allow(perHour); err != nil {
 		return nil, err
 	}
 	// The clock of the day may be set back meanwhile; the time since the beginning never is.
-	seconds := float64(e.began.UnixMilli())/1000 + now.Sub(e.began).Seconds()
+	seconds := float64(e.live.began.UnixMilli())/1000 + now.Sub(e.live.began).Seconds()
 	if p != nil {
 		p = p[1:]
 	}
-	found, err := e.watch.Next(seconds, p)
+	found, err := e.live.watch.Next(seconds, p)
 	if err != nil {
 		return nil, err
 	}
-	live := &Live{Answer: answer, Events: make([]Event, len(found)), Here: e.watch.Here()}
+	live := &Live{Answer: answer, Events: make([]Event, len(found)), Here: e.live.watch.Here()}
 	for i, f := range found {
 		live.Events[i] = Event(f)
 	}
@@ -130,11 +130,11 @@ func (e *Engine) follows(answer *Prediction, p []float64, perHour float64) (*Liv
 // change afterwards.
 func (e *Engine) show(x []float32) (answer *Prediction, p []float64, err error) {
 	if x == nil {
-		e.query = nil
+		e.live.query = nil
 		return nil, nil, nil
 	}
 	if answer, p, err = e.ask(x); err == nil {
-		e.query = append(e.query[:0], x...)
+		e.live.query = append(e.live.query[:0], x...)
 	}
 	return answer, p, err
 }
@@ -184,10 +184,10 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 		return nil, nil
 	}
 	n := e.taught.Len()
-	if len(e.answer) < n+1 {
-		e.answer = make([]float64, 2*n+1)
+	if len(e.live.answer) < n+1 {
+		e.live.answer = make([]float64, 2*n+1)
 	}
-	answer := e.answer[:n+1]
+	answer := e.live.answer[:n+1]
 	none, err := e.taught.ProbabilitiesTo(answer[1:], x)
 	if err != nil {
 		return nil, err
@@ -204,15 +204,15 @@ const rest = 9
 // follow redraws after a change: at once if the last redraw was long enough ago, else later
 // together with further changes.
 func (e *Engine) follow() {
-	switch wait := e.rested.Sub(e.hooks.Now()); {
-	case e.hooks.Later == nil || e.query == nil || wait <= 0:
+	switch wait := e.live.rested.Sub(e.hooks.Now()); {
+	case e.hooks.Later == nil || e.live.query == nil || wait <= 0:
 		e.refresh()
-	case !e.due:
-		e.due = true
+	case !e.live.due:
+		e.live.due = true
 		e.hooks.Later(wait, func() {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			if e.due {
+			if e.live.due {
 				e.refresh()
 			}
 		})
@@ -224,15 +224,15 @@ func (e *Engine) refresh() {
 	begun := e.hooks.Now()
 	defer func() {
 		now := e.hooks.Now()
-		e.due, e.rested = false, now.Add(rest*now.Sub(begun))
+		e.live.due, e.live.rested = false, now.Add(rest*now.Sub(begun))
 	}()
 	var p []float64
-	if e.query != nil && e.taught.Ready() { // otherwise once all is ready
+	if e.live.query != nil && e.taught.Ready() { // otherwise once all is ready
 		var err error
-		if p, err = e.probabilities(e.query); err != nil {
+		if p, err = e.probabilities(e.live.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
 			// or in another session.
-			e.query = nil
+			e.live.query = nil
 		}
 	}
 	e.display(p, e.decide(p))
@@ -247,7 +247,7 @@ func (e *Engine) display(p []float64, d metaqda.Decision) {
 
 func (e *Engine) input(p []float64, d metaqda.Decision) view.Input {
 	s := e.session.Settings
-	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
+	in := view.Input{Query: e.live.query != nil, Waiting: e.live.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
 	for i := range in.Classes {
 		k, n := e.taught.At(i)
 		in.Classes[i] = view.Class{ID: k.ID, Name: k.Label, Examples: n, Views: len(k.Bursts)}
@@ -403,7 +403,7 @@ func (e *Engine) prepareSlice(c *metaqda.Classifier) (more bool) {
 	if !c.Prepare(func() bool { return e.hooks.Now().Sub(begun) < slice }) {
 		return true
 	}
-	e.preparing = nil
+	e.preparing = false
 	e.refresh()
 	e.announce()
 	return false

@@ -8,7 +8,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/core/adapt"
 	"metaqda/core/model"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // metaCurrent is the key in Meta of the id of the session to open.
@@ -83,15 +83,25 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if err != nil {
 		return err
 	}
-	ops := []store.Op{{Table: store.Meta, Key: store.SitePrior, Value: sum}}
+	var files map[string][]byte
 	if bytes != nil {
-		ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: bytes})
+		files = map[string][]byte{sum: bytes}
 	}
-	defer e.Flush() // once the lock is free
+	defer func() { // once the lock is free
+		if e.Flush(); e.Gone() != nil {
+			return
+		}
+		err := log.Put(e.db, log.SitePrior, sum, files)
+		if err == nil {
+			err = log.Sweep(e.db)
+		}
+		if err != nil {
+			e.tell(err)
+		}
+	}()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.site, e.sweep = p, true
-	e.note(store.Needs{}, ops...)
+	e.site = p
 	if d := e.taught.Dim(); e.session.Settings.Prior == "" && !ofAnother(p, e.session.Extractor) && (e.taught.Count() == 0 || d == p.Dim()) {
 		if err := e.taught.ReplacePrior(p); err != nil {
 			return err
@@ -122,7 +132,7 @@ func (e *Engine) findPrior(url, sum string) (*metaqda.Prior, []byte, error) {
 
 // storedPrior returns a prior from the store, or nil if it is missing or its bytes are damaged.
 func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
-	bytes, err := e.store.Bytes(store.Priors, sum)
+	bytes, err := log.Bytes(e.db, sum)
 	if err != nil || bytes == nil || model.Sum(bytes) != sum {
 		return nil, err
 	}
@@ -174,15 +184,15 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 
 // chose notes the session's chosen prior, with its file, which may not be stored yet.
 func (e *Engine) chose(sum string) {
-	var ops []store.Op
+	step := log.Step{Edit: &log.Edit{Prior: &sum}}
 	if p := e.taught.Prior(); p != nil && sum != "" && p.Sum() == sum {
 		if b, err := p.File(); err == nil {
-			ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: b})
+			step.Files = map[string][]byte{sum: b}
 		}
 	}
 	e.session.Settings.Prior = sum
-	e.sweep = true
-	e.touch(store.Edit{Prior: &sum}, ops...)
+	e.keeping.sweep = true
+	e.note(&pending{Step: step})
 }
 
 // ResetPrior makes the session use the site's prior again, or the default if that does not fit
@@ -234,7 +244,7 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 	e.mu.Lock()
 	open, made := e.session.ID, e.madeWith()
 	e.mu.Unlock()
-	all, err := e.store.Summaries()
+	all, err := log.Summaries(e.db)
 	if err != nil {
 		return nil, err
 	}
@@ -242,20 +252,25 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		if s.ID == open || s.Extractor != made {
 			continue
 		}
-		c, err := e.store.Contents(s.ID)
+		stored, c, err := log.Open(e.db, s.ID)
 		if err != nil {
 			return nil, err
 		}
 		if c == nil { // just deleted in another tab
 			continue
 		}
-		file := &model.Classifier{Extractor: made}
-		for _, k := range classesOf(c) {
-			out := model.Class{Label: k.Label}
-			for _, x := range k.Examples {
-				out.Examples = append(out.Examples, model.Example{Embedding: x.Vector, Group: x.Group})
+		e.mu.Lock()
+		other, err := e.build(stored, c, nil, "")
+		e.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		file := other.taught.File()
+		file.Name, file.Settings, file.PriorSum, file.Extractor = "", model.Settings{}, "", made
+		for _, k := range file.Classes {
+			for i := range k.Examples {
+				k.Examples[i].Thumbnail = nil
 			}
-			file.Classes = append(file.Classes, out)
 		}
 		b, err := e.write(file)
 		if err != nil {

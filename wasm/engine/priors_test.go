@@ -9,7 +9,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // plainPrior returns a prior without learning.
@@ -30,7 +30,7 @@ func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 // another prior with its hash.
 func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum string) {
 	t.Helper()
-	w = newWorld(t, store.NewMemory())
+	w = newWorld(t, log.NewMemory())
 	w.files["prior"], siteSum = priorFile(t, dim, 1)
 	test.OK(t, w.UsePrior("prior", siteSum))
 	w.teachAll(t, "cat", "dog")
@@ -39,7 +39,7 @@ func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum strin
 }
 
 func TestSitePriorIsFetchedOnce(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.teachAll(t, "cat", "dog")
 	vague := w.ask(t)
 	b1, sum1 := priorFile(t, dim, 1)
@@ -69,15 +69,15 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	}
 	again.files["prior"] = b2
 	test.OK(t, again.UsePrior("prior", sum2))
-	b, _ := w.store.Bytes(store.Priors, sum1)
+	b, _ := log.Bytes(w.store, sum1)
 	if b != nil {
 		t.Error("the former prior is still stored though no session uses it")
 	}
-	b, _ = w.store.Bytes(store.Priors, sum2)
+	b, _ = log.Bytes(w.store, sum2)
 	if b == nil {
 		t.Error("the new prior is not stored")
 	}
-	apply(t, w.store, store.Op{Table: store.Priors, Key: sum2, Value: b2[:len(b2)-1]})
+	put(t, w.store, log.Priors, map[log.Key]any{{ID: sum2}: b2[:len(b2)-1]})
 	damaged := newWorld(t, w.store)
 	damaged.files["prior"] = b2
 	test.OK(t, damaged.UsePrior("prior", sum2))
@@ -123,7 +123,7 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 
 // A session of pictures that the site's prior does not fit goes back to the default.
 func TestASessionThatTheSitesPriorDoesNotFit(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	w.teachAll(t, "cat", "dog")
 	want := w.ask(t)
 	var sum string
@@ -147,7 +147,7 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	if s.Prior.Trouble != "" {
 		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
 	}
-	apply(t, w.store, store.Op{Table: store.Priors, Key: ownSum})
+	put(t, w.store, log.Priors, map[log.Key]any{{ID: ownSum}: nil})
 
 	again := newWorld(t, w.store)
 	p := again.State().Prior
@@ -193,7 +193,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 		"other files of it":    {made: model.Extractor{ID: here.ID, SHA256: hash}, notice: hash[:12]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, store.NewMemory())
+			w := newWorld(t, log.NewMemory())
 			file := plainPrior(dim)
 			file.Extractor = c.made
 			prior := test.Must(model.EncodePrior(file))(t)
@@ -229,7 +229,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 }
 
 func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	test.OK(t, w.UseExtractor(here))
 	own, sum := priorFile(t, dim, 3)
 	w.importPrior(t, own)
@@ -239,7 +239,7 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	if notice != "" {
 		t.Errorf("the prior is here, and yet: %s", notice)
 	}
-	other := newWorld(t, store.NewMemory())
+	other := newWorld(t, log.NewMemory())
 	notice = other.importSession(t, b)
 	if !strings.Contains(notice, sum[:12]) {
 		t.Errorf("the prior is not here, and what is told is %q", notice)
@@ -264,7 +264,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 		"nobody says now":         {before: here, export: here.ID},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, store.NewMemory())
+			w := newWorld(t, log.NewMemory())
 			test.OK(t, w.UseExtractor(c.before))
 			ids := w.teachAll(t, "cat", "dog")
 			test.Must(w.Show(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
@@ -311,7 +311,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 }
 
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	test.OK(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
 	learned := plainPrior(dim)
 	learned.Extractor = model.Extractor{ID: "net@1"}
@@ -371,14 +371,10 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	// A former version left its own prior and a learned one.
 	old, oldSite := formerly(t, own), formerly(t, site)
 	session := w.State().SessionID
-	contents := test.Must(w.store.Contents(session))(t)
-	contents.Session.Settings.Prior = model.Sum(old)
-	apply(t, w.store,
-		store.Op{Table: store.Sessions, Key: session, Value: contents.Session},
-		store.Op{Table: store.Priors, Key: siteSum}, store.Op{Table: store.Priors, Key: ownSum},
-		store.Op{Table: store.Priors, Key: model.Sum(old), Value: old},
-		store.Op{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
-		store.Op{Table: store.Meta, Key: store.SitePrior, Value: model.Sum(oldSite)})
+	sum := model.Sum(old)
+	test.OK(t, log.AppendTo(w.store, session, log.Edit{Prior: &sum}))
+	put(t, w.store, log.Priors, map[log.Key]any{{ID: siteSum}: nil, {ID: ownSum}: nil, {ID: sum}: old, {ID: model.Sum(oldSite)}: oldSite})
+	put(t, w.store, log.Meta, map[log.Key]any{{ID: log.SitePrior}: model.Sum(oldSite)})
 	again := newWorld(t, w.store)
 	refused("offline", again.State().Prior.Trouble)
 	again.ask(t)
@@ -387,7 +383,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	test.OK(t, again.OpenSession(session))
 	same(t, "under the site's prior", again.ask(t), want)
 	refused("opened", again.State().Prior.Trouble)
-	if b, err := w.store.Bytes(store.Priors, model.Sum(oldSite)); b != nil || err != nil {
+	if b, err := log.Bytes(w.store, model.Sum(oldSite)); b != nil || err != nil {
 		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
 	}
 	file := test.Must(model.DecodeClassifier(exported))(t)

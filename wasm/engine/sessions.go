@@ -7,7 +7,7 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // Start opens the session that was open last, or a new one, with the site's prior if it is
@@ -15,15 +15,15 @@ import (
 func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	if sum, err := e.store.Text(store.SitePrior); err == nil && sum != "" {
+	if sum, err := log.Text(e.db, log.SitePrior); err == nil && sum != "" {
 		if p, err := e.storedPrior(sum); err == nil && p != nil {
 			e.site = p
 		}
 	}
-	if err := e.noticeVanished(); err != nil {
+	if err := cmp.Or(log.Migrate(e.db), e.noticeVanished()); err != nil {
 		return err
 	}
-	current, err := e.store.Text(metaCurrent)
+	current, err := log.Text(e.db, metaCurrent)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (e *Engine) openAny(id string) error {
 			return err
 		}
 	}
-	all, err := e.store.Summaries()
+	all, err := log.Summaries(e.db)
 	if err != nil {
 		return err
 	}
@@ -50,16 +50,16 @@ func (e *Engine) openAny(id string) error {
 }
 
 // Sessions lists all sessions, the last changed first. It waits.
-func (e *Engine) Sessions() ([]store.Summary, error) {
+func (e *Engine) Sessions() ([]log.Summary, error) {
 	e.Flush()
-	all, err := e.store.Summaries()
+	all, err := log.Summaries(e.db)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !slices.ContainsFunc(all, func(s store.Summary) bool { return s.ID == e.session.ID }) { // it could not be stored
-		all = slices.Insert(all, 0, store.Summary{Session: e.session, Classes: e.taught.Len(), Examples: e.taught.Count()})
+	if !slices.ContainsFunc(all, func(s log.Summary) bool { return s.ID == e.session.ID }) { // it could not be stored
+		all = slices.Insert(all, 0, e.session.summary())
 	}
 	return all, nil
 }
@@ -81,20 +81,26 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 // create opens a new session and stores it.
 func (e *Engine) create(name string) error {
 	now := e.hooks.Now().UnixMilli()
-	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
-	return e.openNew(c)
+	return e.openNew(log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}, nil)
 }
 
-// openNew stores contents that are not stored yet and opens them.
-func (e *Engine) openNew(c *store.Contents) error {
-	ops := []store.Op{{Table: store.Sessions, Key: c.Session.ID, Value: c.Session}}
-	for _, k := range c.Classes {
-		ops = append(ops, store.Op{Table: store.Classes, Key: k.ID, Value: k})
+// openNew opens a session that is not stored yet, and stores it.
+func (e *Engine) openNew(made log.Summary, classes []metaqda.Class) error {
+	chosen, unreadable := e.chosenPrior(made.Settings.Prior)
+	e.mu.Lock()
+	s, err := e.build(&log.Stored{Session: made.ID}, &log.Contents{Session: made.Session, Classes: classes}, chosen, unreadable)
+	e.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	for _, x := range c.Examples {
-		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID, Value: *x})
+	s.create = func() (*log.Stored, error) {
+		if err := log.Create(e.db, made, classes); err != nil {
+			return nil, err
+		}
+		stored, _, err := log.Open(e.db, made.ID)
+		return stored, err
 	}
-	return e.open(c, ops...)
+	return e.show1(s)
 }
 
 // OpenSession opens another session. It waits.
@@ -104,55 +110,79 @@ func (e *Engine) OpenSession(id string) error {
 	e.Flush()
 	found, err := e.openStored(id)
 	if err == nil && !found {
-		err = fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
+		err = log.ErrDeleted
 	}
 	return err
 }
 
 // openStored opens the session with an id, if it exists.
 func (e *Engine) openStored(id string) (found bool, err error) {
-	c, err := e.store.Contents(id)
+	e.mu.Lock()
+	i := slices.IndexFunc(e.parked, func(s *session) bool { return s.ID == id })
+	if i >= 0 {
+		s := e.parked[i]
+		e.parked = slices.Delete(e.parked, i, i+1)
+		e.mu.Unlock()
+		return true, e.show1(s)
+	}
+	e.mu.Unlock()
+	stored, c, err := log.Open(e.db, id)
 	if err != nil || c == nil {
 		return false, err
 	}
-	return true, e.open(c)
-}
-
-// open makes contents the open session, and notes the operations.
-func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
-	chosen, unreadable := e.chosenPrior(c)
-	undo, redo, slots, steps := e.storedSteps(c.Session.ID)
-	if e.hooks.Yield != nil && len(c.Examples) > store.ManyPictures {
+	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
+	if e.hooks.Yield != nil && len(c.Classes) > log.ManyPictures {
 		e.hooks.Yield(true)
 	}
-	defer e.Flush() // once the lock is free
 	e.mu.Lock()
-	begun := e.taught != nil && e.taught.Begun()
+	s, err := e.build(stored, c, chosen, unreadable)
 	e.mu.Unlock()
-	if begun {
-		_, _ = e.End() // end the step of the former session
+	if err != nil {
+		return true, err
 	}
+	return true, e.show1(s)
+}
+
+// show1 makes a session the open one, and stores that it is.
+func (e *Engine) show1(s *session) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.swap(c, chosen, unreadable); err != nil {
-		return err
+	if was := e.session; was != nil && was != s {
+		was.taught.Changed, was.taught.Logged = nil, nil
+		for ; was.begun > 0; was.begun-- {
+			was.taught.Join("")
+		}
+		if len(was.pending) > 0 || was.create != nil {
+			e.parked = append(e.parked, was)
+		}
 	}
-	if e.slots, e.steps = slots, steps; e.session.Extractor == c.Session.Extractor { // steps of another extractor are of no use
-		e.taught.Remember(undo, redo)
+	e.session = s
+	s.taught.Changed, s.taught.Logged = e.hear, e.logged
+	e.live.watch, s.preparing = nil, false // they were of the former classifier
+	e.changes.renew()
+	err := e.record()
+	e.noteCommands()
+	if e.keeping.gone == log.ErrCleared { // a closed store stays closed for all sessions
+		e.keeping.gone, e.keeping.trouble = nil, ""
 	}
-	if e.gone == store.ErrCleared { // a closed store stays closed for all sessions
-		e.gone, e.trouble = nil, ""
-	}
-	e.note(store.Needs{}, append(ops, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})...)
+	e.prepare()
 	e.refresh()
 	e.announce()
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e.Flush()
+	if e.Gone() == nil {
+		if err := log.Put(e.db, metaCurrent, s.ID, nil); err != nil {
+			e.tell(err)
+		}
+	}
 	return nil
 }
 
-// chosenPrior returns the session's chosen prior, or nil if there is none or it is not stored.
+// chosenPrior returns the prior of a session's choice, or nil if there is none or it is not stored.
 // unreadable says why a stored one cannot serve.
-func (e *Engine) chosenPrior(c *store.Contents) (p *metaqda.Prior, unreadable string) {
-	sum := c.Session.Settings.Prior
+func (e *Engine) chosenPrior(sum string) (p *metaqda.Prior, unreadable string) {
 	if sum == "" {
 		return nil, ""
 	}
@@ -165,63 +195,88 @@ func (e *Engine) chosenPrior(c *store.Contents) (p *metaqda.Prior, unreadable st
 	return p, ""
 }
 
-// swap replaces session, classes and classifier by contents, under the chosen prior or else one
-// that fits; unreadable is from [Engine.chosenPrior]. On error nothing changes.
-func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable string) error {
-	d := 0
-	if len(c.Examples) > 0 {
-		d = len(c.Examples[0].Embedding)
+// final returns a session after its steps.
+func final(c *log.Contents) log.Session {
+	s := c.Session
+	for _, step := range c.Steps {
+		step.Edit.Apply(&s)
+		s.Updated = max(s.Updated, step.After.Updated)
 	}
-	p, err := e.priorFor(d, chosen, c.Session.Extractor)
+	return s
+}
+
+// build makes a session of contents, under the chosen prior or else one that fits; unreadable is
+// from [Engine.chosenPrior].
+func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prior, unreadable string) (*session, error) {
+	last := repaired(final(c))
+	d := length(c)
+	p, err := e.priorFor(d, chosen, last.Extractor)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	session := repaired(c.Session)
-	taught, err := metaqda.New(metaqda.Settings{NonePrior: session.Settings.NonePrior}, p)
+	taught, err := metaqda.New(metaqda.Settings{NonePrior: last.Settings.NonePrior}, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	taught.ReplaceActions(session.Settings.Actions)
+	s := &session{Session: c.Session, taught: taught, stored: stored, unreadable: unreadable, damaged: c.Damaged, choices: map[string][2]string{}}
+	taught.ReplaceActions(c.Session.Settings.Actions)
 	taught.NewID, taught.Lazy, taught.Reserve = newID, e.hooks.Yield != nil, e.memory.Reserve
-	if err := taught.Load(classesOf(c)); err != nil {
-		return err
+	classes := slices.Clone(c.Classes)
+	for i := range classes { // others are of an extractor of before, and steps remove them
+		classes[i].Examples = slices.DeleteFunc(classes[i].Examples, func(x *metaqda.Example) bool { return len(x.Vector) != d })
 	}
-	taught.Changed = e.hear
-	e.watch = nil // it is of the former classifier
-	e.session, e.taught, e.unreadable, e.damaged = session, taught, unreadable, c.Damaged
-	e.prepare()
-	e.changes.renew()
-	return e.record()
+	if err := taught.Load(classes); err != nil {
+		return nil, err
+	}
+	taught.Remember(c.Undo, c.Redo)
+	actions := c.Session.Settings.Actions
+	taught.Changed = func(what metaqda.Change) {
+		if what.Do == metaqda.PutActions {
+			actions = what.Class.Actions
+		}
+	}
+	for _, step := range c.Steps {
+		s.take(step, 0)
+	}
+	taught.Changed = nil
+	last.Settings.Actions = actions
+	s.Session = last
+	undo, redo := taught.History()
+	stored.Check(taught.Classes(), undo, redo)
+	return s, nil
+}
+
+// length returns the length of the embeddings, 0 if there is none.
+func length(c *log.Contents) (d int) {
+	for _, k := range c.Classes {
+		if len(k.Examples) > 0 {
+			d = len(k.Examples[0].Vector)
+			break
+		}
+	}
+	for _, step := range c.Steps {
+		if step.Command == nil {
+			continue
+		}
+		for _, entry := range step.Command.Entries {
+			if entry.Example != nil && entry.Example.Vector != nil {
+				d = len(entry.Example.Vector)
+			}
+		}
+	}
+	return d
 }
 
 // prepare starts to enrol all pictures in slices, unless they are enrolled.
 func (e *Engine) prepare() {
-	if !e.taught.Ready() && e.preparing != e.taught {
-		e.preparing = e.taught
+	if !e.taught.Ready() && !e.preparing {
+		e.preparing = true
 		go e.prepareLater(e.taught)
 	}
 }
 
-// classesOf joins classes and examples. It repairs impossible and duplicate names.
-func classesOf(c *store.Contents) []metaqda.Class {
-	names := make([]string, len(c.Classes))
-	for i, k := range c.Classes {
-		names[i] = k.Name
-	}
-	classes, byID := make([]metaqda.Class, len(names)), map[string]int{}
-	for i, name := range model.RepairLabels(names) {
-		classes[i] = classOf(c.Classes[i])
-		classes[i].Label, byID[classes[i].ID] = name, i
-	}
-	for _, x := range c.Examples {
-		k := &classes[byID[x.Class]]
-		k.Examples = append(k.Examples, exampleOf(x))
-	}
-	return classes
-}
-
 // repaired returns the session, with default settings if its own are invalid.
-func repaired(s store.Session) store.Session {
+func repaired(s log.Session) log.Session {
 	if checkSettings(s.Settings) != nil {
 		prior, actions := s.Settings.Prior, s.Settings.Actions
 		s.Settings = defaultSettings()
@@ -238,22 +293,16 @@ func (e *Engine) RenameSession(id, name string) error {
 	}
 	e.mu.Lock()
 	if id == e.session.ID {
-		e.session.Name = name
-		e.touch(store.Edit{Name: &name})
-		number := e.number
+		e.touch(log.Edit{Name: &name})
+		number := e.keeping.number
 		e.mu.Unlock()
 		return e.Kept(number-1, number)
 	}
 	e.mu.Unlock()
-	renamed := store.Change{Needs: store.Needs{Session: id}, Ops: []store.Op{{Table: store.Sessions, Key: id, Value: store.Edit{Name: &name}}}}
-	refused, err := e.store.Commit([]store.Change{renamed})
-	if err == nil {
-		err = refused[0]
-	}
-	if err != nil {
+	if err := log.AppendTo(e.db, id, log.Edit{Name: &name}); err != nil {
 		return err
 	}
-	e.stored(noteOf(renamed))
+	e.tabs(Note{Session: id, Head: true})
 	e.announce()
 	return nil
 }
@@ -264,16 +313,20 @@ func (e *Engine) DeleteSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	if p, err := e.store.Parts(id, nil, nil); err != nil || p.Session == nil && !p.Deleted {
-		return cmp.Or(err, fail("session", "There is no such session: look at sessions for those that there are."))
+	switch err := log.Exists(e.db, id); err {
+	case nil, log.ErrDeleted:
+	case log.ErrCleared:
+		return fail("session", "There is no such session: look at sessions for those that there are.")
+	default:
+		return err
 	}
-	if err := e.store.DeleteSession(id); err != nil {
+	if err := log.Delete(e.db, id); err != nil {
 		return err
 	}
 	if e.hooks.Mark != nil {
 		e.hooks.Mark(id, "")
 	}
-	if err := e.store.Sweep(); err != nil {
+	if err := log.Sweep(e.db); err != nil {
 		return err
 	}
 	var err error
@@ -282,19 +335,19 @@ func (e *Engine) DeleteSession(id string) error {
 	} else {
 		e.announce()
 	}
-	e.stored(Note{Session: id, Head: true}) // only now there is a session to open: otherwise both tabs would make one
+	e.tabs(Note{Session: id, Head: true}) // only now there is a session to open: otherwise both tabs would make one
 	return err
 }
 
 // Damaged returns a file of the unusable records of the open session, and of those that belong
 // to no session. It waits.
 func (e *Engine) Damaged() ([]byte, error) {
-	others, err := e.store.Unreachable()
+	others, err := log.Unreachable(e.db)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	all := slices.Concat(e.damaged, others)
 	e.mu.Unlock()
-	return store.EncodeDamaged(all)
+	return log.EncodeDamaged(all)
 }

@@ -17,12 +17,12 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // slow returns an engine that works in slices, as in a tab: its clock advances two thirds of a
 // slice at each look. Each call of next lets it enrol one slice more; done lets it go on.
-func slow(s store.Store) (e *Engine, next, done func()) {
+func slow(s log.DB) (e *Engine, next, done func()) {
 	var looks atomic.Int64
 	now := func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) }
 	gate := make(chan struct{})
@@ -37,7 +37,7 @@ func slow(s store.Store) (e *Engine, next, done func()) {
 // Enrolling in slices, while pictures and classes come and go, gives the same answers as
 // enrolling at once.
 func TestSlicesComeToTheSame(t *testing.T) {
-	s := store.NewMemory()
+	s := log.NewMemory()
 	w := newWorld(t, s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for k := range 12 {
@@ -98,7 +98,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 // A picture that breaks the computation is set aside, even if that shows late, and the others
 // answer.
 func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
-	s := store.NewMemory()
+	s := log.NewMemory()
 	w := newWorld(t, s)
 	rng := rand.New(rand.NewPCG(3, 4))
 	var last string
@@ -144,7 +144,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 // the store. Each thumbnail is the id of the class with the number of the picture.
 func many(t *testing.T) (w *world, ids []string) {
 	t.Helper()
-	s := store.NewMemory()
+	s := log.NewMemory()
 	w = newWorld(t, s)
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range 31 {
@@ -244,7 +244,7 @@ func TestThumbnailsApart(t *testing.T) {
 // A file written in slices holds the session as it was at the request, whatever changes between
 // slices. The save is noted only once the file is complete.
 func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
+	w := newWorld(t, log.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	cat, dog := ids[0], ids[1]
 	want := test.Must(w.SharedFile(true))(t)

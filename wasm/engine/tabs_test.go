@@ -10,20 +10,20 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/test"
-	"metaqda/wasm/store"
+	"metaqda/wasm/log"
 )
 
 // tabs are engines on one store, like the tabs of one browser.
 type tabs struct {
 	t     *testing.T
-	store *store.Memory
+	store *log.Memory
 	all   []*world
 	inbox [][]Note // undelivered notes of each tab
 	read  []int    // number of each tab's notes that were sent
 }
 
 func newTabs(t *testing.T, n int) *tabs {
-	w := &tabs{t: t, store: store.NewMemory(), inbox: make([][]Note, n), read: make([]int, n)}
+	w := &tabs{t: t, store: log.NewMemory(), inbox: make([][]Note, n), read: make([]int, n)}
 	for range n {
 		w.all = append(w.all, newWorld(t, w.store))
 	}
@@ -85,9 +85,12 @@ func (w *tabs) equal(what string) {
 		if !bytes.Equal(got, want) {
 			w.t.Fatalf("%s: tab %d exports something else than what is stored", what, i)
 		}
-		a, b := tab.State().SessionName, fresh.State().SessionName
-		if a != b {
-			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a, b)
+		a, b := tab.State(), fresh.State()
+		if a.SessionName != b.SessionName {
+			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a.SessionName, b.SessionName)
+		}
+		if a.Undo != b.Undo || a.Redo != b.Redo {
+			w.t.Fatalf("%s: tab %d offers %q and %q, stored are %q and %q", what, i, a.Undo, a.Redo, b.Undo, b.Redo)
 		}
 		if got, err := tab.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
 			w.t.Fatal(err)
@@ -313,11 +316,11 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
 			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
 			w.settle()
-			c, err := w.store.Contents(id)
+			_, c, err := log.Open(w.store, id)
 			if err != nil || c != nil {
 				t.Errorf("it is there again: %+v, %v", c, err)
 			}
-			left, err := w.store.Unreachable()
+			left, err := log.Unreachable(w.store)
 			if err != nil || len(left) > 0 {
 				t.Errorf("%d records belong to no session, %v", len(left), err)
 			}
@@ -360,7 +363,7 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"what waited for room is told to whoever has its session open": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			full := &small{Memory: w.store}
-			a.Engine.store = full
+			a.Engine.db = full
 			test.Must(a.AddExample(ids[0], x(1), []byte("large"), ""))(t)
 			session := a.State().SessionID
 			a.Flush()
@@ -381,9 +384,15 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(b.RemoveExample(ids[1], b.State().Classes[1].Examples[0].ID))(t)
 			b.ForgetUndo()
 			b.Flush()
-			kept := w.store.All(store.Steps)
-			if len(kept) != 1 {
-				t.Errorf("%d steps are kept beside their list", len(kept)-1)
+			w.settle()
+			for _, tab := range w.all {
+				if s := tab.State(); s.Undo+s.Redo != "" {
+					t.Errorf("undo %q, redo %q are offered", s.Undo, s.Redo)
+				}
+			}
+			n := len(w.store.Records(log.Thumbnails))
+			if n != 4 {
+				t.Errorf("%d thumbnails are kept, want those of 4 pictures", n)
 			}
 		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
@@ -396,21 +405,26 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("settings are %+v", s)
 			}
 		},
-		"what cannot be undone any more is not offered again": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+		"the undo history is that of both": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			want := a.State().Undo
-			test.OK(t, a.RenameClass(ids[0], "lion"))
+			token := test.Must(a.RemoveExample(ids[0], a.State().Classes[0].Examples[0].ID))(t)
 			w.settle()
 			test.Must(b.RemoveClass(ids[0]))(t)
 			w.settle()
 			told := a.changes
-			refusal(t, "undoing the new name of a class that is gone", a.Undo(""), "undo")
-			a.Flush()
-			if a.State().Undo != want || a.changes == told {
-				t.Errorf("%q is offered, and the page was told %v; want %q", a.State().Undo, a.changes != told, want)
+			refusal(t, "a picture of a class that is gone", a.Undo(token), "undo")
+			test.OK(t, a.Undo("")) // brings the class back
+			w.settle()
+			if s := b.State(); len(s.Classes) != 2 || s.Redo != "remove cat" || a.changes == told {
+				t.Errorf("%d classes, redo %q", len(s.Classes), s.Redo)
 			}
-			again := newWorld(t, w.store).State().Undo
-			if again != want {
-				t.Errorf("%q is offered after a start, want %q", again, want)
+			test.OK(t, b.Undo(token))
+			w.settle()
+			again := newWorld(t, w.store).State()
+			for _, s := range []State{a.State(), b.State(), again} {
+				if s.Undo != want || len(s.Classes[0].Examples) != 3 {
+					t.Errorf("%q is offered, want %q; %d pictures", s.Undo, want, len(s.Classes[0].Examples))
+				}
 			}
 		},
 		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {

@@ -37,7 +37,7 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  const methods = await startProgram(modules, runtime, role, thread.name, thread.worker);
+  const methods = await startProgram(modules, runtime, role, thread.name);
   return /** @type {any} */ ({ ...methods, modules, thread });
 }
 

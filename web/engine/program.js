@@ -6,7 +6,6 @@
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
 import { marks } from './marks.js';
-import { reader } from './reading.js';
 
 /** @import {GoProgram, Methods, Modules, OnProgress, Runtime} from './contract.js' */
 
@@ -101,14 +100,13 @@ let started = 0;
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
- * @param {() => Worker} [worker] reads large sessions
  * @returns {Promise<Methods>}
  */
-export async function startProgram(modules, { Go, scope }, role, name, worker) {
+export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
   const program = await start(modules, Go, [role, handover, name]);
   const methods = await new Promise((resolve, reject) => {
-    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { reader: reader(name, worker), marks: marks(name) });
+    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { marks: marks(name) });
     const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
     program.run().then(ended, ended);
   });

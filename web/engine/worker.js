@@ -1,18 +1,14 @@
 // @ts-check
 /**
  * The worker for long work. It runs the engine's program in the role `batch`; batch.js describes the messages.
- * Or it runs no program and reads a session (reading.js).
  */
 import { answer } from '../base/remote.js';
 import { startProgram } from './program.js';
-import { readFrom } from './reading.js';
 
 /** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load takes the runtime's address from the window */
 export function serve(load) {
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
-    read: (/** @type {{name: string, session: string}} */ { name, session }) =>
-      readFrom(name, session, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
     async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'batch'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = await startProgram(modules, await load(runtime), role, name);
       await on((/** @type {unknown} */ progress) => tell('progress', progress));

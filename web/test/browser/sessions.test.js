@@ -2,6 +2,7 @@
 /** Sessions: kept over restarts of the browser, several side by side. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { appendEdit } from './engine/former.js';
 import { addClass, addPictures, assertSame, card, downloaded, newSession, open, openSession, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
 import { savedTable, sortState } from './many.js';
 import { LONG } from '../long.js';
@@ -109,24 +110,7 @@ test('what one tab changes is seen in another, and who is too late is told', () 
  * @param {import('playwright-core').Page} page
  * @param {string|undefined} extractor
  */
-function rewriteExtractor(page, extractor) {
-  return page.evaluate((extractor) => new Promise((resolve, reject) => {
-    const request = indexedDB.open('metaqda');
-    request.onerror = reject;
-    request.onsuccess = () => {
-      const change = request.result.transaction('sessions', 'readwrite');
-      change.onerror = reject;
-      const all = change.objectStore('sessions').openCursor();
-      all.onsuccess = () => {
-        if (!all.result) return;
-        const { extractor: _, extractorSum: __, ...rest } = all.result.value;
-        all.result.update(extractor ? { ...rest, extractor, extractorSum: '00' } : rest);
-        all.result.continue();
-      };
-      change.oncomplete = () => { request.result.close(); resolve(undefined); };
-    };
-  }), extractor);
-}
+const rewriteExtractor = (page, extractor) => appendEdit(page, { Extractor: extractor ? { ID: extractor, SHA256: '00' } : { ID: '', SHA256: '' } });
 
 for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['another one', 'net@1'], ['one that was not recorded', undefined]])) {
   test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, LONG, () => visit({}, async ({ page, site }) => {

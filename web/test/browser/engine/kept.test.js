@@ -2,6 +2,7 @@
 /** The engine by itself: what it keeps, and how; databases of former versions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { writeFormer } from './former.js';
 import { blank, run, start } from './blank.js';
 
 test('a database of the first version is brought up to date with all that is in it', () => blank(async ({ page }) => {
@@ -40,30 +41,26 @@ test('a database of the first version is brought up to date with all that is in 
   assert.ok(!names.includes('checkpoints'), 'what learning went on from is gone');
 }));
 
-test('of many records each is read once, whatever its id says', () => blank(async ({ page }) => {
+test('of many records of a former version each is taken over once, whatever its id says', () => blank(async ({ page }) => {
   await start(page);
-  await run(page, `await teach(['cat', 'dog'])`);
-  const { keys, ids } = await page.evaluate(async () => {
-    const { engine, picture } = /** @type {any} */ (globalThis);
-    const { sessionId: session, classes: [cat] } = await engine.state();
-    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
-    const t = db.transaction('examples', 'readwrite');
-    const store = t.objectStore('examples');
-    const keys = [...Array(600).keys()].map((i) => `x${String(i).padStart(3, '0')}`);
+  await writeFormer(page, async function* () {
+    const { picture } = /** @type {any} */ (globalThis);
+    const session = 's';
     const other = { 15: 'x014', 16: 'x014', 17: 'x014', 40: 'x599', 41: 'a', 60: 8, 61: undefined, 90: ['x091'], 300: 'x299', 301: 'x299', 599: '' };
-    for (const [i, key] of keys.entries()) {
+    yield [['sessions', session, { id: session, name: 'Old', created: 1, updated: 2, sort: 'taught', nonePrior: 0.2 }], ['meta', 'current', session], ['classes', 'cat', { session, name: 'cat', order: 1 }]];
+    yield [...Array(600).keys()].map((i) => {
+      const key = `x${String(i).padStart(3, '0')}`;
       const id = i in other ? other[/** @type {keyof typeof other} */ (i)] : key;
-      store.put({ ...id !== undefined && { id }, session, class: cat.id, order: 10 + i, embedding: new Uint8Array(picture(0, i).buffer) }, key);
-    }
-    store.put({ id: 'x002', session, class: cat.id, order: 1, embedding: new Uint8Array(picture(0, 0).buffer) }, 7);
-    await new Promise((resolve) => { t.oncomplete = resolve; });
-    db.close();
-    return { keys, ids: cat.examples.map((/** @type {any} */ x) => x.id) };
-  });
-  await page.reload();
-  await start(page);
-  const examples = await run(page, 'return (await engine.state()).classes[0].examples');
-  assert.deepEqual(examples.map((/** @type {any} */ x) => x.id), [...ids, ...keys]);
+      return ['examples', key, { ...id !== undefined && { id }, session, class: 'cat', order: 10 + i, embedding: new Uint8Array(picture(0, i).buffer) }];
+    });
+    yield [['examples', 7, { id: 'x002', session, class: 'cat', order: 1, embedding: new Uint8Array(picture(0, 0).buffer) }]];
+  }, null);
+  for (const visit of ['first', 'second']) {
+    await page.reload();
+    await start(page);
+    const examples = await run(page, 'return (await engine.state()).classes[0].examples');
+    assert.deepEqual(examples.map((/** @type {any} */ x) => x.id), [...Array(600).keys()].map((i) => `x${String(i).padStart(3, '0')}`), visit);
+  }
 }));
 
 test('the browser is asked to keep what is taught with the first picture, and when it was saved is told', () => blank(async ({ page }) => {

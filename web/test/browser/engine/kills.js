@@ -119,7 +119,7 @@ const BLOCK = 32768;
 
 /**
  * Leaves the log of Chromium's database as a kill in the middle of a write does, which is rare, and hard on it (see rewrite
- * in wasm/store/idb_js.go): with the head of a record of nine bytes, and one of them. Returns the log, and whether the kill itself has.
+ * in wasm/log/idb_js.go): with the head of a record of nine bytes, and one of them. Returns the log, and whether the kill itself has.
  *
  * @param {string} profile
  */

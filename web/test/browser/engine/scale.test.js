@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertServed, card, offlineReady, ready, recognise, sample, servedMeanwhile, serveSite, visit } from '../harness.js';
+import { writeFormer } from './former.js';
 import { LONG } from '../../long.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -20,22 +21,20 @@ const CLASSES = 2000;
 const PICTURES = 20_000;
 
 /**
- * Fills the browser's storage with a session, record by record as the engine writes them.
+ * Fills the browser's storage with a session of a former version, and has it turned into a log.
  *
  * @param {Page} page on the site, which has been open before
  * @param {{classes?: number, pictures?: number, dimension?: number}} [size]
  */
-function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENSION } = {}) {
-  return page.evaluate(async ({ classes, pictures, dimension }) => {
-    const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
-    const engine = await loadEngine({ base: `${location.origin}/` });
-    const { sessionId } = await engine.state();
-    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+async function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENSION } = {}) {
+  await writeFormer(page, async function* ({ classes, pictures, dimension }) {
+    const session = 's';
     const canvas = new OffscreenCanvas(96, 96);
     const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
     let seed = 1;
     const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
     const id = () => Math.floor(random() * 2 ** 32).toString(16) + Math.floor(random() * 2 ** 32).toString(16);
+    /** @type {Uint8Array[]} */
     const thumbnails = [];
     for (let i = 0; i < 32; i++) {
       for (let k = 0; k < 40; k++) {
@@ -44,32 +43,35 @@ function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENS
       }
       thumbnails.push(new Uint8Array(await (await canvas.convertToBlob({ type: 'image/jpeg', quality: 0.8 })).arrayBuffer()));
     }
+    const { id: extractor, sha256: extractorSum } = await (await fetch('/extractor/extractor.json')).json();
     const ids = Array.from({ length: classes }, id);
+    yield [['sessions', session, { id: session, name: 'My classes', created: 1, updated: 2, sort: 'probability', nonePrior: 0.2, extractor, extractorSum }], ['meta', 'current', session],
+      ...ids.map((key, k) => /** @type {[string, unknown, unknown]} */ (['classes', key, { id: key, session, name: `Class ${k + 1}`, order: k + 1 }]))];
     for (let from = 0; from < pictures; from += 1000) {
-      const t = db.transaction(['classes', 'examples', 'thumbnails'], 'readwrite');
-      if (from === 0) ids.forEach((key, k) => t.objectStore('classes').put({ id: key, session: sessionId, name: `Class ${k + 1}`, order: k + 1 }, key));
+      /** @type {[string, unknown, unknown][]} */
+      const some = [];
       for (let i = from; i < Math.min(from + 1000, pictures); i++) {
         const k = i % classes;
         const x = new Float32Array(dimension);
         for (let j = 0; j < dimension; j++) x[j] = Math.max(0, 1 + Math.sin((k + 1) * (j + 1))) * random() * random() + random();
         const key = id();
-        t.objectStore('examples').put({ id: key, session: sessionId, class: ids[k], order: Math.floor(i / classes) + 1, embedding: new Uint8Array(x.buffer) }, key);
-        t.objectStore('thumbnails').put(thumbnails[i % 32], key);
+        some.push(['examples', key, { id: key, session, class: ids[k], order: Math.floor(i / classes) + 1, embedding: new Uint8Array(x.buffer) }], ['thumbnails', key, thumbnails[i % 32]]);
       }
-      await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+      yield some;
     }
-    const { id: extractor, sha256: extractorSum } = await (await fetch('/extractor/extractor.json')).json();
-    const t = db.transaction('sessions', 'readwrite');
-    t.objectStore('sessions').get(sessionId).onsuccess = (/** @type {any} */ { target }) => {
-      t.objectStore('sessions').put({ ...target.result, extractor, extractorSum }, sessionId);
-    };
-    await new Promise((resolve) => { t.oncomplete = resolve; });
-    db.close();
   }, { classes, pictures, dimension });
+  await page.reload();
+  const migrated = await page.evaluate(async () => {
+    const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+    const begun = performance.now();
+    await loadEngine({ base: `${location.origin}/` });
+    return performance.now() - begun;
+  });
+  console.log(`# ${pictures} pictures of a former version became a log in ${migrated.toFixed(0)} ms, with the start`);
 }
 
 /**
- * Reads the embeddings as the engine does, page by page, and does nothing with them: what
+ * Reads the snapshot as the engine does, some segments at a time, and does nothing with it: what
  * the storage alone takes, which differs between machines by more than all the rest.
  *
  * @param {Page} page
@@ -79,13 +81,9 @@ const readOnly = (page) => page.evaluate(async () => {
   const answer = (/** @type {IDBRequest} */ r) => new Promise((resolve, reject) => { r.onsuccess = () => resolve(r.result); r.onerror = () => reject(r.error); });
   const begun = performance.now();
   const db = await answer(indexedDB.open('metaqda'));
-  const t = db.transaction(['sessions', 'examples']);
-  const [session] = await answer(t.objectStore('sessions').getAllKeys());
-  const index = t.objectStore('examples').index('place');
-  const size = 22;
-  for (let after = [session], some; !some || some.length === size; after = [session, some.at(-1).id]) {
-    some = await answer(index.getAll(IDBKeyRange.bound(after, [session, []], true, true), size));
-  }
+  const store = db.transaction('snapshots').objectStore('snapshots');
+  const keys = await answer(store.getAllKeys());
+  for (let at = 0; at < keys.length; at += 8) await Promise.all(keys.slice(at, at + 8).map((/** @type {IDBValidKey} */ key) => answer(store.get(key))));
   db.close();
   return performance.now() - begun;
 });
@@ -217,41 +215,6 @@ test('of a session with many pictures each has its copy when all are handed on',
       return { bare: count(classes), all: count(all), same: String(back) === String(all[0].examples[3].thumbnail) };
     });
     assert.deepEqual(copies, { bare: 0, all: 700, same: true });
-  }));
-
-/** A thread that fails when it has handed out some of what it reads. */
-const BREAKS = `
-import { answer } from '/web/base/remote.js';
-import { readFrom } from '/web/engine/reading.js';
-let packs = 0;
-const tell = answer({ read: ({ name, session }) => readFrom(name, session, (pack) => {
-  if (++packs > 6) throw new Error('the thread broke');
-  tell('pack', pack);
-}) }, { code: 'internal' });`;
-
-test('a session with many pictures is the same whether a thread of its own reads it, breaks while it does, or cannot be had', { timeout: 120_000 }, () =>
-  visit({ site, open: false, expect: [/favicon/, /thread\.js/] }, async ({ page, context }) => {
-    await page.goto(`${site.origin}/LICENSE.txt`); // and no service worker
-    await fill(page, { classes: 300, pictures: 2100, dimension: 64 });
-    const read = async () => {
-      const asked = page.waitForRequest(/engine\/thread\.js$/);
-      await page.reload();
-      const seen = await page.evaluate(async () => {
-        const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
-        const engine = await loadEngine({ base: `${location.origin}/` });
-        const { classes } = await engine.state();
-        return { classes, some: await engine.predict(new Float32Array(64).fill(0.5)) };
-      });
-      await asked;
-      return seen;
-    };
-    const apart = await read();
-    assert.equal(apart.classes.reduce((/** @type {number} */ n, /** @type {any} */ one) => n + one.examples.length, 0), 2100);
-    await context.route(/engine\/thread\.js$/, (route) => route.fulfill({ contentType: 'text/javascript', body: BREAKS }));
-    assert.deepEqual(await read(), apart);
-    await context.unroute(/engine\/thread\.js$/);
-    await context.route(/engine\/thread\.js$/, (route) => route.abort());
-    assert.deepEqual(await read(), apart);
   }));
 
 test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000 }, () =>

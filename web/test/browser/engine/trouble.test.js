@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONG } from '../../long.js';
+import { writeFormer } from './former.js';
 import { blank, DIMENSION, run, site, start } from './blank.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -30,44 +31,42 @@ test('a database that another tab holds back is complete once it is let go', LON
   const found = await run(page, `
     held.close();
     const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
-    const t = db.transaction(['classes', 'examples']);
-    const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
+    const found = [...db.objectStoreNames];
     db.close();
     return found;`);
-  assert.deepEqual(found, [['classes', 'examples', 'meta', 'priors', 'sessions', 'steps', 'thumbnails'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
+  assert.deepEqual(found, ['classes', 'damaged', 'examples', 'log', 'meta', 'priors', 'sessions', 'snapshots', 'thumbnails']);
 }));
 
-/** Writes records by hand: [table, key, value]. @param {Page} page @param {string} records code */
-const write = (page, records) => run(page, `
-  const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
-  const { sessionId: session, classes } = await engine.state();
-  const t = db.transaction([...db.objectStoreNames], 'readwrite');
-  for (const [table, key, value] of (${records})(session, classes)) t.objectStore(table).put(value, key);
-  await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
-  db.close();`);
-
-test('records that are damaged are set aside, named and exportable, and the rest works', () => blank(async ({ page }) => {
+test('records of a former version that are damaged are set aside, named and exportable, and the rest works', () => blank(async ({ page }) => {
   await start(page);
   await run(page, `await teach(['cat', 'dog'])`);
   const before = await run(page, 'return ask()');
-  await write(page, `(session, [cat]) => {
-    const numbers = new Uint8Array(picture(0, 0).buffer);
-    const nan = picture(0, 0); nan[3] = NaN;
-    const x = (order, embedding, more = {}) => ({ session, class: cat.id, order, embedding, ...more });
-    return [
-      ['examples', 'a', x(-9, numbers.slice(0, 400))], ['examples', 'b', x(9, numbers.slice(0, 401))], ['examples', 'c', x(9, new Uint8Array(nan.buffer))],
+  await writeFormer(page, async function* () {
+    const { picture } = /** @type {any} */ (globalThis);
+    const session = 's';
+    const bytes = (/** @type {Float32Array<ArrayBuffer>} */ x) => new Uint8Array(x.buffer);
+    const numbers = bytes(picture(0, 0));
+    const nan = picture(0, 0);
+    nan[3] = NaN;
+    const x = (/** @type {unknown} */ order, /** @type {unknown} */ embedding, more = {}) => ({ session, class: 'cat', order, embedding, ...more });
+    yield ['cat', 'dog'].flatMap((id, k) => [['classes', id, { id, session, name: id, order: k }],
+      ...[0, 1, 2].map((i) => /** @type {[string, unknown, unknown]} */ (['examples', id + i, { id: id + i, session, class: id, order: i, embedding: bytes(picture(k, i)) }]))]);
+    yield [
+      ['sessions', session, { id: session, name: 'My classes', created: 1, updated: 2, sort: 'probability', nonePrior: 0.2 }], ['meta', 'current', session],
+      ['examples', 'a', x(-9, numbers.slice(0, 400))], ['examples', 'b', x(9, numbers.slice(0, 401))], ['examples', 'c', x(9, bytes(nan))],
       ['examples', 'd', x(9, 'numbers')], ['examples', 'e', x(9, null)], ['examples', 'f', x(9, numbers, { class: 'gone' })], ['examples', 'g', x(9, [1, 2, 3])],
       ['examples', 'l', x(5n, 'numbers')], ['examples', 'm', x(9, 5n)], ['sessions', 'n', { id: 'n', name: 'Large', created: 7n }],
       ['examples', 1, x(9, numbers)], ['examples', ['o'], x(9, numbers)], ['classes', new Date(0), { session, name: 'x' }], ['thumbnails', 'p', new Uint8Array(3)],
       ['examples', 'h', 'oops'], ['classes', 'i', 7], ['classes', 'j', { session: 'gone', name: 'x' }], ['sessions', 'k', 'oops'], ['sessions', 9, {}],
       ['priors', 'p', 'oops'],
     ];
-  }`);
+  }, null);
   await page.reload();
   await start(page);
-  const { state, probabilities, file, sessions } = await run(page, `
-    return { state: await engine.state(), probabilities: await ask(), file: JSON.parse(new TextDecoder().decode(await engine.damaged())), sessions: await engine.sessions() }`);
-  assert.deepEqual(probabilities, before);
+  const look = `return { state: await engine.state(), probabilities: await ask(), file: JSON.parse(new TextDecoder().decode(await engine.damaged())), sessions: await engine.sessions() }`;
+  const { state, probabilities, file, sessions } = await run(page, look);
+  const p = (/** @type {any} */ answer) => answer.classes.map((/** @type {any} */ c) => c.probability.toFixed(9));
+  assert.deepEqual(p(probabilities), p(before));
   assert.equal(state.storage.kept, true);
   assert.equal(state.damaged, 9);
   assert.deepEqual(file.records.map((/** @type {any} */ r) => r.key).sort(),
@@ -75,6 +74,49 @@ test('records that are damaged are set aside, named and exportable, and the rest
   for (const r of file.records) assert.ok(r.reason && 'record' in r, JSON.stringify(r));
   assert.equal(Buffer.from(file.records.find((/** @type {any} */ r) => r.key === 'b').record.embedding, 'base64').length, 401);
   assert.deepEqual(sessions.map((/** @type {any} */ s) => s.name).sort(), ['Large', 'My classes', 'Recovered session']);
+  await page.reload();
+  await start(page);
+  const again = await run(page, look);
+  assert.deepEqual([again.state.damaged, again.file.records.length], [state.damaged, file.records.length]);
+}));
+
+test('records of a log that are damaged are named and exportable, and the rest works', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  const { sessionId } = await run(page, 'return engine.state()');
+  const written = await run(page, `
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const t = db.transaction([...db.objectStoreNames], 'readwrite');
+    const steps = t.objectStore('log');
+    const keys = await new Promise((resolve) => { const r = steps.getAllKeys(); r.onsuccess = () => resolve(r.result); });
+    const [session, last] = keys.at(-1);
+    const cut = (key) => { const r = steps.get(key); r.onsuccess = () => steps.put(r.result.slice(0, -5), key); };
+    cut([session, last]); // the third picture of the dog
+    cut([session, last - 1]);
+    steps.put('oops', [session, last - 4]); // the third picture of the cat
+    for (const [table, key, value] of [['log', 7, new Uint8Array(3)], ['snapshots', ['gone', 1], new Uint8Array(3)], ['thumbnails', 'p', new Uint8Array(3)], ['snapshots', [session, 9], 5n], ['damaged', [session, 1], 'oops']]) t.objectStore(table).put(value, key);
+    await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+    db.close();
+    return last;`);
+  assert.equal(written, 9);
+  await page.reload();
+  await start(page);
+  const { state, file, added } = await run(page, `
+    const state = await engine.state();
+    await ask();
+    const { id } = await engine.addExample(state.classes[0].id, picture(0, 7), null);
+    return { state, file: JSON.parse(new TextDecoder().decode(await engine.damaged())), added: id };`);
+  assert.equal(state.sessionId, sessionId);
+  assert.deepEqual([state.storage.kept, state.damaged], [true, 5]);
+  assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 2], ['dog', 1]]);
+  for (const r of file.records) assert.ok(r.reason && 'record' in r, JSON.stringify(r));
+  assert.ok(['7', 'gone/1', 'p'].every((key) => file.records.some((/** @type {any} */ r) => r.key === key)), JSON.stringify(file.records.map((/** @type {any} */ r) => r.key)));
+  await run(page, 'await engine.forgetUndo()'); // writes a snapshot, and sets aside what it would cover
+  await page.reload();
+  await start(page);
+  const again = await run(page, 'return engine.state()');
+  assert.equal(again.damaged, 5);
+  assert.ok(again.classes[0].examples.some((/** @type {any} */ x) => x.id === added));
 }));
 
 test('a database that is not there any more at the next visit is missed, with what was in it', () => blank(async ({ page }) => {
@@ -165,11 +207,11 @@ test('when the storage is full that is said, and what waited is stored once ther
   const kept = await run(page, `
     const [, dog] = (await engine.state()).classes;
     await engine.removeExample(dog.id, dog.examples[0].id);
-    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
-    const there = await new Promise((resolve) => { const r = db.transaction('examples').objectStore('examples').count(dog.examples[0].id); r.onsuccess = () => resolve(r.result); });
-    db.close();
-    return { there, probabilities: await ask() };`);
-  assert.equal(kept.there, 0);
+    const { loadEngine } = await import('/web/engine/index.js');
+    const other = await loadEngine({ base: location.origin + '/' }); // sees what is stored
+    const there = (await other.state()).classes[1].examples.map(({ id }) => id);
+    return { there, gone: dog.examples[0].id, probabilities: await ask() };`);
+  assert.deepEqual([kept.there.length, kept.there.includes(kept.gone)], [2, false]);
   await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin });
   const { storage } = await run(page, `const [cat] = (await engine.state()).classes; await engine.renameClass(cat.id, 'lion'); return engine.state()`);
   assert.deepEqual([storage.kept, storage.message], [true, '']);

@@ -1,4 +1,4 @@
-package store
+package log
 
 import (
 	"context"
@@ -10,9 +10,7 @@ import (
 )
 
 const (
-	version = 7
-
-	byPlace = "place" // index of classes and examples, for web/engine/reading.js: session and id
+	version = 8
 
 	// openTimeout bounds the wait for other tabs to let go of an older version
 	// of the database, and for browsers whose IndexedDB never answers.
@@ -21,23 +19,19 @@ const (
 	transactionTimeout = 30 * time.Second
 )
 
-// IndexedDB is the Store of a browser. Its readwrite transactions are one after the
+// IndexedDB is the DB of a browser. Its readwrite transactions are one after the
 // other over all tabs, so what a transaction has read is so until it has written: no
 // other lock is needed, and none could be more certain.
 type IndexedDB struct {
-	shelf
-	db  *idb.Database
-	raw js.Value // the same, for what package idb lacks
-
-	reader  js.Value // reads sessions
-	rewrite func()   // see there
+	db      *idb.Database
+	tables  []string
+	rewrite func() // see there
 }
 
 // Open opens the database of a name and brings it up to date. The error says why nothing
 // can be kept and what to do about it. lost is called if the browser closes the
-// database of its own accord, which it does when its data are cleared. reader is what
-// web/engine/reading.js makes for this database; [IndexedDB.Contents] needs it.
-func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
+// database of its own accord, which it does when its data are cleared.
+func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
 		return nil, err
@@ -78,12 +72,15 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 		}
 		return nil
 	}))
-	s := &IndexedDB{db: db, raw: raw, reader: reader, rewrite: func() { rewrite(factory, name) }}
-	s.shelf.transact = s.transact
-	for range 2 { // see rewrite
-		s.rewrite()
+	tables, err := db.ObjectStoreNames()
+	if err != nil {
+		return nil, explain(err)
 	}
-	return s, nil
+	d := &IndexedDB{db: db, tables: tables, rewrite: func() { rewrite(factory, name) }}
+	for range 2 { // see rewrite
+		d.rewrite()
+	}
+	return d, nil
 }
 
 // rewrite makes an empty database and deletes it, for what Chromium does then to the files
@@ -97,7 +94,7 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 // may be closed before they are rewritten, which Chromium does a little after it has answered.
 // It takes about 50 ms, and where it fails all is as if it had not been tried. Once in some
 // hundred starts it does fail in silence: LevelDB begins a new log by an empty write, which is
-// lost where another write of Chromium's own is under way at that moment, so [Open] does it twice.
+// lost where another write of Chromium's own is under way at that moment, so [OpenDB] does it twice.
 func rewrite(factory *idb.Factory, name string) {
 	name += "-empty"
 	ctx, cancel := limited(transactionTimeout)
@@ -115,14 +112,12 @@ func rewrite(factory *idb.Factory, name string) {
 	}
 }
 
-// Sweep implements [Store]. In Chromium the first time writes the log to a table, the second
+// Erase implements [DB]. In Chromium the first time writes the log to a table, the second
 // drops what was deleted from it, and the third deletes the table of before.
-func (s *IndexedDB) Sweep() error {
-	err := s.shelf.Sweep()
+func (d *IndexedDB) Erase() {
 	for range 3 {
-		s.rewrite()
+		d.rewrite()
 	}
-	return err
 }
 
 var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed: export the session before, or in a browser use a normal window."}
@@ -138,42 +133,28 @@ func lookUp() (v js.Value, err error) {
 	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
 }
 
-// schema is what the database has: each store with its indexes and what these are of. A new
-// version of the database adds to it.
-var schema = map[Table]map[string]any{
-	Sessions: nil, Priors: nil, Meta: nil, Thumbnails: nil, Steps: nil, // thumbnails of before version 5 stay in the records of their examples
-	Classes:  {bySession: "session", byName: []any{"session", "name"}, byPlace: []any{"session", "id"}},
-	Examples: {bySession: "session", byClass: "class", byPlace: []any{"session", "id"}},
-}
-
 // checkpoints held what learning could go on from after a reload, until version 6.
 const checkpoints = "checkpoints"
 
 // upgrade makes what a database of any version lacks, in the transaction of an open request,
-// which a failure aborts.
+// which a failure aborts. [Migrate] empties the tables of former versions, which stay.
 func upgrade(request *idb.OpenDBRequest) error {
 	db, err := request.Request.Result()
 	if err != nil {
 		return err
 	}
-	has := func(names js.Value, name string) bool { return names.Call("contains", name).Bool() }
 	var txn js.Value
 	err = try(func() {
 		// Package idb gives the transaction to nobody: it is that of a store made to ask it.
 		txn = db.Call("createObjectStore", "upgrading").Get("transaction")
 		db.Call("deleteObjectStore", "upgrading")
-		if has(db.Get("objectStoreNames"), checkpoints) {
+		has := func(name string) bool { return db.Get("objectStoreNames").Call("contains", name).Bool() }
+		if has(checkpoints) {
 			db.Call("deleteObjectStore", checkpoints)
 		}
-		for table, indexes := range schema {
-			if !has(db.Get("objectStoreNames"), string(table)) {
+		for _, table := range Tables {
+			if !has(string(table)) {
 				db.Call("createObjectStore", string(table))
-			}
-			store := txn.Call("objectStore", string(table))
-			for name, of := range indexes {
-				if !has(store.Get("indexNames"), name) {
-					store.Call("createIndex", name, of)
-				}
 			}
 		}
 	})

@@ -1,0 +1,204 @@
+package metaqda
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/core/test"
+)
+
+// twins are a classifier, and a copy that repeats what the first one logs.
+type twins struct {
+	t        *testing.T
+	own      *Classifier
+	copy     *Classifier
+	commands []Command
+}
+
+func newTwins(t *testing.T) *twins {
+	w := &twins{t: t, own: new(Classifier), copy: new(Classifier)}
+	w.own.Logged = func(x Command) { w.commands = append(w.commands, x) }
+	return w
+}
+
+// repeat has the copy repeat all that was logged, and compares the two.
+func (w *twins) repeat(what string) {
+	w.t.Helper()
+	for _, x := range w.commands {
+		_ = w.copy.Replay(x, 0) // undoing may fail, in both
+	}
+	w.commands = nil
+	if own, copy := shown(w.own), shown(w.copy); own != copy {
+		w.t.Fatalf("%s: the copy is %s, want %s", what, copy, own)
+	}
+}
+
+func shown(c *Classifier) string {
+	all := c.Actions()
+	for _, k := range c.Classes() {
+		all += fmt.Sprint("; ", k.ID, k.Label, k.Order, k.Bursts, k.Actions)
+		for _, x := range k.Examples {
+			all += fmt.Sprint(" ", x.ID, x.Group, x.Vector)
+		}
+	}
+	undo, redo := c.Steps()
+	for _, s := range append(undo, redo...) {
+		all += fmt.Sprint("; ", s.ID, s.Name, s.Undone)
+	}
+	return all
+}
+
+func TestAnotherCopyRepeatsWhatIsLogged(t *testing.T) {
+	for seed := range uint64(10) {
+		r, w := rand.New(rand.NewPCG(seed, 3)), newTwins(t)
+		for i := range 400 {
+			c, classes := w.own, w.own.Classes()
+			label := func() string { return classes[r.IntN(len(classes))].Label }
+			switch k := r.IntN(14); {
+			case k < 5 || len(classes) == 0:
+				test.Must(c.Add(fmt.Sprint("class ", r.IntN(5)), []string{"", "g"}[r.IntN(2)], []float32{r.Float32(), r.Float32()}))(t)
+			case k < 7:
+				for _, x := range classes[r.IntN(len(classes))].Examples {
+					if r.IntN(2) == 0 {
+						test.OK(t, c.Remove(x.ID))
+						break
+					}
+					_ = c.Move(x.ID, label())
+				}
+			case k == 7:
+				_ = c.MergeClasses(label(), label())
+			case k == 8:
+				test.OK(t, c.RemoveClass(label()))
+			case k == 9:
+				_ = c.RenameClass(label(), fmt.Sprint("class ", r.IntN(5)))
+			case k == 10:
+				test.OK(t, c.SetActions([]string{"", label()}[r.IntN(2)], fmt.Sprint("say ", i)))
+			case k == 11:
+				_, _ = c.Redo()
+			case k == 12:
+				undo, _ := c.Steps()
+				_, _ = c.UndoStep(undo[r.IntN(min(4, len(undo)))].ID)
+			default:
+				_, _ = c.Undo()
+			}
+			w.repeat(fmt.Sprint("seed ", seed, ", after ", i))
+		}
+	}
+}
+
+// Changes between Join and Join form one step, also in the copy, and other steps may come between.
+func TestJoinedChangesAreOneStep(t *testing.T) {
+	w := newTwins(t)
+	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	if joined := w.own.Join("all"); joined != "" {
+		t.Errorf("joined %q before", joined)
+	}
+	test.Must(w.own.Add("dog", "", []float32{2, 1}))(t)
+	test.Must(w.own.Add("hen", "", []float32{2, 2}))(t)
+	w.repeat("joined")
+	if joined := w.own.Join(""); joined != "all" {
+		t.Errorf("joined %q", joined)
+	}
+	test.Must(w.own.UndoStep("all"))(t)
+	w.repeat("undone")
+	if n := w.copy.Len(); n != 1 {
+		t.Errorf("%d classes, want 1", n)
+	}
+}
+
+// A step of another tab comes before those that are not logged yet.
+func TestAStepIsRepeatedBeforeOwnOnes(t *testing.T) {
+	w := newTwins(t)
+	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	w.repeat("taught")
+	test.Must(w.copy.Add("dog", "", []float32{2, 1}))(t)
+	test.OK(t, w.own.RenameClass("cat", "lion"))
+	test.OK(t, w.copy.Replay(w.commands[0], 1))
+	undo, _ := w.copy.Next()
+	if test.Must(w.copy.Undo())(t); undo != "add an example to dog" || w.copy.Labels()[0] != "lion" {
+		t.Errorf("%q is undone first, labels %q", undo, w.copy.Labels())
+	}
+}
+
+// A change of the prior stays out of the log, and what it leaves behind in the undo history is
+// undone there by plain changes.
+func TestStepsBeforeAChangeOfThePriorAreOfOneCopyAlone(t *testing.T) {
+	w := newTwins(t)
+	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	test.Must(w.own.Add("dog", "", []float32{2, 1}))(t)
+	test.OK(t, w.own.SetPrior(test.Must(Default(2))(t)))
+	undo, redo := w.own.History()
+	if len(w.commands) != 3 || w.commands[2].Do != DoForget || len(undo)+len(redo) > 0 {
+		t.Errorf("logged %+v, history %v %v", w.commands, undo, redo)
+	}
+	for range 2 {
+		test.Must(w.own.Undo())(t)
+	}
+	for _, x := range w.commands {
+		test.OK(t, w.copy.Replay(x, 0))
+	}
+	if own, copy := w.own.Labels(), w.copy.Labels(); len(own) != 1 || len(copy) != 1 || own[0] != copy[0] {
+		t.Errorf("labels %q and %q", own, copy)
+	}
+	if undo, _ := w.copy.Steps(); len(undo) != 0 {
+		t.Errorf("%d steps of the copy can be undone", len(undo))
+	}
+}
+
+// What joins a change of the prior is logged, too.
+func TestChangesThatJoinAChangeOfThePriorAreLogged(t *testing.T) {
+	w := newTwins(t)
+	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	w.own.Join("all")
+	test.OK(t, w.own.SetPrior(test.Must(Default(2))(t)))
+	test.Must(w.own.Add("dog", "", []float32{2, 1}))(t)
+	w.own.Join("")
+	for _, x := range w.commands {
+		test.OK(t, w.copy.Replay(x, 0))
+	}
+	if own, copy := w.own.Labels(), w.copy.Labels(); len(own) != 2 || len(copy) != 2 || own[1] != copy[1] {
+		t.Errorf("labels %q and %q", own, copy)
+	}
+}
+
+// The classifier tells when the undo history loses removed examples, and only then.
+func TestForgottenExamplesAreTold(t *testing.T) {
+	c := new(Classifier)
+	id := test.Must(c.Add("cat", "", []float32{1, 2}))(t)
+	c.ForgetUndo()
+	if c.Forgot() {
+		t.Error("an example that is there was forgotten")
+	}
+	test.OK(t, c.Remove(id))
+	for range MaxSteps - 1 {
+		test.Must(c.Add("dog", "", []float32{2, 1}))(t)
+	}
+	if c.Forgot() {
+		t.Error("it can still be brought back")
+	}
+	test.Must(c.Add("dog", "", []float32{2, 1}))(t)
+	if !c.Forgot() || c.Forgot() {
+		t.Error("it was forgotten once")
+	}
+}
+
+// A step of which a part cannot be repeated is repeated but for that.
+func TestADamagedStepIsRepeatedAsFarAsPossible(t *testing.T) {
+	c := new(Classifier)
+	test.Must(c.Add("cat", "", []float32{1, 2}))(t)
+	k := c.Classes()[0]
+	err := c.Replay(Command{Do: DoStep, Step: "s", Name: "n", Entries: []Entry{
+		{Do: "example", ID: "a", Example: &Example{ID: "a", Class: "gone", Vector: []float32{1, 1}}},
+		{Do: "example", ID: "b", Example: &Example{ID: "b", Class: k.ID, Vector: []float32{1, 1}}},
+		{Do: "example", ID: "c", Example: &Example{ID: "c", Class: k.ID, Vector: make([]float32, model.MaxDimension)}},
+	}}, 0)
+	if Code(err) != "class" || c.Count() != 2 || c.Example("b") == nil {
+		t.Errorf("%v, %d examples", err, c.Count())
+	}
+	test.Must(c.Undo())(t)
+	if c.Count() != 1 {
+		t.Errorf("%d examples after undo", c.Count())
+	}
+}

@@ -1,0 +1,396 @@
+package log
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	metaqda "metaqda/core"
+	"metaqda/core/model"
+)
+
+// Until version 7 of the database, a session, a class and an example each were a record, and so was
+// a step of the undo history. Migrate makes logs of them.
+
+// Tables of former versions.
+const (
+	oldSessions Table = "sessions"
+	oldClasses  Table = "classes"
+	oldExamples Table = "examples"
+	oldSteps    Table = "steps"
+)
+
+// Record is an object of a former version with its fields: texts, numbers, booleans, bytes, nil, or
+// [Unknown].
+type Record map[string]any
+
+// Unknown is a value that no record here has; it says what it looks like.
+type Unknown string
+
+// fields are those of the records of each former table.
+var fields = map[Table][]string{
+	oldSessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "actions", "prior", "extractor", "extractorSum"},
+	oldClasses:  {"id", "session", "name", "order", "actions"},
+	oldExamples: {"id", "session", "class", "order", "embedding", "thumbnail", "group"},
+}
+
+// Migrate turns the sessions of former versions into logs, each in one transaction, and sets aside
+// what cannot be used. It can be broken off at any moment: the next call goes on.
+func Migrate(db DB) error {
+	var ids, rest []Key
+	err := db.Do(false, func(t Tx) (err error) {
+		if ids, err = t.All(oldSessions); err != nil {
+			return err
+		}
+		for _, table := range []Table{oldClasses, oldExamples, oldSteps} {
+			some, err := t.All(table)
+			if err != nil {
+				return err
+			}
+			rest = append(rest, some...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range ids {
+		if k.N < 0 { // its key is no text
+			continue
+		}
+		if err := db.Do(true, func(t Tx) error { return migrate(t, k.ID) }); err != nil {
+			return err
+		}
+	}
+	if len(ids)+len(rest) == 0 {
+		return nil
+	}
+	return db.Do(true, func(t Tx) error { // belongs to no session
+		for _, table := range []Table{oldSessions, oldClasses, oldExamples, oldSteps} {
+			keys, err := t.All(table)
+			if err != nil {
+				return err
+			}
+			for _, k := range keys {
+				reason := "it belongs to no session"
+				if k.N < 0 {
+					reason = "its key is not text"
+				}
+				v, err := t.Get(table, k)
+				if err == nil && table != oldSteps {
+					err = aside(t, "", Damage{Table: table, Key: k.ID, Reason: reason, Record: v[0]})
+				}
+				if err == nil {
+					err = t.Put(table, k, nil)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// former is a session of a former version.
+type former struct {
+	t       Tx
+	id      string
+	classes []metaqda.Class
+	known   map[string]int // classes
+	lengths map[int]int    // how many embeddings have each
+	found   []*metaqda.Example
+	raw     map[string]any
+}
+
+func migrate(t Tx, id string) error {
+	v, err := t.Get(oldSessions, Key{ID: id})
+	if err != nil || v[0] == nil { // another tab has done it
+		return err
+	}
+	f := &former{t: t, id: id, known: map[string]int{}, lengths: map[int]int{}, raw: map[string]any{}}
+	s := Summary{Session: oldSession(id, v[0])}
+	if err := cmp.Or(f.readClasses(), f.readExamples()); err != nil {
+		return err
+	}
+	undo, redo, err := f.readHistory()
+	if err != nil {
+		return err
+	}
+	s.Classes, s.Examples = len(f.classes), len(f.found)
+	if err := create(t, s, f.classes, undo, redo); err != nil {
+		return err
+	}
+	return t.Put(oldSessions, Key{ID: id}, nil)
+}
+
+// each calls take for every record of the session in a table, and deletes it. A reason that take
+// returns sets the record aside.
+func (f *former) each(table Table, take func(key string, v any) (reason string)) error {
+	keys, err := f.t.Keys(table, f.id)
+	if err != nil {
+		return err
+	}
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return k.N < 0 }) // no text
+	return each(f.t, table, keys, func(k Key, v any) error {
+		if reason := take(k.ID, v); reason != "" {
+			if err := f.aside(table, k.ID, reason, v); err != nil {
+				return err
+			}
+		}
+		return f.t.Put(table, k, nil)
+	})
+}
+
+func (f *former) aside(table Table, key, reason string, v any) error {
+	return aside(f.t, f.id, Damage{Table: table, Key: key, Reason: reason, Record: v})
+}
+
+func (f *former) readClasses() error {
+	err := f.each(oldClasses, func(key string, v any) string {
+		r, ok := v.(Record)
+		if !ok {
+			return "it is no object"
+		}
+		f.classes = append(f.classes, metaqda.Class{ID: key, Label: cmp.Or(text(r, "name"), "Recovered class"), Order: number(r, "order"), Actions: actions(r)})
+		return ""
+	})
+	sort(f.classes, func(a, b *metaqda.Class) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID)) })
+	for _, k := range f.classes[min(len(f.classes), model.MaxClasses):] {
+		err = cmp.Or(err, f.aside(oldClasses, k.ID, "a session holds fewer classes", Record{"id": k.ID, "session": f.id, "name": k.Label, "order": k.Order, "actions": k.Actions}))
+	}
+	f.classes = f.classes[:min(len(f.classes), model.MaxClasses)]
+	names := make([]string, len(f.classes))
+	for i, k := range f.classes {
+		names[i], f.known[k.ID] = k.Label, i
+	}
+	for i, name := range model.RepairLabels(names) {
+		f.classes[i].Label = name
+	}
+	return err
+}
+
+func (f *former) readExamples() error {
+	var thumbnails []func() error
+	err := f.each(oldExamples, func(key string, v any) string {
+		x, reason := oldExample(key, v)
+		if _, ok := f.known[x.Class]; reason == "" && !ok {
+			reason = "its class is not there"
+		}
+		if reason == "" {
+			if len(x.Thumbnail) > 0 { // before version 5 it was in the same record
+				b := x.Thumbnail
+				thumbnails = append(thumbnails, func() error { return f.t.Put(Thumbnails, Key{ID: key}, b) })
+			}
+			x.Thumbnail = nil
+			f.found, f.raw[key] = append(f.found, x), v
+			f.lengths[len(x.Vector)]++
+		}
+		return reason
+	})
+	for _, put := range thumbnails {
+		err = cmp.Or(err, put())
+	}
+	inOrder(f.found)
+	d, n := usual(f.lengths), 0
+	f.found = slices.DeleteFunc(f.found, func(x *metaqda.Example) bool {
+		reason := ""
+		if len(x.Vector) != d {
+			reason = "its embedding has another length than most"
+		} else if n++; n > model.MaxExamples {
+			reason = "a session holds fewer pictures"
+		}
+		if reason != "" {
+			err = cmp.Or(err, f.aside(oldExamples, x.ID, reason, f.raw[x.ID]))
+		}
+		return reason != ""
+	})
+	for _, x := range f.found {
+		k := &f.classes[f.known[x.Class]]
+		k.Examples = append(k.Examples, x)
+	}
+	return err
+}
+
+// usual returns the length that most have, of several the longest.
+func usual(lengths map[int]int) (d int) {
+	for n, count := range lengths {
+		if count > lengths[d] || count == lengths[d] && n > d {
+			d = n
+		}
+	}
+	return d
+}
+
+// readHistory reads the undo history as far as it is intact: a list of steps, each in its own record.
+func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
+	all, err := f.t.All(oldSteps)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := map[string][]byte{}
+	for _, k := range all {
+		if !strings.HasPrefix(k.ID, f.id+"/") {
+			continue
+		}
+		v, err := f.t.Get(oldSteps, k)
+		if err = cmp.Or(err, f.t.Put(oldSteps, k, nil)); err != nil {
+			return nil, nil, err
+		}
+		values[k.ID], _ = v[0].([]byte)
+	}
+	type place struct {
+		ID   string
+		Slot int
+	}
+	var list struct{ Undo, Redo []place }
+	if json.Unmarshal(values[f.id+"/"], &list) != nil {
+		return nil, nil, nil
+	}
+	read := func(from []place) (steps []*metaqda.Step) {
+		for _, p := range from {
+			s := oldStep(values[f.id+"/"+strconv.Itoa(p.Slot)])
+			if s == nil || s.ID != p.ID || !s.Persistent() {
+				break
+			}
+			steps = append(steps, s)
+		}
+		return steps
+	}
+	undo, redo = read(list.Undo), read(list.Redo)
+	for _, x := range held(undo, redo) { // removed ones had their thumbnails in the step
+		if len(x.Thumbnail) > 0 {
+			err = cmp.Or(err, f.t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail))
+		}
+	}
+	return undo, redo, err
+}
+
+// oldStep returns the step of a former record, or nil.
+func oldStep(b []byte) *metaqda.Step {
+	var r struct {
+		ID, Name string
+		Undone   bool
+		Entries  []struct {
+			Do, ID  string
+			Class   *metaqda.Class
+			Example Record
+			Classes []Record // examples of Class
+		}
+	}
+	if json.Unmarshal(b, &r) != nil {
+		return nil
+	}
+	s := &metaqda.Step{ID: r.ID, Name: r.Name, Undone: r.Undone}
+	for _, from := range r.Entries {
+		e := metaqda.Entry{Do: from.Do, ID: from.ID, Class: from.Class}
+		if (e.Do == "head" || e.Do == "actions") && e.Class == nil || len(from.Classes) > 0 && e.Class == nil {
+			return nil
+		}
+		ok := true
+		take := func(r Record) *metaqda.Example {
+			for _, name := range []string{"embedding", "thumbnail"} { // JSON has them as text
+				if b, err := base64.StdEncoding.DecodeString(text(r, name)); err == nil && len(b) > 0 {
+					r[name] = b
+				}
+			}
+			x, reason := oldExample(text(r, "id"), r)
+			ok = ok && reason == ""
+			return x
+		}
+		if from.Example != nil {
+			e.Example = take(from.Example)
+		}
+		for _, r := range from.Classes {
+			e.Class.Examples = append(e.Class.Examples, take(r))
+		}
+		if !ok {
+			return nil
+		}
+		s.Entries = append(s.Entries, e)
+	}
+	return s
+}
+
+// The decoders take the key for the id: it is what a record is found by. Of a session
+// and a class every field has something to stand in for it, since others belong to
+// them; an example without its numbers is nothing.
+
+func oldSession(key string, v any) Session {
+	r, ok := v.(Record)
+	if !ok {
+		r = Record{}
+	}
+	return Session{ID: key, Name: cmp.Or(text(r, "name"), "Recovered session"), Created: int64(number(r, "created")), Updated: int64(number(r, "updated")), Saved: int64(number(r, "saved")),
+		Settings:  Settings{Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Actions: actions(r), Prior: text(r, "prior")},
+		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
+}
+
+// oldExample returns the example of a record, or why it is none.
+func oldExample(key string, v any) (x *metaqda.Example, reason string) {
+	x = &metaqda.Example{ID: key}
+	r, ok := v.(Record)
+	if !ok {
+		return x, "it is no object"
+	}
+	x.Class, x.Order, x.Group = text(r, "class"), number(r, "order"), text(r, "group")
+	x.Thumbnail, _ = r["thumbnail"].([]byte)
+	b, _ := r["embedding"].([]byte)
+	switch {
+	case len(b) == 0:
+		return x, "its embedding has no numbers"
+	case len(b)%4 != 0:
+		return x, "its embedding is cut short"
+	case len(b) > 4*model.MaxDimension:
+		return x, "its embedding is too long"
+	case x.Class == "":
+		return x, "it belongs to no class"
+	}
+	if x.Vector, ok = finite(b); !ok {
+		return x, "its embedding has a number that is not finite"
+	}
+	return x, ""
+}
+
+func text(r Record, key string) string {
+	s, _ := r[key].(string)
+	return s
+}
+
+// actions returns text that a file can hold, nothing for anything else.
+func actions(r Record) string {
+	s := text(r, "actions")
+	if model.CheckActions(s) != nil {
+		return ""
+	}
+	return s
+}
+
+// number returns a finite number, 0 for anything else.
+func number(r Record, key string) float64 {
+	if v, ok := r[key].(float64); ok && !math.IsInf(v, 0) && !math.IsNaN(v) {
+		return v
+	}
+	return 0
+}
+
+// printable returns v without the numbers that JSON has no words for.
+func printable(v any) any {
+	switch v := v.(type) {
+	case Record:
+		r := make(Record, len(v))
+		for k, x := range v {
+			r[k] = printable(x)
+		}
+		return r
+	case float64:
+		if v-v != 0 {
+			return Unknown("number that is not finite")
+		}
+	}
+	return v
+}

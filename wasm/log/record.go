@@ -1,0 +1,351 @@
+package log
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"unsafe"
+
+	metaqda "metaqda/core"
+	"metaqda/core/model"
+)
+
+// A record of a step or a snapshot is bytes: the checksum of all that follows, the length of a text
+// in JSON, the text, the number of examples, and for each its id, class and group with their
+// lengths, its order, the length of its embedding, and a checksum of these and of its embedding.
+// Zeros up to a multiple of four bytes come next, and then the embeddings. Numbers are little-endian.
+
+const perSegment = 256 // examples
+
+// head is the head of a snapshot.
+type head struct {
+	N       int // of the last step that the snapshot covers
+	Session Session
+	Actions string
+	Prior   string
+	Classes []metaqda.Class
+	Undo    []step
+	Redo    []step
+}
+
+// step is a step of the undo history.
+type step struct {
+	ID, Name string
+	Undone   bool    `json:",omitempty"`
+	Entries  []entry `json:",omitempty"`
+}
+
+// entry is a [metaqda.Entry] whose examples are apart.
+type entry struct {
+	Do, ID   string
+	Class    *metaqda.Class `json:",omitempty"`
+	Examples int            `json:",omitempty"` // how many belong to it
+	Moved    bool           `json:",omitempty"` // the example comes without embedding
+}
+
+// logged is a step of the log.
+type logged struct {
+	Do, Step, Name string  `json:",omitempty"`
+	Entries        []entry `json:",omitempty"`
+	Edit           *Edit   `json:",omitempty"`
+	After          Summary
+	Prior          string `json:",omitempty"`
+	Anew           bool   `json:",omitempty"`
+}
+
+// heads returns classes without examples.
+func heads(classes []metaqda.Class) []metaqda.Class {
+	all := make([]metaqda.Class, len(classes))
+	for i, k := range classes {
+		all[i] = metaqda.Class{ID: k.ID, Label: k.Label, Order: k.Order, Actions: k.Actions}
+	}
+	return all
+}
+
+// entriesOf returns entries for JSON, and their examples added to some.
+func entriesOf(from []metaqda.Entry, some []*metaqda.Example) ([]entry, []*metaqda.Example) {
+	var all []entry
+	for _, e := range from {
+		to := entry{Do: e.Do, ID: e.ID}
+		if e.Class != nil {
+			to.Class = &heads([]metaqda.Class{*e.Class})[0]
+			to.Examples = len(e.Class.Examples)
+			some = append(some, e.Class.Examples...)
+		}
+		if e.Example != nil {
+			to.Examples, to.Moved = 1, e.Example.Vector == nil
+			some = append(some, e.Example)
+		}
+		all = append(all, to)
+	}
+	return all, some
+}
+
+// metaqdaEntries is the inverse of entriesOf. It returns the examples that are left.
+func metaqdaEntries(from []entry, some []*metaqda.Example) (all []metaqda.Entry, rest []*metaqda.Example, ok bool) {
+	for _, e := range from {
+		to := metaqda.Entry{Do: e.Do, ID: e.ID, Class: e.Class}
+		if e.Examples < 0 || e.Examples > len(some) || (e.Do == "head" || e.Do == "actions") && e.Class == nil {
+			return nil, some, false
+		}
+		switch own := some[:e.Examples]; {
+		case e.Class != nil:
+			to.Class.Examples = own
+		case e.Examples == 1:
+			to.Example = own[0]
+		}
+		some = some[e.Examples:]
+		all = append(all, to)
+	}
+	return all, some, true
+}
+
+func encodeStep(s Step) []byte {
+	to := logged{Edit: s.Edit, After: s.After, Prior: s.After.Settings.Prior, Anew: s.anew}
+	to.After.Settings.Actions = ""
+	var some []*metaqda.Example
+	if c := s.Command; c != nil {
+		to.Do, to.Step, to.Name = c.Do, c.Step, c.Name
+		to.Entries, some = entriesOf(c.Entries, nil)
+	}
+	return encode(to, some)
+}
+
+// decodeStep returns the step of a record, or why it is none.
+func decodeStep(v any) (s Step, reason string) {
+	var from logged
+	some, reason := decode(v, &from)
+	if reason != "" {
+		return s, reason
+	}
+	s.Edit, s.After, s.anew = from.Edit, from.After, from.Anew
+	s.After.Settings.Prior = from.Prior
+	if from.Do != "" {
+		s.Command = &metaqda.Command{Do: from.Do, Step: from.Step, Name: from.Name}
+		var ok bool
+		if s.Command.Entries, _, ok = metaqdaEntries(from.Entries, some); !ok {
+			return Step{}, "its parts do not fit together"
+		}
+	}
+	return s, ""
+}
+
+func encodeHead(h head, undo, redo []*metaqda.Step) []byte {
+	h.Actions, h.Prior, h.Session.Settings.Actions = h.Session.Settings.Actions, h.Session.Settings.Prior, ""
+	var some []*metaqda.Example
+	steps := func(from []*metaqda.Step) (to []step) {
+		for _, s := range from {
+			if !s.Persistent() {
+				break
+			}
+			one := step{ID: s.ID, Name: s.Name, Undone: s.Undone}
+			one.Entries, some = entriesOf(s.Entries, some)
+			to = append(to, one)
+		}
+		return to
+	}
+	h.Undo, h.Redo = steps(undo), steps(redo)
+	return encode(h, some)
+}
+
+func decodeHead(v any) (h head, undo, redo []*metaqda.Step, reason string) {
+	some, reason := decode(v, &h)
+	if reason != "" {
+		return head{}, nil, nil, reason
+	}
+	ok := true
+	steps := func(from []step) (to []*metaqda.Step) {
+		for _, s := range from {
+			one := &metaqda.Step{ID: s.ID, Name: s.Name, Undone: s.Undone}
+			if one.Entries, some, ok = metaqdaEntries(s.Entries, some); !ok {
+				break
+			}
+			to = append(to, one)
+		}
+		return to
+	}
+	if undo = steps(h.Undo); ok {
+		redo = steps(h.Redo)
+	}
+	h.Session.Settings.Actions, h.Session.Settings.Prior = h.Actions, h.Prior
+	return h, undo, redo, ""
+}
+
+// encode returns the bytes of a record.
+func encode(text any, examples []*metaqda.Example) []byte {
+	j, err := json.Marshal(text)
+	if err != nil {
+		panic("metaqda: a record does not encode: " + err.Error())
+	}
+	size := 64 + len(j)
+	for _, x := range examples {
+		size += len(x.ID) + len(x.Class) + len(x.Group) + 36 + 4*len(x.Vector)
+	}
+	b := binary.AppendUvarint(make([]byte, 4, size), uint64(len(j)))
+	b = append(b, j...)
+	b = binary.AppendUvarint(b, uint64(len(examples)))
+	heads := make([][2]int, len(examples)) // where they begin and end
+	for i, x := range examples {
+		from := len(b)
+		for _, s := range []string{x.ID, x.Class, x.Group} {
+			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x.Order))
+		b = binary.AppendUvarint(b, uint64(len(x.Vector)))
+		heads[i] = [2]int{from, len(b)}
+		b = append(b, 0, 0, 0, 0)
+	}
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	for i, x := range examples {
+		from := len(b)
+		for _, v := range x.Vector {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		head := heads[i]
+		binary.LittleEndian.PutUint32(b[head[1]:], checksumOf(b[head[0]:head[1]], b[from:]))
+	}
+	return sealed(b)
+}
+
+// checksum mixes eight bytes at a time, each step in a way that can be undone, so that no change within
+// eight bytes stays unnoticed. It is some times as fast as CRC-32 in WebAssembly: a session may have a
+// hundred megabytes.
+func checksum(b []byte) uint32 {
+	h := uint64(len(b))
+	mix := func(v uint64) {
+		h = (h ^ v) * 0x9E3779B97F4A7C15
+		h ^= h >> 32
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		mix(binary.LittleEndian.Uint64(b))
+	}
+	for _, v := range b {
+		mix(uint64(v))
+	}
+	return uint32(h)
+}
+
+// checksumOf returns the checksum of one example.
+func checksumOf(head, vector []byte) uint32 { return 3*checksum(head) + checksum(vector) }
+
+// sealed puts the checksum of a record into its first four bytes.
+func sealed(b []byte) []byte {
+	binary.LittleEndian.PutUint32(b, checksum(b[4:]))
+	return b
+}
+
+// scanner reads numbers and texts from bytes. It is at the end of them after an error.
+type scanner struct {
+	b     []byte
+	wrong bool
+}
+
+func (s *scanner) take(n uint64) (b []byte) {
+	if n > uint64(len(s.b)) {
+		s.wrong, s.b = true, nil
+		return nil
+	}
+	b, s.b = s.b[:n:n], s.b[n:]
+	return b
+}
+
+func (s *scanner) number() uint64 {
+	v, n := binary.Uvarint(s.b)
+	if n <= 0 {
+		s.wrong, s.b = true, nil
+		return 0
+	}
+	s.b = s.b[n:]
+	return v
+}
+
+// decode reads a record: its text into to, unless that is nil. The embeddings share its memory where
+// they can, for a session may have twenty million numbers. reason says why it is none.
+func decode(v any, to any) (examples []*metaqda.Example, reason string) {
+	b, ok := v.([]byte)
+	switch {
+	case !ok:
+		return nil, "it is no bytes"
+	case len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b):
+		return nil, "its checksum is another one"
+	}
+	return parse(b[4:], to, false)
+}
+
+// sound returns the examples of a damaged record whose own checksum is right.
+func sound(v any) []*metaqda.Example {
+	b, ok := v.([]byte)
+	if !ok || len(b) < 4 {
+		return nil
+	}
+	examples, _ := parse(b[4:], nil, true)
+	return examples
+}
+
+// parse reads what follows the checksum of a record. If it is damaged, only the examples whose own
+// checksum is right are returned.
+func parse(b []byte, to any, damaged bool) (examples []*metaqda.Example, reason string) {
+	s := &scanner{b: b}
+	if text := s.take(s.number()); to != nil && (s.wrong || json.Unmarshal(text, to) != nil) {
+		return nil, "its text cannot be read"
+	}
+	n := s.number()
+	if n > uint64(len(s.b))/16 { // each takes so many bytes at least
+		return nil, "it is cut short"
+	}
+	own := make([]metaqda.Example, n) // for all are read at once
+	lengths, heads, sums := make([]uint64, n), make([][]byte, n), make([]uint32, n)
+	for i := range own {
+		x, head := &own[i], s.b
+		x.ID, x.Class, x.Group = string(s.take(s.number())), string(s.take(s.number())), string(s.take(s.number()))
+		if order := s.take(8); order != nil {
+			x.Order = math.Float64frombits(binary.LittleEndian.Uint64(order))
+		}
+		lengths[i] = s.number()
+		heads[i] = head[:len(head)-len(s.b)]
+		if sum := s.take(4); sum != nil {
+			sums[i] = binary.LittleEndian.Uint32(sum)
+		}
+		if s.wrong || lengths[i] > model.MaxDimension || x.Order-x.Order != 0 {
+			return nil, "its examples cannot be read"
+		}
+	}
+	s.take(uint64(len(s.b)) % 4)
+	for i := range own {
+		vector, ok := s.take(4*lengths[i]), true
+		if len(vector) > 0 {
+			own[i].Vector, ok = finite(vector)
+		}
+		switch {
+		case damaged && (!ok || s.wrong || checksumOf(heads[i], vector) != sums[i]):
+			continue
+		case !ok:
+			return nil, "an embedding has a number that is not finite"
+		}
+		examples = append(examples, &own[i])
+	}
+	if !damaged && (s.wrong || len(s.b) > 0) {
+		return nil, "its embeddings cannot be read"
+	}
+	return examples, ""
+}
+
+// finite returns the numbers of an embedding from its bytes, and whether all are finite.
+func finite(b []byte) (x []float32, ok bool) {
+	if first := unsafe.Pointer(&b[0]); uintptr(first)%4 == 0 && binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		x = unsafe.Slice((*float32)(first), len(b)/4)
+	} else {
+		x = make([]float32, len(b)/4)
+		for i := range x {
+			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+	for _, v := range x {
+		if v-v != 0 {
+			return nil, false
+		}
+	}
+	return x, true
+}
