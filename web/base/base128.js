@@ -12,11 +12,11 @@ const [PAIR, LONE] = [0x100, 0x280];
 
 /** @param {Uint8Array} bytes @returns {string} */
 export function base128(bytes) {
-  const count = Math.ceil(8 * bytes.length / 7);
+  const count = Math.ceil((8 * bytes.length) / 7);
   /** @param {number} i the i-th seven bits, the high ones first; zeros follow the last byte */
   const seven = (i) => {
-    const [at, shift] = [Math.floor(7 * i / 8), 7 * i % 8];
-    return ((bytes[at] << 8 | (bytes[at + 1] ?? 0)) >> (9 - shift)) & 127;
+    const [at, shift] = [Math.floor((7 * i) / 8), (7 * i) % 8];
+    return (((bytes[at] << 8) | (bytes[at + 1] ?? 0)) >> (9 - shift)) & 127;
   };
   const text = new Uint8Array(count + 1);
   let length = 0;
@@ -28,8 +28,8 @@ export function base128(bytes) {
       continue;
     }
     const code = ++i < count ? PAIR + (out << 7) + seven(i) : LONE + out;
-    text[length++] = 0xc0 | code >> 6; // as UTF-8 has it
-    text[length++] = 0x80 | code & 63;
+    text[length++] = 0xc0 | (code >> 6); // as UTF-8 has it
+    text[length++] = 0x80 | (code & 63);
   }
   return new TextDecoder().decode(text.subarray(0, length));
 }
@@ -45,14 +45,14 @@ export function bytesOf(text) {
     } else if (code >= LONE) {
       sevens[count++] = OUT[code - LONE];
     } else {
-      sevens[count++] = OUT[code - PAIR >> 7];
+      sevens[count++] = OUT[(code - PAIR) >> 7];
       sevens[count++] = code & 127;
     }
   }
-  const bytes = new Uint8Array(Math.floor(7 * count / 8));
+  const bytes = new Uint8Array(Math.floor((7 * count) / 8));
   for (let i = 0; i < bytes.length; i++) {
-    const [at, shift] = [Math.floor(8 * i / 7), 8 * i % 7];
-    bytes[i] = (sevens[at] << 7 | sevens[at + 1]) >> (6 - shift);
+    const [at, shift] = [Math.floor((8 * i) / 7), (8 * i) % 7];
+    bytes[i] = ((sevens[at] << 7) | sevens[at + 1]) >> (6 - shift);
   }
   return bytes;
 }

@@ -9,7 +9,10 @@ let channel;
 /** Lets the page paint and take input. @returns {Promise<void>} */
 export function nextTask() {
   // In Node.js messages would come before timers, and not keep the process alive.
-  if ('setImmediate' in globalThis) return new Promise((resolve) => { setImmediate(resolve); });
+  if ('setImmediate' in globalThis)
+    return new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   if (!channel) {
     channel = new MessageChannel();
     channel.port1.onmessage = () => waiting.shift()?.();

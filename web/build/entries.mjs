@@ -12,13 +12,22 @@ const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
  * @param {() => Promise<string>} record the module library/written/record.js
  * @param {import('esbuild').BuildOptions} [more]
  */
-export const bundleEntries = (entries, out, record, more = {}) => build({
-  entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(web, file)])),
-  outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
-  external: ['./efficientnet-lite0/*', './kinds/*'],
-  plugins: [written({ record })],
-  ...more,
-});
+export const bundleEntries = (entries, out, record, more = {}) =>
+  build({
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(web, file)])),
+    outdir: out,
+    chunkNames: 'shared-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    logLevel: 'warning',
+    legalComments: 'inline',
+    external: ['./efficientnet-lite0/*', './kinds/*'],
+    plugins: [written({ record })],
+    ...more,
+  });
 
 /**
  * The module library/written/record.js: what the entries of extractors know of their files.

@@ -39,7 +39,12 @@ export async function buildExtractor(out, network = path.join(web, 'extractor', 
 /** @param {string} out */
 async function bundle(out) {
   const common = /** @type {const} */ ({
-    bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    target: 'es2022',
+    legalComments: 'eof',
+    logLevel: 'warning',
   });
   await build({
     ...common,
@@ -60,10 +65,12 @@ async function bundle(out) {
 /** @param {string} out @returns {Promise<import('../extractor/download.js').RuntimeFiles>} */
 async function copyBackend(out) {
   const dist = path.join(web, 'node_modules/@tensorflow/tfjs-backend-wasm/dist');
-  const [simd, plain] = await Promise.all(wasmFiles.map(async (name) => {
-    await copyFile(path.join(dist, name), path.join(out, name));
-    return { name, bytes: (await stat(path.join(out, name))).size };
-  }));
+  const [simd, plain] = await Promise.all(
+    wasmFiles.map(async (name) => {
+      await copyFile(path.join(dist, name), path.join(out, name));
+      return { name, bytes: (await stat(path.join(out, name))).size };
+    }),
+  );
   return { simd, plain };
 }
 

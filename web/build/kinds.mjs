@@ -23,18 +23,35 @@ const ears = path.join(web, '../build/ears');
 /** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const kindBundles = {
   entryPoints: ['sounds', 'hands'].flatMap((name) => [
-    { in: path.join(web, `extractor/${name}/start.mjs`), out: `kinds/${name}/start` }, { in: path.join(web, 'extractor/kinds/worker.mjs'), out: `kinds/${name}/worker` },
+    { in: path.join(web, `extractor/${name}/start.mjs`), out: `kinds/${name}/start` },
+    { in: path.join(web, 'extractor/kinds/worker.mjs'), out: `kinds/${name}/worker` },
   ]),
-  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning', external: ['./runtime.js', './start.js'],
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  target: 'es2022',
+  legalComments: 'eof',
+  logLevel: 'warning',
+  external: ['./runtime.js', './start.js'],
 };
 
 /** @param {boolean} yamnet @returns {Kind[]} */
 const kindsOf = (yamnet) => [
   {
-    name: 'sounds', id: `${sounds.recipe}${yamnet ? '' : '-speech'}`, recipe: sounds.recipe, dimension: sounds.sizes.speech + (yamnet ? sounds.sizes.yamnet : 0),
-    networks: { ...yamnet && { yamnet: path.join(ears, 'yamnet') }, speech: path.join(web, 'extractor/speech-embedding') },
+    name: 'sounds',
+    id: `${sounds.recipe}${yamnet ? '' : '-speech'}`,
+    recipe: sounds.recipe,
+    dimension: sounds.sizes.speech + (yamnet ? sounds.sizes.yamnet : 0),
+    networks: { ...(yamnet && { yamnet: path.join(ears, 'yamnet') }), speech: path.join(web, 'extractor/speech-embedding') },
   },
-  { name: 'hands', id: hands.recipe, recipe: hands.recipe, variants: { handedness: hands.handed }, dimension: hands.dimension, networks: { hand: path.join(web, 'extractor/hand-landmark') } },
+  {
+    name: 'hands',
+    id: hands.recipe,
+    recipe: hands.recipe,
+    variants: { handedness: hands.handed },
+    dimension: hands.dimension,
+    networks: { hand: path.join(web, 'extractor/hand-landmark') },
+  },
 ];
 
 /**
@@ -48,30 +65,45 @@ export async function buildKinds(out, extractor, yamnet) {
   const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../${extractor}/${name}`, bytes }));
   await rm(path.join(out, 'kinds'), { recursive: true, force: true });
   await build({ ...kindBundles, outdir: out });
-  return Promise.all(kinds.map(async ({ name, id, recipe, variants = {}, dimension, networks }) => {
-    const folder = path.join(out, 'kinds', name);
-    /** @type {Buffer<ArrayBuffer>[]} */
-    const contents = [];
-    const manifests = await Promise.all(Object.entries(networks).map(async ([network, from]) => [network, JSON.parse(await readFile(path.join(from, 'manifest.json'), 'utf8'))]));
-    for (const [network, { files }] of manifests) {
-      await mkdir(path.join(folder, network), { recursive: true });
-      for (const file of files) {
-        const content = await readFile(path.join(networks[network], file.name));
-        await writeFile(path.join(folder, network, file.name), content);
-        contents.push(content);
+  return Promise.all(
+    kinds.map(async ({ name, id, recipe, variants = {}, dimension, networks }) => {
+      const folder = path.join(out, 'kinds', name);
+      /** @type {Buffer<ArrayBuffer>[]} */
+      const contents = [];
+      const manifests = await Promise.all(
+        Object.entries(networks).map(async ([network, from]) => [network, JSON.parse(await readFile(path.join(from, 'manifest.json'), 'utf8'))]),
+      );
+      for (const [network, { files }] of manifests) {
+        await mkdir(path.join(folder, network), { recursive: true });
+        for (const file of files) {
+          const content = await readFile(path.join(networks[network], file.name));
+          await writeFile(path.join(folder, network, file.name), content);
+          contents.push(content);
+        }
       }
-    }
-    await writeFile(path.join(folder, 'runtime.js'), `export * from '../../${extractor}/runtime.js';\n`);
-    const identity = (/** @type {string} */ by) => identityOf(contents, { recipe: by, networks: Object.keys(networks) });
-    const others = await Promise.all(Object.entries(variants).map(async ([variant, by]) => [variant, { id: by, sha256: await identity(by) }]));
-    const record = { id, sha256: await identity(recipe), ...others.length && { variants: Object.fromEntries(others) }, dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
-    await writeFile(path.join(folder, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
-    return { name, ...record };
-  }));
+      await writeFile(path.join(folder, 'runtime.js'), `export * from '../../${extractor}/runtime.js';\n`);
+      const identity = (/** @type {string} */ by) => identityOf(contents, { recipe: by, networks: Object.keys(networks) });
+      const others = await Promise.all(Object.entries(variants).map(async ([variant, by]) => [variant, { id: by, sha256: await identity(by) }]));
+      const record = {
+        id,
+        sha256: await identity(recipe),
+        ...(others.length && { variants: Object.fromEntries(others) }),
+        dimension,
+        networks: Object.fromEntries(manifests),
+        runtimes: { simd, plain },
+      };
+      await writeFile(path.join(folder, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
+      return { name, ...record };
+    }),
+  );
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
-  const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(() => true, () => false);
-  for (const { name, id, dimension, networks } of await buildKinds(site, 'extractor', yamnet)) console.log(`${name}: ${id}, ${dimension} numbers of ${Object.keys(networks).join(' and ')}`);
+  const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(
+    () => true,
+    () => false,
+  );
+  for (const { name, id, dimension, networks } of await buildKinds(site, 'extractor', yamnet))
+    console.log(`${name}: ${id}, ${dimension} numbers of ${Object.keys(networks).join(' and ')}`);
 }

@@ -8,8 +8,15 @@ const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
 export const kitBundles = {
-  entryPoints: ['ui/kit/contours.js', 'ui/kit/view.js', 'ui/kit/zip.js'], absWorkingDir: web, outbase: 'ui/kit',
-  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+  entryPoints: ['ui/kit/contours.js', 'ui/kit/view.js', 'ui/kit/zip.js'],
+  absWorkingDir: web,
+  outbase: 'ui/kit',
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  target: 'es2022',
+  legalComments: 'eof',
+  logLevel: 'warning',
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await build({ ...kitBundles, outdir: path.join(web, '../build/kit') });

@@ -18,10 +18,16 @@ const program = 'ort-wasm-simd-threaded.wasm';
 /** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const networkBundles = {
   entryPoints: [
-    { in: path.join(web, 'extractor/own/graphs.mjs'), out: 'graphs' }, { in: path.join(web, 'extractor/own/onnx.mjs'), out: 'onnx' },
+    { in: path.join(web, 'extractor/own/graphs.mjs'), out: 'graphs' },
+    { in: path.join(web, 'extractor/own/onnx.mjs'), out: 'onnx' },
     { in: path.join(web, 'extractor/own/worker.mjs'), out: 'worker' },
   ],
-  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  target: 'es2022',
+  legalComments: 'eof',
+  logLevel: 'warning',
   define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' },
   external: ['./graphs.js', './onnx.js'],
   plugins: [quietTfjs()],

@@ -36,7 +36,9 @@ await types();
 await asFiles();
 await writeFile(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 const packed = path.join(root, `build/metaqda-${version}.tgz`);
-const [{ filename, size, unpackedSize }] = JSON.parse(execFileSync('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', path.join(root, 'build')], { cwd: out, encoding: 'utf8' }));
+const [{ filename, size, unpackedSize }] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', path.join(root, 'build')], { cwd: out, encoding: 'utf8' }),
+);
 if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 'build', filename), packed);
 console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
 
@@ -47,7 +49,15 @@ async function bundle() {
   for (const name of ['worker-thread', 'storage-thread']) await bundleEntries({ [name]: `library/${name}.js` }, out, record, { splitting: false });
   // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
   await build({
-    entryPoints: [path.join(library, 'inline.js')], outdir: out, bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
+    entryPoints: [path.join(library, 'inline.js')],
+    outdir: out,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    logLevel: 'warning',
+    legalComments: 'inline',
     define: { 'import.meta.url': 'undefined' },
     plugins: [written({ engine })],
   });
@@ -64,12 +74,17 @@ async function engine() {
 async function record() {
   const site = JSON.parse(await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8'));
   if (!site.id.startsWith(builtIn)) throw new Error(`The site is built with the network ${site.id}, and the package is of ${builtIn}: leave out EYE.`);
-  const sum = createHash('sha256').update(await readFile(prior)).digest('hex');
+  const sum = createHash('sha256')
+    .update(await readFile(prior))
+    .digest('hex');
   return recordModule(site, sum, Object.fromEntries(kinds.map(({ name, ...one }) => [name, one])));
 }
 
 async function types() {
-  execFileSync('npx', ['--no-install', 'tsc', '-p', 'library/tsconfig.json', '--outDir', path.join(out, 'types')], { cwd: path.join(root, 'web'), stdio: 'inherit' });
+  execFileSync('npx', ['--no-install', 'tsc', '-p', 'library/tsconfig.json', '--outDir', path.join(out, 'types')], {
+    cwd: path.join(root, 'web'),
+    stdio: 'inherit',
+  });
   const shared = path.join(out, 'types/base/remote.d.ts'); // which all entries read: projects for Node.js alone have no lib dom
   await writeFile(shared, `/// <reference lib="dom" />\n${await readFile(shared, 'utf8')}`);
   // In the tree they stand apart, where no browser fetches them.
@@ -88,11 +103,15 @@ async function copy() {
 
 /** Names the graphs of networks so that no bundler (Parcel) makes modules of them. */
 async function plainGraphs() {
-  for (const folder of [builtIn, 'kinds/hands/hand', 'kinds/sounds/speech']) await rename(path.join(out, folder, 'model.json'), path.join(out, folder, 'model.json.txt'));
+  for (const folder of [builtIn, 'kinds/hands/hand', 'kinds/sounds/speech'])
+    await rename(path.join(out, folder, 'model.json'), path.join(out, folder, 'model.json.txt'));
   let renamed = 0;
   for (const name of (await readdir(out)).filter((one) => one.endsWith('.js'))) {
     const text = await readFile(path.join(out, name), 'utf8');
-    const plain = text.replace(/(new URL\("[^"]+\/model\.json)"/g, (_, address) => { renamed++; return `${address}.txt"`; });
+    const plain = text.replace(/(new URL\("[^"]+\/model\.json)"/g, (_, address) => {
+      renamed++;
+      return `${address}.txt"`;
+    });
     if (plain !== text) await writeFile(path.join(out, name), plain);
   }
   if (renamed !== 3) throw new Error(`${renamed} graphs of networks are named in the modules, and there are 3.`);
@@ -109,14 +128,33 @@ async function asFiles() {
 function manifest() {
   const entry = (/** @type {string} */ name, folder = 'library') => ({ types: `./types/${folder}/${name}.d.ts`, default: `./${name}.js` });
   return {
-    name: 'metaqda', version,
+    name: 'metaqda',
+    version,
     description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
-    license: 'Apache-2.0', ...Object.fromEntries(Object.entries({ repository, homepage, bugs }).filter(([, value]) => value)), type: 'module', sideEffects: ['./inline.js', './element.js', './*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
+    license: 'Apache-2.0',
+    ...Object.fromEntries(Object.entries({ repository, homepage, bugs }).filter(([, value]) => value)),
+    type: 'module',
+    sideEffects: ['./inline.js', './element.js', './*-thread.js', './*/worker.js', './kinds/*/worker.js'],
+    engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './inline': entry('inline'), './element': entry('element'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
-      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/sounds': entry('sounds'), './extractors/hands': entry('hands'), './extractors/function': entry('function', 'extractor/own'),
-      './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
+      '.': entry('index'),
+      './inline': entry('inline'),
+      './element': entry('element'),
+      './knn-classifier': entry('knn-classifier'),
+      './worker': entry('worker'),
+      './worker-thread': './worker-thread.js',
+      './storage': entry('storage'),
+      './storage-thread': './storage-thread.js',
+      './extractors': entry('extractors'),
+      './extractors/efficientnet-lite0': entry('efficientnet-lite0'),
+      './extractors/sounds': entry('sounds'),
+      './extractors/hands': entry('hands'),
+      './extractors/function': entry('function', 'extractor/own'),
+      './metaqda.wasm': './metaqda.wasm',
+      './storage.wasm': './storage.wasm',
+      './priors/*': './priors/*',
+      './package.json': './package.json',
     },
   };
 }

@@ -57,15 +57,13 @@ function svgOf(set, name) {
 
 /** @param {string} svg @returns {Promise<Buffer>} */
 function render(svg) {
-  return sharp(Buffer.from(svg)).flatten({ background: 'white' }).toColourspace('srgb')
-    .png({ compressionLevel: 9, adaptiveFiltering: true }).toBuffer();
+  return sharp(Buffer.from(svg)).flatten({ background: 'white' }).toColourspace('srgb').png({ compressionLevel: 9, adaptiveFiltering: true }).toBuffer();
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const all = process.argv.includes('--all');
   const folder = path.join(web, all ? '../build/samples-all' : '../build/site/samples');
   const concepts = all ? allConcepts : shippedConcepts;
-  const bytes = await buildSamples(folder, concepts,
-    (style, concept) => (all ? `${concept}/${style}.png` : `${style}/${concept}.png`));
+  const bytes = await buildSamples(folder, concepts, (style, concept) => (all ? `${concept}/${style}.png` : `${style}/${concept}.png`));
   console.log(`${concepts.length} concepts in ${styles.length} styles: ${bytes} bytes in ${path.relative(process.cwd(), folder)}`);
 }

@@ -59,8 +59,9 @@ for (const variant of variants) {
 async function page(variant) {
   const { thread = '' } = variant;
   const [text, style, program] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(variant)]);
-  const policy = `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'${thread}; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; `
-    + "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'";
+  const policy =
+    `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'${thread}; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; ` +
+    "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'";
   if (/<\/script|<!--/i.test(program) || /<\/style/i.test(style)) throw new Error('The program or the style would end its element early.');
   /** @type {Record<string, string>} */
   const parts = { POLICY: policy, STYLE: style, SPRITE: icons(), RECOGNISE: recognising(), PROGRAM: program };
@@ -75,61 +76,99 @@ function hash(text) {
 /** @param {Variant} variant */
 async function bundledProgram({ kind, runtime, plugin }) {
   const listener = await readFile(path.join(web, 'ui/kinds/sounds/worklet.js'), 'utf8');
-  const { outputFiles: [{ text }] } = await build({
+  const {
+    outputFiles: [{ text }],
+  } = await build({
     entryPoints: [path.join(web, 'share/page/main.js')],
-    bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+    bundle: true,
+    format: 'iife',
+    minify: true,
+    write: false,
+    target: 'es2022',
+    legalComments: 'eof',
+    logLevel: 'warning',
     // The same text runs in a page and in its worker, and has no address.
     define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined', 'import.meta.url': 'undefined' },
-    plugins: [written(), plugin(), {
-      name: 'kind',
-      setup({ onResolve, onLoad }) {
-        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/page/kinds', `${kind}.js`) }));
-        onResolve({ filter: /^\.\/runtime\.js$|\/extractor\/runtime\.mjs$/ }, () => ({ path: path.join(web, 'extractor', runtime) }));
-        onLoad({ filter: /\/sounds\/program\.js$/ }, () => ({ contents: `export const program = () => URL.createObjectURL(new Blob([${JSON.stringify(listener)}], { type: 'text/javascript' }));` }));
+    plugins: [
+      written(),
+      plugin(),
+      {
+        name: 'kind',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/page/kinds', `${kind}.js`) }));
+          onResolve({ filter: /^\.\/runtime\.js$|\/extractor\/runtime\.mjs$/ }, () => ({ path: path.join(web, 'extractor', runtime) }));
+          onLoad({ filter: /\/sounds\/program\.js$/ }, () => ({
+            contents: `export const program = () => URL.createObjectURL(new Blob([${JSON.stringify(listener)}], { type: 'text/javascript' }));`,
+          }));
+        },
       },
-    }],
+    ],
   });
   return text;
 }
 
 async function bundledStyle() {
   const files = ['ui/style.css', 'ui/dialogs.css', 'ui/sort.css', 'ui/then/then.css', 'share/page/page.css'].map((name) => `@import "./${name}";`).join('\n');
-  const { outputFiles: [{ text }] } = await build({
-    stdin: { contents: files, resolveDir: web, loader: 'css' }, bundle: true, minify: true, write: false, target: 'es2022', logLevel: 'warning',
+  const {
+    outputFiles: [{ text }],
+  } = await build({
+    stdin: { contents: files, resolveDir: web, loader: 'css' },
+    bundle: true,
+    minify: true,
+    write: false,
+    target: 'es2022',
+    logLevel: 'warning',
   });
   return text;
 }
 
 /** Those of the page that this one uses. */
 function icons() {
-  return ['plus', 'close', 'picture', 'camera', 'hand', 'sound', 'microphone', 'switch', 'undo'].map((name) => {
-    const found = new RegExp(`<symbol id="icon-${name}".*?</symbol>`).exec(index);
-    if (!found) throw new Error(`index.html draws no icon ${name}`);
-    return found[0];
-  }).join('');
+  return ['plus', 'close', 'picture', 'camera', 'hand', 'sound', 'microphone', 'switch', 'undo']
+    .map((name) => {
+      const found = new RegExp(`<symbol id="icon-${name}".*?</symbol>`).exec(index);
+      if (!found) throw new Error(`index.html draws no icon ${name}`);
+      return found[0];
+    })
+    .join('');
 }
 
 /** Where the page recognises, without what sorts folders, offers samples, shows what was taught and uses it elsewhere. */
 function recognising() {
   const [found] = /<section id="recognise"[\s\S]*?<\/section>(?=\n<\/main>)/.exec(index) ?? [];
   if (!found) throw new Error('index.html has no section #recognise at the end of its main part');
-  return [/ *<label class="[^"]*folder-button.*<\/label>\n/, / *<div id="sample-queries"[\s\S]*?<\/div>\n/, / *<section id="why".*<\/section>\n/, / *<p id="use".*<\/p>\n/, / multiple/].reduce((text, out) => text.replace(out, ''), found);
+  return [
+    / *<label class="[^"]*folder-button.*<\/label>\n/,
+    / *<div id="sample-queries"[\s\S]*?<\/div>\n/,
+    / *<section id="why".*<\/section>\n/,
+    / *<p id="use".*<\/p>\n/,
+    / multiple/,
+  ].reduce((text, out) => text.replace(out, ''), found);
 }
 
 /** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. @param {Variant} variant */
 async function notices({ from, carries }) {
   const all = await readFile(path.join(root, 'THIRD_PARTY.md'), 'utf8');
-  const modules = execFileSync('go', ['list', '-deps', '-f', '{{with .Module}}{{.Path}}{{end}}', './wasm/library'],
-    { cwd: root, encoding: 'utf8', env: { ...process.env, GOOS: 'js', GOARCH: 'wasm' } }).split('\n');
+  const modules = execFileSync('go', ['list', '-deps', '-f', '{{with .Module}}{{.Path}}{{end}}', './wasm/library'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, GOOS: 'js', GOARCH: 'wasm' },
+  }).split('\n');
   const foreign = (/** @type {string} */ row) => {
     const named = [...row.matchAll(/`((?:[\w-]+\.)+[a-z]+\/[^`]+)`/g)].map(([, name]) => name);
     return named.length > 0 && !named.some((name) => modules.includes(name));
   };
   const extractor = from.map((heading) => carried(section(all, heading), carries));
-  const engine = section(all, '### Engine').split('\n').filter((row) => !foreign(row)).join('\n');
+  const engine = section(all, '### Engine')
+    .split('\n')
+    .filter((row) => !foreign(row))
+    .join('\n');
   return [
     'This file carries metaqda, under the Apache License 2.0, and the works of others below. The texts of all licences follow.',
-    ...extractor, engine, section(all, '## Licence texts'), await readFile(path.join(root, 'LICENSE'), 'utf8'),
+    ...extractor,
+    engine,
+    section(all, '## Licence texts'),
+    await readFile(path.join(root, 'LICENSE'), 'utf8'),
   ].join('\n\n');
 }
 

@@ -13,7 +13,12 @@ import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUDGET = 10 * 1024;
-const FORBIDDEN = new Map([[6, 'global'], [8, 'start'], [9, 'element'], [11, 'data']]);
+const FORBIDDEN = new Map([
+  [6, 'global'],
+  [8, 'start'],
+  [9, 'element'],
+  [11, 'data'],
+]);
 
 /** Compiles the kernels in memory. @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function compile() {
@@ -60,7 +65,7 @@ export function check(binary) {
  */
 function sections(binary) {
   const ids = [];
-  for (let at = 8; at < binary.length;) {
+  for (let at = 8; at < binary.length; ) {
     ids.push(binary[at++]);
     let length = 0;
     for (let shift = 0; ; shift += 7) {

@@ -30,7 +30,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
 /** Of the npm package, what the page uses. */
 const OF_PAGE = ['web/library/page.js', 'web/library/storage.js', 'web/library/extractors.js', 'web/library/kinds.js', 'web/library/kept.js'];
-const APART = /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$|^web\/screenshot/;
+const APART =
+  /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$|^web\/screenshot/;
 const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
 const VARIANT = /\.(br|gz)$/;
@@ -46,19 +47,32 @@ const CODECS = {
  * @param {string} [wasmExec] the runtime of the engine, that of Go's toolchain if left out
  * @returns {Promise<{version: string, files: {path: string, bytes: number, sha256: string}[]}>} the manifest
  */
-export async function buildSite(root, out, wasmExec = path.join(execFileSync('go', ['env', 'GOROOT'], { cwd: root, encoding: 'utf8' }).trim(), 'lib/wasm/wasm_exec.js')) {
+export async function buildSite(
+  root,
+  out,
+  wasmExec = path.join(execFileSync('go', ['env', 'GOROOT'], { cwd: root, encoding: 'utf8' }).trim(), 'lib/wasm/wasm_exec.js'),
+) {
   for (const part of PARTS) if (!existsSync(path.join(out, part))) throw new Error(`${part} is missing in ${out}: 'make build' makes it`);
   const page = await pageFiles(root, wasmExec);
   for (const [name, source] of page) await write(path.join(out, name), name === 'index.html' ? await fetchingAhead(root) : await readFile(source));
   const names = (await filesBelow(out)).filter((name) => !/^(manifest\.json|sw\.js)$|(^|\/)\./.test(name));
-  const stale = names.filter((name) => (VARIANT.test(name) ? !existsSync(path.join(out, name.replace(VARIANT, ''))) : name.startsWith('web/') && !page.has(name)));
+  const stale = names.filter((name) =>
+    VARIANT.test(name) ? !existsSync(path.join(out, name.replace(VARIANT, ''))) : name.startsWith('web/') && !page.has(name),
+  );
   await Promise.all(stale.flatMap((name) => ['', '.br', '.gz'].map((suffix) => rm(path.join(out, name + suffix), { force: true }))));
-  const files = await Promise.all(names.filter((name) => !VARIANT.test(name) && !stale.includes(name)).map(async (name) => {
-    const content = await readFile(path.join(out, name));
-    return { path: name, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
-  }));
+  const files = await Promise.all(
+    names
+      .filter((name) => !VARIANT.test(name) && !stale.includes(name))
+      .map(async (name) => {
+        const content = await readFile(path.join(out, name));
+        return { path: name, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+      }),
+  );
   const worker = await readFile(path.join(root, 'web/offline/sw.js'), 'utf8');
-  const version = createHash('sha256').update(JSON.stringify(files) + worker).digest('hex').slice(0, 16);
+  const version = createHash('sha256')
+    .update(JSON.stringify(files) + worker)
+    .digest('hex')
+    .slice(0, 16);
   await write(path.join(out, 'manifest.json'), Buffer.from(`${JSON.stringify({ version, files }, null, 1)}\n`));
   await write(path.join(out, 'sw.js'), Buffer.from(`const VERSION = "${version}";\n${worker}`));
   await Promise.all([...files.map((file) => file.path), 'manifest.json', 'sw.js'].map((name) => compress(path.join(out, name))));
@@ -78,18 +92,24 @@ export async function modulesOf(root, name, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);
   const source = await readFile(path.join(root, name), 'utf8');
-  for (const [, target] of source.matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) await modulesOf(root, path.posix.join(path.posix.dirname(name), target), found);
+  for (const [, target] of source.matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm))
+    await modulesOf(root, path.posix.join(path.posix.dirname(name), target), found);
   return found;
 }
 
 /** The page's files by their names in the site. @param {string} root @param {string} wasmExec @returns {Promise<Map<string, string>>} */
 async function pageFiles(root, wasmExec) {
   const inTree = (/** @type {string} */ name) => path.join(root, name);
-  const shipped = (await filesBelow(inTree('web'))).map((name) => `web/${name}`).filter((name) => OF_PAGE.includes(name) || SHIPPED.test(name) && !APART.test(name));
+  const shipped = (await filesBelow(inTree('web')))
+    .map((name) => `web/${name}`)
+    .filter((name) => OF_PAGE.includes(name) || (SHIPPED.test(name) && !APART.test(name)));
   // Modules that name npm packages are served as web/build/kit.mjs bundled them.
   const bundled = existsSync(inTree('build/kit')) ? await filesBelow(inTree('build/kit')) : [];
   return new Map([
-    ['index.html', inTree('index.html')], ['LICENSE.txt', inTree('LICENSE')], ['THIRD_PARTY.md', inTree('THIRD_PARTY.md')], ['wasm_exec.js', wasmExec],
+    ['index.html', inTree('index.html')],
+    ['LICENSE.txt', inTree('LICENSE')],
+    ['THIRD_PARTY.md', inTree('THIRD_PARTY.md')],
+    ['wasm_exec.js', wasmExec],
     ...shipped.map((name) => /** @type {[string, string]} */ ([name, inTree(name)])),
     ...bundled.map((name) => /** @type {[string, string]} */ ([`web/ui/kit/${name}`, inTree(`build/kit/${name}`)])),
   ]);
@@ -97,11 +117,13 @@ async function pageFiles(root, wasmExec) {
 
 /** @param {string} folder @returns {Promise<string[]>} sorted, with slashes; what npm installed is not looked at */
 async function filesBelow(folder) {
-  const found = await Promise.all((await readdir(folder, { withFileTypes: true })).map(async (entry) => {
-    if (entry.isFile()) return [entry.name];
-    if (!entry.isDirectory() || entry.name === 'node_modules') return [];
-    return (await filesBelow(path.join(folder, entry.name))).map((name) => `${entry.name}/${name}`);
-  }));
+  const found = await Promise.all(
+    (await readdir(folder, { withFileTypes: true })).map(async (entry) => {
+      if (entry.isFile()) return [entry.name];
+      if (!entry.isDirectory() || entry.name === 'node_modules') return [];
+      return (await filesBelow(path.join(folder, entry.name))).map((name) => `${entry.name}/${name}`);
+    }),
+  );
   return found.flat().sort((a, b) => (a < b ? -1 : 1));
 }
 
@@ -127,8 +149,10 @@ function report(out, files) {
   /** @type {Record<string, {files: number, bytes: number, brotli: number}>} */
   const rows = {};
   for (const { path: name, bytes } of files) {
-    const part = /^(extractor|kinds|networks|samples|share|use)\//.exec(name)?.[1] ?? (/^(metaqda.*\.wasm|wasm_exec\.js)$/.test(name) ? 'engine' : name === 'prior.safetensors' ? 'prior' : 'page');
-    const row = rows[part] ??= { files: 0, bytes: 0, brotli: 0 };
+    const part =
+      /^(extractor|kinds|networks|samples|share|use)\//.exec(name)?.[1] ??
+      (/^(metaqda.*\.wasm|wasm_exec\.js)$/.test(name) ? 'engine' : name === 'prior.safetensors' ? 'prior' : 'page');
+    const row = (rows[part] ??= { files: 0, bytes: 0, brotli: 0 });
     row.files++;
     row.bytes += bytes;
     row.brotli += statSync(path.join(out, `${name}.br`), { throwIfNoEntry: false })?.size ?? bytes;

@@ -28,11 +28,15 @@ export function slimTfjs() {
     name: 'slim-tfjs',
     setup(build) {
       build.onLoad({ filter: /tfjs-converter\/dist\/operations\/op_list\/\w+\.js$/ }, ({ path }) =>
-        keep(path, /\/(\w+)\.js$/) ? undefined : { contents: 'export const json = [];' });
+        keep(path, /\/(\w+)\.js$/) ? undefined : { contents: 'export const json = [];' },
+      );
       build.onLoad({ filter: /tfjs-converter\/dist\/operations\/executors\/\w+_executor\.js$/ }, ({ path }) =>
-        keep(path, /\/(\w+)_executor\.js$/) ? undefined : { contents: noExecutor });
-      build.onLoad({ filter: /tfjs-core\/dist\/ops\/ops_for_converter\.js$/ }, ({ path }) =>
-        ({ contents: operations, resolveDir: path.replace(/\/[^/]+$/, '') }));
+        keep(path, /\/(\w+)_executor\.js$/) ? undefined : { contents: noExecutor },
+      );
+      build.onLoad({ filter: /tfjs-core\/dist\/ops\/ops_for_converter\.js$/ }, ({ path }) => ({
+        contents: operations,
+        resolveDir: path.replace(/\/[^/]+$/, ''),
+      }));
       leaveOutSurroundings(build);
     },
   };
@@ -67,8 +71,9 @@ function leaveOutSurroundings({ onLoad }) {
   // tfjs.mjs brings a platform of its own that neither fetches nor requires.
   onLoad({ filter: /tfjs-core\/dist\/platforms\/platform_(browser|node)\.js$/ }, () => ({ contents: 'export {};' }));
   // The threaded backend needs cross-origin isolation and is never started here.
-  onLoad({ filter: /wasm-out\/tfjs-backend-wasm-threaded-simd(\.worker)?\.js$/ }, () =>
-    ({ contents: 'export default null; export const wasmWorkerContents = "";' }));
+  onLoad({ filter: /wasm-out\/tfjs-backend-wasm-threaded-simd(\.worker)?\.js$/ }, () => ({
+    contents: 'export default null; export const wasmWorkerContents = "";',
+  }));
 }
 
 /** @param {string} path @param {RegExp} pattern */

@@ -23,7 +23,14 @@ import { written } from './written.mjs';
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** What the extractor for Node.js is made from, for the test that reads its licences. @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
 const nodeBundle = {
-  entryPoints: [path.join(web, 'share/node/pictures.js')], bundle: true, format: 'esm', platform: 'node', target: 'node20', minify: true, legalComments: 'eof', logLevel: 'warning',
+  entryPoints: [path.join(web, 'share/node/pictures.js')],
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  legalComments: 'eof',
+  logLevel: 'warning',
   banner: {
     js: `// Inside: pngjs 7.0.0 (MIT, Copyright 2015 Luke Page & Original Contributors, 2012 Kuba Niegowski), and
 // jpeg-js 0.4.4 (BSD-3-Clause, Copyright 2014 Eugene Ware; its decoder Apache-2.0, Copyright 2011 notmasteryet).
@@ -37,20 +44,37 @@ const record = async (/** @type {string} */ folder) => JSON.parse(await readFile
 
 const pictures = await record('extractor');
 const [sounds, hands] = await Promise.all(['sounds', 'hands'].map((kind) => record(`kinds/${kind}`)));
-const sum = createHash('sha256').update(await readFile(path.join(web, 'prior/default.safetensors'))).digest('hex');
+const sum = createHash('sha256')
+  .update(await readFile(path.join(web, 'prior/default.safetensors')))
+  .digest('hex');
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const entries = ['index', builtIn, 'hands', 'sounds'];
-const { metafile } = await bundleEntries(Object.fromEntries(entries.map((name) => [name, `library/${name}.js`])), path.join(out, 'metaqda'),
-  async () => recordModule(pictures, sum, { sounds, hands }), { minify: true, legalComments: 'eof', metafile: true });
-const outputs = Object.fromEntries(Object.entries(metafile?.outputs ?? {}).map(([name, { imports }]) => [path.basename(name),
-  imports.filter(({ external, kind }) => !external && kind === 'import-statement').map((one) => path.basename(one.path))]));
+const { metafile } = await bundleEntries(
+  Object.fromEntries(entries.map((name) => [name, `library/${name}.js`])),
+  path.join(out, 'metaqda'),
+  async () => recordModule(pictures, sum, { sounds, hands }),
+  { minify: true, legalComments: 'eof', metafile: true },
+);
+const outputs = Object.fromEntries(
+  Object.entries(metafile?.outputs ?? {}).map(([name, { imports }]) => [
+    path.basename(name),
+    imports.filter(({ external, kind }) => !external && kind === 'import-statement').map((one) => path.basename(one.path)),
+  ]),
+);
 const { version } = JSON.parse(await readFile(path.join(web, 'package.json'), 'utf8'));
-await writeFile(path.join(out, 'use.json'), `${JSON.stringify({ version, network: pictures.id.startsWith(builtIn), modules: Object.fromEntries(entries.map((name) => [name, imported(`${name}.js`)])) })}\n`);
+await writeFile(
+  path.join(out, 'use.json'),
+  `${JSON.stringify({ version, network: pictures.id.startsWith(builtIn), modules: Object.fromEntries(entries.map((name) => [name, imported(`${name}.js`)])) })}\n`,
+);
 await cp(path.join(web, 'share/use'), out, { recursive: true });
 await cp(path.join(web, '../scripts/python/metaqda/exported.py'), path.join(out, 'python/metaqda.py'));
-for (const [name, from] of [['p5.min.js', 'lib/p5.min.js'], ['p5-license.txt', 'license.txt']]) await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
+for (const [name, from] of [
+  ['p5.min.js', 'lib/p5.min.js'],
+  ['p5-license.txt', 'license.txt'],
+])
+  await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
 
 await mkdir(path.join(out, 'scratch'), { recursive: true });
 for (const kind of ['pictures', 'sounds']) await writeFile(path.join(out, `scratch/${kind}.js`), await extension(kind));
@@ -59,17 +83,29 @@ await build({ ...nodeBundle, outdir: path.join(out, 'node') });
 
 /** An extension is one script. Its worker runs the same program, which is a function for that reason. @param {string} kind */
 async function extension(kind) {
-  const { outputFiles: [{ text }] } = await build({
+  const {
+    outputFiles: [{ text }],
+  } = await build({
     stdin: { contents: "import { begin } from './main.js';\nbegin({ Scratch, blocks, about, source });", resolveDir: path.join(web, 'share/scratch') },
-    bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+    bundle: true,
+    format: 'iife',
+    minify: true,
+    write: false,
+    target: 'es2022',
+    legalComments: 'eof',
+    logLevel: 'warning',
     define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined', 'import.meta.url': 'undefined' },
-    plugins: [written(), slimTfjs(), {
-      name: 'scratch',
-      setup({ onResolve }) {
-        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/scratch/kinds', `${kind}.js`) }));
-        onResolve({ filter: /^\.\/runtime\.js$/ }, () => ({ path: path.join(web, 'extractor/runtime.mjs') }));
+    plugins: [
+      written(),
+      slimTfjs(),
+      {
+        name: 'scratch',
+        setup({ onResolve }) {
+          onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/scratch/kinds', `${kind}.js`) }));
+          onResolve({ filter: /^\.\/runtime\.js$/ }, () => ({ path: path.join(web, 'extractor/runtime.mjs') }));
+        },
       },
-    }],
+    ],
   });
   return `(function (Scratch) {
 const program = function (Scratch, blocks, about, source) {

@@ -27,9 +27,14 @@ export function written(more = {}) {
 
 /** The npm package as it stands in the tree, for programs in Node. @param {string} site that was built @returns {Promise<typeof import('../library/index.js')>} */
 export async function library(site) {
-  const { outputFiles: [{ text }] } = await build({
+  const {
+    outputFiles: [{ text }],
+  } = await build({
     entryPoints: [fileURLToPath(new URL('../library/index.js', import.meta.url))],
-    bundle: true, format: 'esm', write: false, logLevel: 'warning',
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'warning',
     plugins: [written({ kernels: async () => kernels(await readFile(path.join(site, 'metaqda-simd.wasm'))) })],
   });
   return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);

@@ -85,7 +85,12 @@ export class Batch {
     await this.#thread.ask('session', [classifier, prior, dimension]);
     await this.#thread.ask('pictures', rows, [rows.buffer]);
     const left = out.flatMap((ids, i) => (ids.size ? [[i, ...classes.flatMap(({ id }, k) => (ids.has(id) ? [k] : []))]] : []));
-    const { probabilities, taken, doubtful, headlines } = await this.#thread.ask('classify', [left]) ?? { probabilities: null, taken: [], doubtful: [], headlines: [] };
+    const { probabilities, taken, doubtful, headlines } = (await this.#thread.ask('classify', [left])) ?? {
+      probabilities: null,
+      taken: [],
+      doubtful: [],
+      headlines: [],
+    };
     return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
   }
 

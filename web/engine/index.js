@@ -26,7 +26,12 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
     loadRuntime(script),
   ]);
-  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }) });
+  return startEngine(runtime, 'page', {
+    modules: { engine, kernels },
+    runtime: script,
+    name: 'metaqda',
+    worker: () => new Worker(new URL('./thread.js', import.meta.url), { type: 'module' }),
+  });
 }
 
 /**

@@ -15,7 +15,8 @@ export function marks(name) {
     noting = true;
     try {
       const place = await cache();
-      for (const [id, text] of waiting) { // and those added meanwhile
+      for (const [id, text] of waiting) {
+        // and those added meanwhile
         waiting.delete(id);
         await (text ? place.put(address(id), new Response(text)) : place.delete(address(id)));
       }

@@ -21,7 +21,9 @@ export async function compile(found, { onProgress, total } = {}) {
     if (!(found instanceof Response)) return await WebAssembly.compile(found);
     if (onProgress) {
       const counted = found.clone();
-      void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports the error
+      void sizeOf(found, total)
+        .then((size) => count(counted, size, onProgress))
+        .catch(() => {}); // compiling reports the error
     }
     const streams = 'compileStreaming' in WebAssembly && /^application\/wasm\b/.test(found.headers.get('content-type') ?? '');
     return await (streams ? WebAssembly.compileStreaming(found) : found.arrayBuffer().then((bytes) => WebAssembly.compile(bytes)));
@@ -32,15 +34,17 @@ export async function compile(found, { onProgress, total } = {}) {
 
 /** @param {URL} url @returns {Promise<Response>} */
 export async function fetched(url) {
-  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
+  if (typeof WebAssembly !== 'object')
+    throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
   const response = await fetch(url).catch((/** @type {Error} */ error) => ({ ok: false, status: error.message }));
-  if (!(response instanceof Response) || !response.ok) throw new MetaqdaError('fetch', `${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
+  if (!(response instanceof Response) || !response.ok)
+    throw new MetaqdaError('fetch', `${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
   return response;
 }
 
 /** Bytes to load, 0 if not known. @param {Response} response @param {Promise<number>} [known] */
 async function sizeOf({ headers }, known) {
-  return await known || (headers.get('content-encoding') ? 0 : Number(headers.get('content-length') ?? 0));
+  return (await known) || (headers.get('content-encoding') ? 0 : Number(headers.get('content-length') ?? 0));
 }
 
 /** Reports the bytes of a body as they arrive. @param {Response} response @param {number} total @param {OnProgress} onProgress */
@@ -57,7 +61,10 @@ async function count(response, total, onProgress) {
 /** Runs the toolchain's wasm_exec.js, which defines the global Go. @param {URL | string} url @returns {Promise<Runtime>} */
 export async function loadRuntime(url) {
   const scope = /** @type {any} */ (globalThis);
-  if (!scope.Go) await import(/* webpackIgnore: true */ /* @vite-ignore */ String(url)).catch(() => { throw new MetaqdaError('fetch', 'The engine could not be fetched: check the connection and reload the page.'); });
+  if (!scope.Go)
+    await import(/* webpackIgnore: true */ /* @vite-ignore */ String(url)).catch(() => {
+      throw new MetaqdaError('fetch', 'The engine could not be fetched: check the connection and reload the page.');
+    });
   return { Go: scope.Go, scope };
 }
 
@@ -122,13 +129,20 @@ export async function startProgram(modules, { Go, scope }, role, name) {
  * @returns {Methods}
  */
 function guarded(methods, ended) {
-  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, typeof method !== 'function' ? method : async (/** @type {unknown[]} */ ...args) => {
-    if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
-    try {
-      return await method(...args);
-    } catch (error) {
-      const { code, message } = /** @type {any} */ (error);
-      throw code ? new MetaqdaError(code, message) : error;
-    }
-  }]));
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [
+      name,
+      typeof method !== 'function'
+        ? method
+        : async (/** @type {unknown[]} */ ...args) => {
+            if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
+            try {
+              return await method(...args);
+            } catch (error) {
+              const { code, message } = /** @type {any} */ (error);
+              throw code ? new MetaqdaError(code, message) : error;
+            }
+          },
+    ]),
+  );
 }

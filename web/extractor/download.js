@@ -39,28 +39,38 @@ export async function fetchAll(at, files, onProgress) {
   }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const loaded = files.map(() => 0);
-  return Promise.all(files.map(({ name, bytes }, i) => download(at(name), (n) => {
-    loaded[i] = Math.min(n, bytes);
-    onProgress?.({ loaded: loaded.reduce((a, b) => a + b, 0), total });
-  })));
+  return Promise.all(
+    files.map(({ name, bytes }, i) =>
+      download(at(name), (n) => {
+        loaded[i] = Math.min(n, bytes);
+        onProgress?.({ loaded: loaded.reduce((a, b) => a + b, 0), total });
+      }),
+    ),
+  );
 }
 
 /** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<ArrayBuffer>} */
 async function download(url, report) {
   const response = await get(url);
   let loaded = 0;
-  const counted = response.body?.pipeThrough(new TransformStream({
-    transform(part, on) {
-      report(loaded += part.length);
-      on.enqueue(part);
-    },
-  }));
-  return new Response(counted).arrayBuffer().catch(() => { throw unreachable(url); });
+  const counted = response.body?.pipeThrough(
+    new TransformStream({
+      transform(part, on) {
+        report((loaded += part.length));
+        on.enqueue(part);
+      },
+    }),
+  );
+  return new Response(counted).arrayBuffer().catch(() => {
+    throw unreachable(url);
+  });
 }
 
 /** @param {URL} url */
 export async function get(url) {
-  const response = await fetch(url).catch(() => { throw unreachable(url); });
+  const response = await fetch(url).catch(() => {
+    throw unreachable(url);
+  });
   if (!response.ok) throw unreachable(url, response.status);
   return response;
 }
@@ -69,6 +79,8 @@ export async function get(url) {
 function unreachable(url, status) {
   const name = url.pathname.split('/').pop();
   const why = status ? `the server answered ${status}` : 'the connection failed';
-  return new ExtractorError('extractor-unreachable',
-    `The feature extractor's file ${name} could not be fetched (${why}); check the connection and reload the page.`);
+  return new ExtractorError(
+    'extractor-unreachable',
+    `The feature extractor's file ${name} could not be fetched (${why}); check the connection and reload the page.`,
+  );
 }

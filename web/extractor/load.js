@@ -32,10 +32,15 @@ const imported = (url) => import(/* webpackIgnore: true */ /* @vite-ignore */ ur
 export async function loadKind(folder, options = {}) {
   const record = await kindRecord(folder, options.variant);
   const at = (/** @type {string} */ name) => new URL(name, folder);
-  return loadFrom({
-    record, at, worker: () => new Worker(at('worker.js'), { type: 'module', name: record.id }),
-    window: record.networks ? async (files) => (await imported(at('start.js').href)).start(files) : sessionOf(() => imported(at('runtime.js').href)),
-  }, options);
+  return loadFrom(
+    {
+      record,
+      at,
+      worker: () => new Worker(at('worker.js'), { type: 'module', name: record.id }),
+      window: record.networks ? async (files) => (await imported(at('start.js').href)).start(files) : sessionOf(() => imported(at('runtime.js').href)),
+    },
+    options,
+  );
 }
 
 /** The extractor of pictures. @param {LoadOptions} [options] @returns {Promise<Extractor>} */
@@ -54,16 +59,24 @@ export const sessionOf = (runtime) => async (files) => createSession((await runt
  */
 export async function load({ record: { id, sha256, dimension, views, networks = {} }, ...source }, options = {}) {
   const running = await startExtractor(source, options);
-  const ask = (/** @type {string} */ type, /** @type {unknown} */ args) => running.ask(type, args).catch((/** @type {any} */ error) => {
-    if (error.name !== 'DataCloneError') throw error;
-    throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
-  });
+  const ask = (/** @type {string} */ type, /** @type {unknown} */ args) =>
+    running.ask(type, args).catch((/** @type {any} */ error) => {
+      if (error.name !== 'DataCloneError') throw error;
+      throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
+    });
   return {
-    id, sha256, dimension, views: views?.length ?? 1, networks: Object.keys(networks),
-    get place() { return running.place; },
+    id,
+    sha256,
+    dimension,
+    views: views?.length ?? 1,
+    networks: Object.keys(networks),
+    get place() {
+      return running.place;
+    },
     embed: (input, count) => ask('embed', views ? { picture: input, views: count } : input),
     cells: async (input, count) => (views ? ask('cells', { picture: input, views: count }) : null),
-    ask, close: running.close,
+    ask,
+    close: running.close,
   };
 }
 
@@ -101,14 +114,22 @@ async function startExtractor(source, { onProgress, worker = true, patience = de
   let moving = null;
   let closed = false;
   return {
-    get place() { return place; },
+    get place() {
+      return place;
+    },
     async ask(type, args) {
       if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
       try {
         return await running.ask(type, args);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= source.files().then((files) => inWindow(source, files)).catch((failed) => { moving = null; throw failed; }); // who asks next tries again
+        moving ??= source
+          .files()
+          .then((files) => inWindow(source, files))
+          .catch((failed) => {
+            moving = null;
+            throw failed;
+          }); // who asks next tries again
         [place, running] = ['window', await moving];
         return running.ask(type, args);
       }

@@ -44,10 +44,37 @@ export const format = 'metaqda-extractor-1';
 
 /** What a manifest may hold at most: bounds against mistakes, not against what fits. */
 const most = /** @type {const} */ ({
-  text: 1 << 18, files: 64, fileBytes: 2 ** 29, bytes: 2 ** 30, dimension: 8192, inputSize: 1024, views: 16, outputs: 16, name: 500, licence: 20_000,
+  text: 1 << 18,
+  files: 64,
+  fileBytes: 2 ** 29,
+  bytes: 2 ** 30,
+  dimension: 8192,
+  inputSize: 1024,
+  views: 16,
+  outputs: 16,
+  name: 500,
+  licence: 20_000,
 });
 
-const fields = ['format', 'id', 'sha256', 'runtime', 'files', 'dimension', 'takes', 'inputSize', 'views', 'layout', 'channels', 'range', 'mean', 'std', 'inputName', 'outputs', 'licence'];
+const fields = [
+  'format',
+  'id',
+  'sha256',
+  'runtime',
+  'files',
+  'dimension',
+  'takes',
+  'inputSize',
+  'views',
+  'layout',
+  'channels',
+  'range',
+  'mean',
+  'std',
+  'inputName',
+  'outputs',
+  'licence',
+];
 
 /** A field of a manifest that cannot be, and what to put there. */
 export class ManifestError extends ExtractorError {
@@ -100,9 +127,10 @@ function checkTogether(manifest, all) {
   if (twice >= 0) throw new ManifestError(`files[${twice}].name`, `is “${files[twice].name}” a second time: list each file once`);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > most.bytes) throw new ManifestError('files', `come to ${bytes} bytes: a browser tab holds no more than ${most.bytes}`);
-  if (runtime === 'onnx' && !outputs) throw new ManifestError('outputs', 'is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}]');
+  if (runtime === 'onnx' && !outputs)
+    throw new ManifestError('outputs', 'is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}]');
   for (const name of ['inputSize', 'views', 'layout', 'channels', 'range', 'mean', 'std', 'inputName', 'outputs']) {
-    const idle = takes === 'file' || runtime === 'function' && !['inputSize', 'views'].includes(name);
+    const idle = takes === 'file' || (runtime === 'function' && !['inputSize', 'views'].includes(name));
     if (idle && all[name] !== undefined) throw new ManifestError(name, 'means nothing to a function, which sees to that itself: leave it out');
   }
 }
@@ -117,7 +145,7 @@ function checkTogether(manifest, all) {
 export function recipeText({ runtime = 'tfjs-graph', takes = 'picture', inputSize, views, layout, channels, range, mean, std, inputName, outputs, files }) {
   const same = (/** @type {number[] | undefined} */ a, /** @type {number[]} */ b) => a === undefined || a.every((value, i) => value === b[i]);
   return JSON.stringify({
-    ...takes === 'picture' ? { filter, inputSize, views: views.map(({ name, share }) => ({ name, share })) } : { takes },
+    ...(takes === 'picture' ? { filter, inputSize, views: views.map(({ name, share }) => ({ name, share })) } : { takes }),
     runtime: runtime === 'tfjs-graph' ? undefined : runtime,
     layout: layout === 'NCHW' ? layout : undefined,
     channels: channels === 'BGR' ? channels : undefined,
@@ -151,7 +179,10 @@ export function identityOf(manifest, contents) {
  */
 export async function checkFiles(manifest, find) {
   if (!globalThis.crypto?.subtle) {
-    throw new ExtractorError('extractor-files', 'This page was not opened over https, so the browser lets nothing be checked or kept: open it over https, or on this device as localhost.');
+    throw new ExtractorError(
+      'extractor-files',
+      'This page was not opened over https, so the browser lets nothing be checked or kept: open it over https, or on this device as localhost.',
+    );
   }
   /** @type {Map<string, ArrayBuffer>} */
   const contents = new Map();
@@ -159,10 +190,18 @@ export async function checkFiles(manifest, find) {
     const found = await find(name);
     if (!found) throw new ExtractorError('extractor-files', `The file “${name}” that the manifest lists is missing: give it together with the manifest.`);
     const size = found instanceof Uint8Array ? found.byteLength : found.size;
-    if (size !== bytes) throw new ExtractorError('extractor-files', `The file “${name}” has ${size} bytes, and the manifest says ${bytes}: take the file that the manifest was written for, or put its size and sha256 into the manifest.`);
+    if (size !== bytes)
+      throw new ExtractorError(
+        'extractor-files',
+        `The file “${name}” has ${size} bytes, and the manifest says ${bytes}: take the file that the manifest was written for, or put its size and sha256 into the manifest.`,
+      );
     const content = await new Blob([found]).arrayBuffer();
     const hash = await sha256(content);
-    if (hash !== expected) throw new ExtractorError('extractor-files', `The file “${name}” is another one than the manifest says (its sha256 is ${hash}): take the file that the manifest was written for, or put this sha256 into the manifest.`);
+    if (hash !== expected)
+      throw new ExtractorError(
+        'extractor-files',
+        `The file “${name}” is another one than the manifest says (its sha256 is ${hash}): take the file that the manifest was written for, or put this sha256 into the manifest.`,
+      );
     contents.set(name, content);
   }
   const identity = await identityOf(manifest, [...contents.values()]);
@@ -188,7 +227,10 @@ function scaleOf(all) {
   const range = /** @type {[number, number]} */ (numbers(all.range ?? [0, 255], 'range', 2));
   if (range[0] === range[1]) throw new ManifestError('range', 'has twice the same number: say what black and white become, such as [0, 1]');
   if (all.range === undefined && (all.mean ?? all.std) !== undefined) {
-    throw new ManifestError('range', 'is missing: say what mean and std are of, [0, 1] for those that are given beside weights as 0.485 and the like, [0, 255] for bytes');
+    throw new ManifestError(
+      'range',
+      'is missing: say what mean and std are of, [0, 1] for those that are given beside weights as 0.485 and the like, [0, 255] for bytes',
+    );
   }
   const mean = numbers(all.mean ?? [0, 0, 0], 'mean', 3);
   const std = numbers(all.std ?? [1, 1, 1], 'std', 3);
@@ -201,7 +243,8 @@ function scaleOf(all) {
 function fileOf(given, at) {
   const { name, bytes, sha256: hash } = object(given, at, ['name', 'bytes', 'sha256']);
   const known = text(name, `${at}.name`, most.name);
-  if (/[\\\0]|^\/|^\w:|(^|\/)\.{0,2}(\/|$)/.test(known)) throw new ManifestError(`${at}.name`, `is ${shown(known)}: write the file’s name beside the manifest, such as model.onnx`);
+  if (/[\\\0]|^\/|^\w:|(^|\/)\.{0,2}(\/|$)/.test(known))
+    throw new ManifestError(`${at}.name`, `is ${shown(known)}: write the file’s name beside the manifest, such as model.onnx`);
   return { name: known, bytes: whole(bytes, `${at}.bytes`, 1, most.fileBytes), sha256: digest(hash, `${at}.sha256`) };
 }
 
@@ -210,39 +253,54 @@ function viewOf(given, at) {
   const { name, share } = object(given, at, ['name', 'share']);
   const view = { name: text(name, `${at}.name`, 100) };
   if (share === undefined) return view;
-  if (!(typeof share === 'number' && share > 0 && share <= 1)) throw new ManifestError(`${at}.share`, `is ${shown(share)}: say which share of the largest square’s side is looked at, over 0 and up to 1; leave it out for all of the picture`);
+  if (!(typeof share === 'number' && share > 0 && share <= 1))
+    throw new ManifestError(
+      `${at}.share`,
+      `is ${shown(share)}: say which share of the largest square’s side is looked at, over 0 and up to 1; leave it out for all of the picture`,
+    );
   return { ...view, share };
 }
 
 /** @param {unknown} given @param {string} at @returns {Output} */
 function outputOf(given, at) {
   const { node, pooling } = object(given, at, ['node', 'pooling', 'map']); // older manifests name a map, which nothing needs any more
-  return { node: text(node, `${at}.node`, most.name), pooling: /** @type {Pooling} */ (choice(pooling ?? 'none', `${at}.pooling`, ['none', 'mean', 'first', 'rest'])) };
+  return {
+    node: text(node, `${at}.node`, most.name),
+    pooling: /** @type {Pooling} */ (choice(pooling ?? 'none', `${at}.pooling`, ['none', 'mean', 'first', 'rest'])),
+  };
 }
 
 /** @param {unknown} value @param {string} at @param {string[]} known fields @returns {Record<string, unknown>} */
 function object(value, at, known) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ManifestError(at, `is ${shown(value)}, not an object in braces: write {"${known[0]}": ...}`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ManifestError(at, `is ${shown(value)}, not an object in braces: write {"${known[0]}": ...}`);
   const strange = Object.keys(value).find((key) => !known.includes(key));
-  if (strange !== undefined) throw new ManifestError(`${at ? `${at}.` : ''}${strange.slice(0, 60)}`, `is not a field that is known: leave it out, or write one of ${known.join(', ')}`);
+  if (strange !== undefined)
+    throw new ManifestError(`${at ? `${at}.` : ''}${strange.slice(0, 60)}`, `is not a field that is known: leave it out, or write one of ${known.join(', ')}`);
   return /** @type {Record<string, unknown>} */ (value);
 }
 
 /** @param {unknown} value @param {string} at @param {number} longest @returns {unknown[]} */
 function list(value, at, longest) {
-  if (!Array.isArray(value) || value.length === 0 || value.length > longest) throw new ManifestError(at, `is ${Array.isArray(value) ? `a list of ${value.length}` : shown(value)}: write a list of 1 to ${longest}`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > longest)
+    throw new ManifestError(at, `is ${Array.isArray(value) ? `a list of ${value.length}` : shown(value)}: write a list of 1 to ${longest}`);
   return value;
 }
 
 /** @param {unknown} value @param {string} at @param {number} longest */
 function text(value, at, longest) {
-  if (typeof value !== 'string' || value.trim() === '' || value.length > longest) throw new ManifestError(at, `is ${typeof value === 'string' && value.length > longest ? `${value.length} characters long` : shown(value)}: write a text of 1 to ${longest} characters`);
+  if (typeof value !== 'string' || value.trim() === '' || value.length > longest)
+    throw new ManifestError(
+      at,
+      `is ${typeof value === 'string' && value.length > longest ? `${value.length} characters long` : shown(value)}: write a text of 1 to ${longest} characters`,
+    );
   return value;
 }
 
 /** @param {unknown} value @param {string} at @param {number} least @param {number} largest */
 function whole(value, at, least, largest) {
-  if (!(Number.isInteger(value) && Number(value) >= least && Number(value) <= largest)) throw new ManifestError(at, `is ${shown(value)}: write a whole number from ${least} to ${largest}`);
+  if (!(Number.isInteger(value) && Number(value) >= least && Number(value) <= largest))
+    throw new ManifestError(at, `is ${shown(value)}: write a whole number from ${least} to ${largest}`);
   return Number(value);
 }
 
@@ -256,13 +314,15 @@ function numbers(value, at, count) {
 
 /** @param {unknown} value @param {string} at @param {string[]} known */
 function choice(value, at, known) {
-  if (typeof value !== 'string' || !known.includes(value)) throw new ManifestError(at, `is ${shown(value)}: write ${known.map((one) => JSON.stringify(one)).join(' or ')}`);
+  if (typeof value !== 'string' || !known.includes(value))
+    throw new ManifestError(at, `is ${shown(value)}: write ${known.map((one) => JSON.stringify(one)).join(' or ')}`);
   return value;
 }
 
 /** @param {unknown} value @param {string} at */
 function digest(value, at) {
-  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value)) throw new ManifestError(at, `is ${shown(value)}: write 64 hexadecimal digits, as sha256sum prints them`);
+  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
+    throw new ManifestError(at, `is ${shown(value)}: write 64 hexadecimal digits, as sha256sum prints them`);
   return value;
 }
 

@@ -42,8 +42,8 @@ export const variantOf = (record, variant) => (variant ? { ...record, ...record.
  *
  * @param {(files: NetworkFiles) => Promise<Network>} createNetwork @param {Fetched} fetched @returns {Promise<Record<string, Network>>}
  */
-export const loadNetworks = async (createNetwork, { networks, wasm }) => Object.fromEntries(await Promise.all(
-  Object.entries(networks).map(async ([name, files]) => [name, await createNetwork({ ...files, wasm })])));
+export const loadNetworks = async (createNetwork, { networks, wasm }) =>
+  Object.fromEntries(await Promise.all(Object.entries(networks).map(async ([name, files]) => [name, await createNetwork({ ...files, wasm })])));
 
 /**
  * The identity of an extractor: of the contents of its files, one network after the other, and of its recipe.
@@ -55,7 +55,8 @@ export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringi
 /** @typedef {{networks?: Recorded['networks'], files?: import('./manifest.js').ManifestFile[]}} Listed */
 
 /** The files of an extractor, with the folder of their network where it has several. @param {Listed} record */
-export const listed = ({ networks, files = [] }) => (networks ? Object.entries(networks).flatMap(([network, one]) => one.files.map((file) => ({ ...file, name: `${network}/${file.name}` }))) : files);
+export const listed = ({ networks, files = [] }) =>
+  networks ? Object.entries(networks).flatMap(([network, one]) => one.files.map((file) => ({ ...file, name: `${network}/${file.name}` }))) : files;
 
 /**
  * What an extractor is loaded with.
@@ -70,7 +71,11 @@ export async function fetchFiles(at, record, onProgress) {
   if (globalThis.crypto?.subtle) {
     const hashes = await Promise.all(found.map((one) => sha256(one)));
     const wrong = files.find((file, i) => file.sha256 !== hashes[i]);
-    if (wrong) throw new ExtractorError('extractor-mismatch', `The feature extractor's files do not belong together (${wrong.name} is of another version); reload the page.`);
+    if (wrong)
+      throw new ExtractorError(
+        'extractor-mismatch',
+        `The feature extractor's files do not belong together (${wrong.name} is of another version); reload the page.`,
+      );
   }
   return filesOf(record, found, wasm);
 }
@@ -78,11 +83,15 @@ export async function fetchFiles(at, record, onProgress) {
 /** @param {any} record @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched | import('./session.js').ExtractorFiles} */
 export function filesOf({ runtimes, plain, blocks, ...record }, contents, wasm) {
   const left = contents.values();
-  const contentsOf = (/** @type {import('./manifest.js').ManifestFile[]} */ files) => new Map(files.map(({ name }) => [name, /** @type {ArrayBuffer} */ (left.next().value)]));
+  const contentsOf = (/** @type {import('./manifest.js').ManifestFile[]} */ files) =>
+    new Map(files.map(({ name }) => [name, /** @type {ArrayBuffer} */ (left.next().value)]));
   if (!record.networks) {
     const manifest = decodeManifest(record);
     return { manifest, wasm, contents: contentsOf(manifest.files) };
   }
-  const networks = Object.entries(/** @type {Recorded['networks']} */ (record.networks)).map(([network, manifest]) => [network, { manifest, contents: contentsOf(manifest.files) }]);
+  const networks = Object.entries(/** @type {Recorded['networks']} */ (record.networks)).map(([network, manifest]) => [
+    network,
+    { manifest, contents: contentsOf(manifest.files) },
+  ]);
   return { id: record.id, wasm, networks: Object.fromEntries(networks) };
 }

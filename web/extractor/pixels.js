@@ -39,8 +39,7 @@ async function decodePlainly(blob) {
 /** @param {Blob} blob */
 function unreadable(blob) {
   const name = 'name' in blob && blob.name ? `'${blob.name}'` : 'This file';
-  return new ExtractorError('unreadable-picture',
-    `${name} is not a picture this browser can read; use a JPEG, PNG, WebP or GIF file.`);
+  return new ExtractorError('unreadable-picture', `${name} is not a picture this browser can read; use a JPEG, PNG, WebP or GIF file.`);
 }
 
 /**
@@ -92,11 +91,9 @@ async function reduceBitmap(bitmap, size, views, pause) {
  * @returns {OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D}
  */
 function context2d(width, height) {
-  const canvas = typeof OffscreenCanvas === 'function'
-    ? new OffscreenCanvas(width, height)
-    : Object.assign(document.createElement('canvas'), { width, height });
-  const context = /** @type {CanvasRenderingContext2D | null} */ (
-    canvas.getContext('2d', { willReadFrequently: true }));
+  const canvas =
+    typeof OffscreenCanvas === 'function' ? new OffscreenCanvas(width, height) : Object.assign(document.createElement('canvas'), { width, height });
+  const context = /** @type {CanvasRenderingContext2D | null} */ (canvas.getContext('2d', { willReadFrequently: true }));
   if (!context) {
     throw new ExtractorError('no-canvas', 'This browser gave no canvas to read the picture with; close some tabs and try again.');
   }

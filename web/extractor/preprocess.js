@@ -104,7 +104,12 @@ class Part {
 
   /** @param {Uint8Array} line the picture's row, RGB @param {number} row its number */
   addRow(line, row) {
-    const { rectangle: { x, y, height }, size, across, narrow } = this;
+    const {
+      rectangle: { x, y, height },
+      size,
+      across,
+      narrow,
+    } = this;
     if (row < y || row >= y + height) return;
     let at = 3 * size * (row - y);
     for (let i = 0; i < size; i++, at += 3) weigh(narrow, at, line, 3 * (x + across.first[i]), 3, across, i);

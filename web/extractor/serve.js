@@ -23,5 +23,8 @@ export function serve(start) {
       return true;
     },
   };
-  answer(handlers, { code: 'extractor-failed', transfer: (result) => [result, result?.embedding, result?.values].flatMap((one) => (one instanceof Float32Array ? [one.buffer] : [])) });
+  answer(handlers, {
+    code: 'extractor-failed',
+    transfer: (result) => [result, result?.embedding, result?.values].flatMap((one) => (one instanceof Float32Array ? [one.buffer] : [])),
+  });
 }

@@ -118,9 +118,13 @@ export function cellsOf(looked, views, { width, height }, dimension) {
   const grids = looked.map(({ grid }) => grid);
   if (!grids.every((grid) => grid !== null)) return null;
   return {
-    width, height,
+    width,
+    height,
     embedding: check(meanOf(looked.map(({ answer }) => answer)), dimension),
-    values: concatenate(grids.map(({ values }) => values), Float32Array),
+    values: concatenate(
+      grids.map(({ values }) => values),
+      Float32Array,
+    ),
     views: grids.map(({ rows, columns }, i) => {
       const at = rectangleOf(views[i], width, height);
       return { x: at.x / width, y: at.y / height, width: at.width / width, height: at.height / height, rows, columns };
@@ -131,8 +135,10 @@ export function cellsOf(looked, views, { width, height }, dimension) {
 /** @param {Float32Array} embedding @param {number} dimension */
 function check(embedding, dimension) {
   if (embedding.length !== dimension || !embedding.every(Number.isFinite)) {
-    throw new ExtractorError('bad-embedding',
-      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page, or put “dimension” and “outputs” right in its manifest.`);
+    throw new ExtractorError(
+      'bad-embedding',
+      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page, or put “dimension” and “outputs” right in its manifest.`,
+    );
   }
   return embedding;
 }

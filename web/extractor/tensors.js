@@ -24,7 +24,7 @@ export function inputOf(pixels, { inputSize, layout, channels, range: [lo, hi], 
     const from = channels === 'RGB' ? c : 2 - c;
     for (let i = 0; i < cells; i++) {
       const value = pixels[3 * i + from];
-      data[nhwc ? 3 * i + c : c * cells + i] = plain ? value : (lo + (hi - lo) * value / 255 - mean[c]) / std[c];
+      data[nhwc ? 3 * i + c : c * cells + i] = plain ? value : (lo + ((hi - lo) * value) / 255 - mean[c]) / std[c];
     }
   }
   return { data, shape };
@@ -61,7 +61,7 @@ export function gridOf({ data, shape }, { pooling }, layout) {
   if (layout === 'NHWC') return { values: Float32Array.from(data), rows: shape[1], columns: shape[2] };
   const [, dimension, rows, columns] = shape;
   const n = rows * columns;
-  return { values: Float32Array.from({ length: n * dimension }, (_, i) => data[i % dimension * n + Math.floor(i / dimension)]), rows, columns };
+  return { values: Float32Array.from({ length: n * dimension }, (_, i) => data[(i % dimension) * n + Math.floor(i / dimension)]), rows, columns };
 }
 
 /**

@@ -11,13 +11,19 @@ export function modelOf(name, text) {
   try {
     model = JSON.parse(text);
   } catch (error) {
-    throw new ExtractorError('extractor-model', `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): take that file.`);
+    throw new ExtractorError(
+      'extractor-model',
+      `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): take that file.`,
+    );
   }
   if (Array.isArray(model?.modelTopology?.node) && Array.isArray(model.weightsManifest)) return model;
   const layers = model?.format === 'layers-model' || model?.modelTopology?.model_config;
-  throw new ExtractorError('extractor-model', layers
-    ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
-    : `The file “${name}” is not the model.json of a TensorFlow.js graph: take that file.`);
+  throw new ExtractorError(
+    'extractor-model',
+    layers
+      ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
+      : `The file “${name}” is not the model.json of a TensorFlow.js graph: take that file.`,
+  );
 }
 
 /** @param {any} model @returns {string[]} names of the files that hold its weights, in its order */
@@ -28,14 +34,21 @@ export function readTfjs(model, shard) {
   const plain = (/** @type {string} */ name) => name.replace(/^\^|:\d+$/g, '');
   /** @type {any[]} */
   const all = model.modelTopology.node;
-  const nodes = all.filter(({ op }) => op !== 'Const' && op !== 'Placeholder').map(({ op, name, input = [] }) => ({ op, inputs: input.map(plain), outputs: [name] }));
+  const nodes = all
+    .filter(({ op }) => op !== 'Const' && op !== 'Placeholder')
+    .map(({ op, name, input = [] }) => ({ op, inputs: input.map(plain), outputs: [name] }));
   const used = new Set(nodes.flatMap(({ inputs }) => inputs));
-  const named = Object.values(model.signature?.outputs ?? {}).map(({ name }) => plain(name)).filter((name) => nodes.some(({ outputs }) => outputs[0] === name));
+  const named = Object.values(model.signature?.outputs ?? {})
+    .map(({ name }) => plain(name))
+    .filter((name) => nodes.some(({ outputs }) => outputs[0] === name));
   return {
-    inputs: all.filter(({ op }) => op === 'Placeholder').map(({ name, attr }) => ({
-      name, type: attr?.dtype?.type === 'DT_FLOAT' ? 'float32' : String(attr?.dtype?.type ?? 'unknown'),
-      dims: (attr?.shape?.shape?.dim ?? []).map((/** @type {any} */ { size }) => (Number(size) > 0 ? Number(size) : -1)),
-    })),
+    inputs: all
+      .filter(({ op }) => op === 'Placeholder')
+      .map(({ name, attr }) => ({
+        name,
+        type: attr?.dtype?.type === 'DT_FLOAT' ? 'float32' : String(attr?.dtype?.type ?? 'unknown'),
+        dims: (attr?.shape?.shape?.dim ?? []).map((/** @type {any} */ { size }) => (Number(size) > 0 ? Number(size) : -1)),
+      })),
     nodes,
     constants: new Map([...all.filter(({ op }) => op === 'Const').map(({ name }) => /** @type {const} */ ([name, null])), ...smallOf(model, shard)]),
     outputs: named.length ? named : nodes.map(({ outputs }) => outputs[0]).filter((name) => !used.has(name)),
@@ -63,7 +76,13 @@ function smallOf({ weightsManifest }, shard) {
       if (dtype === 'float32' && quantization?.dtype !== 'float16' && count <= 4) {
         const view = new DataView(bytes.buffer, offset, count * step);
         const read = { 4: 'getFloat32', 2: 'getUint16', 1: 'getUint8' }[step];
-        found.push([name, Array.from({ length: count }, (_, i) => /** @type {any} */ (view)[/** @type {string} */ (read)](i * step, true) * (quantization?.scale ?? 1) + (quantization?.min ?? 0))]);
+        found.push([
+          name,
+          Array.from(
+            { length: count },
+            (_, i) => /** @type {any} */ (view)[/** @type {string} */ (read)](i * step, true) * (quantization?.scale ?? 1) + (quantization?.min ?? 0),
+          ),
+        ]);
       }
       offset += count * step;
     }

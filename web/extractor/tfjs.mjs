@@ -26,8 +26,7 @@ const platform = {
   decode: (/** @type {Uint8Array} */ bytes) => new TextDecoder().decode(bytes),
   fetch: () => Promise.reject(new Error('The extractor runtime fetches nothing by itself.')),
   setTimeoutCustom: (/** @type {Function} */ f, /** @type {number} */ ms) => void setTimeout(() => f(), ms),
-  isTypedArray: (/** @type {unknown} */ a) =>
-    a instanceof Float32Array || a instanceof Int32Array || a instanceof Uint8Array || a instanceof Uint8ClampedArray,
+  isTypedArray: (/** @type {unknown} */ a) => a instanceof Float32Array || a instanceof Int32Array || a instanceof Uint8Array || a instanceof Uint8ClampedArray,
 };
 
 /** Set once: tfjs keeps one backend for the whole realm. @type {Promise<void> | null} */
@@ -90,10 +89,18 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   const { layout } = manifest;
   const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: inputOf(pixels, manifest) });
   const nodes = outputs.map(({ node }) => node);
-  const joined = (/** @type {import('./tensors.js').Tensor[]} */ answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array);
+  const joined = (/** @type {import('./tensors.js').Tensor[]} */ answers) =>
+    concatenate(
+      answers.map((answer, i) => pooled(answer, outputs[i], layout)),
+      Float32Array,
+    );
   return {
     run: (pixels) => runGraph(graph, fed(pixels), nodes, joined),
-    look: (pixels) => runGraph(graph, fed(pixels), nodes, (answers) => ({ answer: joined(answers), grid: answers.length === 1 ? gridOf(answers[0], outputs[0], layout) : null })),
+    look: (pixels) =>
+      runGraph(graph, fed(pixels), nodes, (answers) => ({
+        answer: joined(answers),
+        grid: answers.length === 1 ? gridOf(answers[0], outputs[0], layout) : null,
+      })),
     shapes: (pixels) => runGraph(graph, fed(pixels), nodes, (answers) => answers.map(({ shape }) => shape)),
     close: () => graph.dispose(),
   };
@@ -104,8 +111,13 @@ export async function createNetwork({ manifest, contents, wasm }, registerKernel
   const { graph } = await open(manifest, contents, wasm, registerKernels);
   const { input, outputs } = manifest;
   return {
-    run: (data) => runGraph(graph, { pixels: { data, shape: [1, ...input] } }, outputs.map(({ node }) => node),
-      (answers) => answers.map((answer, i) => pooled(answer, outputs[i], 'NHWC'))),
+    run: (data) =>
+      runGraph(
+        graph,
+        { pixels: { data, shape: [1, ...input] } },
+        outputs.map(({ node }) => node),
+        (answers) => answers.map((answer, i) => pooled(answer, outputs[i], 'NHWC')),
+      ),
     close: () => graph.dispose(),
   };
 }
@@ -124,7 +136,9 @@ function runGraph(graph, inputs, nodes, read) {
   try {
     // A node that is asked for twice is computed once.
     const once = [...new Set(nodes)];
-    const tensors = Object.fromEntries(Object.entries(inputs).map(([name, { data, shape }]) => [name, tensor(data, /** @type {number[]} */ (shape), 'float32')]));
+    const tensors = Object.fromEntries(
+      Object.entries(inputs).map(([name, { data, shape }]) => [name, tensor(data, /** @type {number[]} */ (shape), 'float32')]),
+    );
     const answers = [graph.execute(tensors, once)].flat();
     return read(nodes.map((node) => answers[once.indexOf(node)]).map((answer) => ({ data: answer.dataSync(), shape: answer.shape })));
   } finally {
@@ -139,14 +153,21 @@ function runGraph(graph, inputs, nodes, read) {
 function weightsOf(model, name, contents) {
   const shards = shardsOf(model).map((path) => {
     const shard = contents.get(path);
-    if (!shard) throw new ExtractorError('extractor-model', `The file “${name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
+    if (!shard)
+      throw new ExtractorError(
+        'extractor-model',
+        `The file “${name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`,
+      );
     return new Uint8Array(shard);
   });
   const specs = model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights);
   try {
     return dequantised(specs, shards.length === 1 ? shards[0].buffer : concatenate(shards, Uint8Array).buffer);
   } catch (error) {
-    throw new ExtractorError('extractor-model', `The weights do not fit the model: ${/** @type {Error} */ (error).message}. Take the files that belong together.`);
+    throw new ExtractorError(
+      'extractor-model',
+      `The weights do not fit the model: ${/** @type {Error} */ (error).message}. Take the files that belong together.`,
+    );
   }
 }
 
@@ -155,11 +176,17 @@ function inputNameOf({ inputName }, model) {
   const inputs = model.modelTopology.node.filter((/** @type {any} */ node) => node.op === 'Placeholder').map((/** @type {any} */ node) => node.name);
   const name = inputName ?? model.inputName ?? (inputs.length === 1 ? inputs[0] : undefined);
   if (inputs.includes(name)) return name;
-  throw new ExtractorError('extractor-model', `The network has ${inputs.length === 1 ? 'the input' : 'the inputs'} ${inputs.map((/** @type {string} */ one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`);
+  throw new ExtractorError(
+    'extractor-model',
+    `The network has ${inputs.length === 1 ? 'the input' : 'the inputs'} ${inputs.map((/** @type {string} */ one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`,
+  );
 }
 
 /** @param {Manifest} manifest @returns {Output[]} */
 function outputsOf({ outputs }) {
   if (outputs) return outputs;
-  throw new ExtractorError('extractor-model', 'The manifest’s “outputs” is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}].');
+  throw new ExtractorError(
+    'extractor-model',
+    'The manifest’s “outputs” is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}].',
+  );
 }

@@ -46,7 +46,10 @@ export const elements = ({ shape }) => shape.reduce((a, b) => a * b, 1);
 function bytesOf(spec) {
   if (byChannel(spec)) return 4 * channelsOf(spec) + elements(spec);
   const each = elementBytes[spec.quantization?.dtype ?? spec.dtype];
-  if (!each) throw new RangeError(`the weights “${spec.name}” are of the type ${spec.quantization?.dtype ?? spec.dtype}, which stands beside no weights of 8 bits by channel`);
+  if (!each)
+    throw new RangeError(
+      `the weights “${spec.name}” are of the type ${spec.quantization?.dtype ?? spec.dtype}, which stands beside no weights of 8 bits by channel`,
+    );
   return each * elements(spec);
 }
 

@@ -37,15 +37,25 @@ export async function loadExtractor(options = {}) {
     'tfjs-backend-wasm-simd.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     'tfjs-backend-wasm.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const extractor = await loadFrom({
-    record,
-    at: (name) => places[name](),
-    worker: () => new Worker(new URL('./efficientnet-lite0/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
-    // @ts-ignore: built
-    window: sessionOf(() => import('./efficientnet-lite0/runtime.js')),
-  }, options);
+  const extractor = await loadFrom(
+    {
+      record,
+      at: (name) => places[name](),
+      worker: () => new Worker(new URL('./efficientnet-lite0/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
+      // @ts-ignore: built
+      window: sessionOf(() => import('./efficientnet-lite0/runtime.js')),
+    },
+    options,
+  );
   const { id, sha256, dimension } = extractor;
-  return { id, sha256, dimension, embed: async (picture) => extractor.embed(await pictureOf(picture)), cells: async (picture) => /** @type {Cells} */ (await extractor.cells(await pictureOf(picture))), close: () => extractor.close() };
+  return {
+    id,
+    sha256,
+    dimension,
+    embed: async (picture) => extractor.embed(await pictureOf(picture)),
+    cells: async (picture) => /** @type {Cells} */ (await extractor.cells(await pictureOf(picture))),
+    close: () => extractor.close(),
+  };
 }
 
 /** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */

@@ -22,7 +22,8 @@ const MARKUP = `
   <button part="undo" type="button" disabled>Undo</button>
 </form>
 <output part="answer">The network is loading.</output>`;
-const STYLE = ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
+const STYLE =
+  ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
 
 // A server that renders pages has no elements, and may import this module.
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
@@ -48,13 +49,19 @@ export class MetaqdaClassifier extends Base {
     });
   }
 
-  disconnectedCallback() { this.#stay.abort(); }
+  disconnectedCallback() {
+    this.#stay.abort();
+  }
 
   /** @param {string} name @returns {any} */
-  #part(name) { return this.shadowRoot?.querySelector(`[part=${name}]`); }
+  #part(name) {
+    return this.shadowRoot?.querySelector(`[part=${name}]`);
+  }
 
   /** @param {string} name @param {unknown} [detail] */
-  #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true })); }
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
 
   /** Loads, then answers about frames for as long as it is in the page. @param {AbortSignal} signal */
   async #run(signal) {
@@ -63,11 +70,16 @@ export class MetaqdaClassifier extends Base {
     signal.addEventListener('abort', () => extractor.close());
     if (signal.aborted) return extractor.close();
     const classifier = await createClassifier({ extractor, prior: prior() });
-    signal.addEventListener('abort', () => { classifier.dispose(); this.classifier = null; });
+    signal.addEventListener('abort', () => {
+      classifier.dispose();
+      this.classifier = null;
+    });
     if (signal.aborted) return classifier.dispose();
     if (!navigator.mediaDevices) throw new Error('There is no camera here: open the page by https or on localhost.');
     const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
-    const stop = () => { for (const track of stream.getTracks()) track.stop(); };
+    const stop = () => {
+      for (const track of stream.getTracks()) track.stop();
+    };
     signal.addEventListener('abort', stop);
     if (signal.aborted) return stop();
     video.srcObject = stream;
@@ -83,20 +95,28 @@ export class MetaqdaClassifier extends Base {
         this.#part('answer').textContent = answer.headline;
         this.#tell('answer', answer);
       }
-      await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, PAUSE);
+      });
     }
   }
 
   /** @param {Classifier<Picture>} classifier @param {HTMLVideoElement} video @param {AbortSignal} signal */
   #listen(classifier, video, signal) {
     const [form, label, add, undo] = ['form', 'label', 'add', 'undo'].map((name) => this.#part(name));
-    const enabled = () => { undo.disabled = classifier.steps.undo === ''; };
+    const enabled = () => {
+      undo.disabled = classifier.steps.undo === '';
+    };
     const adding = async () => {
       add.disabled = true;
       try {
         const burst = [];
         for (let i = 0; i < FRAMES; i++) burst.push(await classifier.embed(video));
-        const ids = await classifier.addExamples(burst, burst.map(() => label.value), { group: crypto.randomUUID() });
+        const ids = await classifier.addExamples(
+          burst,
+          burst.map(() => label.value),
+          { group: crypto.randomUUID() },
+        );
         this.#tell('example', { label: classifier.label(label.value), ids });
       } catch (error) {
         if (signal.aborted) return;
@@ -106,8 +126,22 @@ export class MetaqdaClassifier extends Base {
       add.disabled = false;
       enabled();
     };
-    form.addEventListener('submit', (/** @type {Event} */ event) => { event.preventDefault(); void adding(); }, { signal });
-    undo.addEventListener('click', () => { classifier.undo(); enabled(); }, { signal });
+    form.addEventListener(
+      'submit',
+      (/** @type {Event} */ event) => {
+        event.preventDefault();
+        void adding();
+      },
+      { signal },
+    );
+    undo.addEventListener(
+      'click',
+      () => {
+        classifier.undo();
+        enabled();
+      },
+      { signal },
+    );
     add.disabled = false;
   }
 }

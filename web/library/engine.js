@@ -40,7 +40,7 @@ export class Engine {
 
   /** Makes room for n bytes. @param {number} n */
   reserve(n) {
-    if (n > this.size || this.size > MOST_ROOM && n <= MOST_ROOM) {
+    if (n > this.size || (this.size > MOST_ROOM && n <= MOST_ROOM)) {
       this.size = 0; // the room is gone even if there is no memory for another one
       this.room = this.checked(Number(this.#run('mq_room', BigInt(n))));
       this.size = n;
@@ -49,10 +49,14 @@ export class Engine {
   }
 
   /** Calls a function, and throws what it replied if it failed. @param {string} name @param {...number} args @returns {number} */
-  call(name, ...args) { return this.checked(this.#run(name, ...args)); }
+  call(name, ...args) {
+    return this.checked(this.#run(name, ...args));
+  }
 
   /** Frees something. @param {string} name @param {number} what */
-  free(name, what) { if (!this.program.ended()) this.program.exports[name](what); }
+  free(name, what) {
+    if (!this.program.ended()) this.program.exports[name](what);
+  }
 
   /** @param {string} name @param {...(number | bigint)} args */
   #run(name, ...args) {
@@ -65,7 +69,9 @@ export class Engine {
   }
 
   /** Where the numbers of the last answer begin, counted in numbers. */
-  answer() { return this.program.exports.mq_answer() >>> 3; }
+  answer() {
+    return this.program.exports.mq_answer() >>> 3;
+  }
 
   /** Writes a vector and then texts, and answers their lengths. @param {ArrayLike<number> | null} vector @param {...string} texts */
   write(vector, ...texts) {
@@ -160,12 +166,16 @@ export async function init(options = {}) {
 }
 
 /** Says what the engine is where init does not. @param {() => ProgramSource} inside */
-export function carry(inside) { own = inside; }
+export function carry(inside) {
+  own = inside;
+}
 
 /** @param {import('../engine/contract.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
-  const tried = module ??= programOf(source ?? own(), onProgress);
-  tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
+  const tried = (module ??= programOf(source ?? own(), onProgress));
+  tried.catch(() => {
+    if (module === tried) module = undefined;
+  }); // the next call tries again
   return tried;
 }
 
@@ -173,7 +183,7 @@ function compiled(onProgress) {
 export async function acquire() {
   users++;
   try {
-    const tried = engine ??= begin();
+    const tried = (engine ??= begin());
     const found = await tried;
     if (!found.program.ended()) return found;
     if (engine === tried) engine = begin(); // what was taught before is lost, and nothing else
@@ -185,12 +195,17 @@ export async function acquire() {
 }
 
 /** One more user of an engine that is there. */
-export function share() { users++; }
+export function share() {
+  users++;
+}
 
 /** One user less: after the last the engine's memory is free. */
 export function release() {
   if (--users > 0) return;
-  engine?.then(({ program }) => program.release(), () => {});
+  engine?.then(
+    ({ program }) => program.release(),
+    () => {},
+  );
   engine = undefined;
 }
 
@@ -208,5 +223,5 @@ let simdModule;
 
 /** The kernels, compiled once; null where they do not run. */
 export function compiledKernels() {
-  return simdModule ??= simdSupported() ? WebAssembly.compile(/** @type {BufferSource} */ (kernels())) : null;
+  return (simdModule ??= simdSupported() ? WebAssembly.compile(/** @type {BufferSource} */ (kernels())) : null);
 }

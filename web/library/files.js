@@ -43,14 +43,20 @@ async function open(source) {
   if (url.protocol !== 'file:' || !globalThis.process?.versions?.node) return fetched(url);
   const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
   const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
-  return readFile(url).catch((/** @type {Error} */ error) => { throw new MetaqdaError('fetch', `${url.href} could not be read (${error.message}): check the address.`); });
+  return readFile(url).catch((/** @type {Error} */ error) => {
+    throw new MetaqdaError('fetch', `${url.href} could not be read (${error.message}): check the address.`);
+  });
 }
 
 /** @param {URL | string} source */
 function addressOf(source) {
   try {
     return new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
-  } catch { // as what a bundler for pages makes of the address, on a server
-    throw new MetaqdaError('argument', `${source} is no whole address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`);
+  } catch {
+    // as what a bundler for pages makes of the address, on a server
+    throw new MetaqdaError(
+      'argument',
+      `${source} is no whole address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`,
+    );
   }
 }

@@ -37,13 +37,24 @@ export async function loadExtractor(options) {
     [kinds.hands.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     [kinds.hands.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const { id, sha256, dimension, embed, ask, close } = await loadFrom({
-    record: variantOf(kinds.hands, options?.handedness ? 'handedness' : ''), at: (name) => places[name](),
-    worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
-    // @ts-ignore: built
-    window: async (files) => (await import('./kinds/hands/start.js')).start(files),
-  }, options);
-  return { id, sha256, dimension, embed: async (picture) => embed(await pictureOf(picture)), see: async (picture) => ask('see', await pictureOf(picture)), close };
+  const { id, sha256, dimension, embed, ask, close } = await loadFrom(
+    {
+      record: variantOf(kinds.hands, options?.handedness ? 'handedness' : ''),
+      at: (name) => places[name](),
+      worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
+      // @ts-ignore: built
+      window: async (files) => (await import('./kinds/hands/start.js')).start(files),
+    },
+    options,
+  );
+  return {
+    id,
+    sha256,
+    dimension,
+    embed: async (picture) => embed(await pictureOf(picture)),
+    see: async (picture) => ask('see', await pictureOf(picture)),
+    close,
+  };
 }
 
 /** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */

@@ -15,7 +15,11 @@ import { FUNCTION, known, TRUTH } from './classifier/options.js';
  */
 export function forBrowsers(options, own) {
   known(options, { onProgress: FUNCTION, worker: TRUTH, ...own });
-  if (typeof createImageBitmap === 'undefined') throw new MetaqdaError('unsupported', 'This extractor works in browsers only: in Node.js make embeddings with scripts/embed of the repository, and hand them over as vectors.');
+  if (typeof createImageBitmap === 'undefined')
+    throw new MetaqdaError(
+      'unsupported',
+      'This extractor works in browsers only: in Node.js make embeddings with scripts/embed of the repository, and hand them over as vectors.',
+    );
 }
 
 /**
@@ -29,7 +33,8 @@ export async function pictureOf(picture) {
   try {
     return await createImageBitmap(picture, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
   } catch (error) {
-    if (error instanceof TypeError) throw new MetaqdaError('argument', 'This is no picture: hand over a Blob, an ImageBitmap, an ImageData, an image, a canvas or a video.');
+    if (error instanceof TypeError)
+      throw new MetaqdaError('argument', 'This is no picture: hand over a Blob, an ImageBitmap, an ImageData, an image, a canvas or a video.');
     throw new ExtractorError('unreadable-picture', 'This picture cannot be read: wait until it is loaded (of a video until it plays), or choose another one.');
   }
 }
@@ -54,11 +59,16 @@ async function monoOf(sound) {
   }
   const { samples, rate } = sound ?? {};
   if (samples instanceof Float32Array && Number.isInteger(rate) && rate >= RATES[0] && rate <= RATES[1]) return sound;
-  throw new MetaqdaError('argument', `The sound must be a Blob, an AudioBuffer or { samples, rate }: a Float32Array of one channel, and how many samples a second there are, a whole number from ${RATES[0]} to ${RATES[1]}.`);
+  throw new MetaqdaError(
+    'argument',
+    `The sound must be a Blob, an AudioBuffer or { samples, rate }: a Float32Array of one channel, and how many samples a second there are, a whole number from ${RATES[0]} to ${RATES[1]}.`,
+  );
 }
 
 /** @param {Blob} blob @returns {Promise<AudioBuffer>} */
 async function decoded(blob) {
   const bytes = await blob.arrayBuffer();
-  return new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes).catch(() => { throw new ExtractorError('unreadable-sound', 'This sound cannot be read: choose a file that the browser plays, such as WAV, MP3 or Ogg.'); });
+  return new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes).catch(() => {
+    throw new ExtractorError('unreadable-sound', 'This sound cannot be read: choose a file that the browser plays, such as WAV, MP3 or Ogg.');
+  });
 }

@@ -69,7 +69,7 @@ export class KNNClassifier {
 
   /** @param {Float32Array} x @returns {ReturnType<KNNClassifier['predictClass']>} */
   async #predict(x) {
-    const asked = this.#classifier ??= createClassifier({ nonePrior: 0 });
+    const asked = (this.#classifier ??= createClassifier({ nonePrior: 0 }));
     const classifier = await asked.catch((error) => {
       if (this.#classifier === asked) this.#classifier = null; // the next question tries again
       throw error;
@@ -103,18 +103,27 @@ export class KNNClassifier {
   }
 
   #drop() {
-    this.#classifier?.then((c) => c.dispose(), () => {});
+    this.#classifier?.then(
+      (c) => c.dispose(),
+      () => {},
+    );
     this.#classifier = null;
   }
 
   /** @returns {{[label: string]: number}} */
-  getClassExampleCount() { return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, rows.length])); }
+  getClassExampleCount() {
+    return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, rows.length]));
+  }
 
   /** @returns {number} */
-  getNumClasses() { return this.#rows.size; }
+  getNumClasses() {
+    return this.#rows.size;
+  }
 
   /** The examples at length one, by label. @returns {{[label: string]: Rows}} */
-  getClassifierDataset() { return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, tensorOf(rows)])); }
+  getClassifierDataset() {
+    return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, tensorOf(rows)]));
+  }
 
   /** @param {Dataset} dataset of getClassifierDataset, of the original, or either after JSON */
   setClassifierDataset(dataset) {
@@ -124,7 +133,10 @@ export class KNNClassifier {
       const [n, d] = tensor.shape;
       const values = isTensor(tensor) ? tensor.dataSync() : tensor.values;
       if (tensor.shape.length !== 2 || values?.length !== n * d) throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
-      all.set(label, Array.from({ length: n }, (_, i) => unit(Array.prototype.slice.call(values, i * d, (i + 1) * d))));
+      all.set(
+        label,
+        Array.from({ length: n }, (_, i) => unit(Array.prototype.slice.call(values, i * d, (i + 1) * d))),
+      );
     }
     this.#rows = all;
     for (const label of all.keys()) if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
@@ -140,7 +152,9 @@ export class KNNClassifier {
 }
 
 /** @returns {KNNClassifier} */
-export function create() { return new KNNClassifier(); }
+export function create() {
+  return new KNNClassifier();
+}
 
 /** A vector at length one; zero stays zero. @param {ArrayLike<number>} x */
 function unit(x) {
@@ -157,7 +171,8 @@ function tensorOf(rows) {
   const values = new Float32Array(rows.length * d);
   rows.forEach((row, i) => values.set(row, i * d));
   return {
-    shape: [rows.length, d], dtype: 'float32',
+    shape: [rows.length, d],
+    dtype: 'float32',
     dataSync: () => values,
     data: async () => values,
     dispose() {},

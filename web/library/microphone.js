@@ -20,7 +20,8 @@ const SIZE = 32_768;
  * @returns {Promise<Listening>}
  */
 export async function openMicrophone() {
-  if (!navigator.mediaDevices) throw new ExtractorError('insecure', 'Browsers give the microphone only to pages from https or localhost: serve this one from there.');
+  if (!navigator.mediaDevices)
+    throw new ExtractorError('insecure', 'Browsers give the microphone only to pages from https or localhost: serve this one from there.');
   // What improves speech for people takes away what other sounds are told apart by.
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } });
   const context = new AudioContext();
@@ -33,9 +34,9 @@ export async function openMicrophone() {
     const rate = context.sampleRate;
     const source = context.createMediaStreamSource(stream);
     // Each remembers what the one before has forgotten: it hears the same so much later.
-    const parts = Array.from({ length: Math.ceil(HEARD * rate / SIZE) }, (_, i) => {
+    const parts = Array.from({ length: Math.ceil((HEARD * rate) / SIZE) }, (_, i) => {
       const [delay, part] = [context.createDelay(HEARD), new AnalyserNode(context, { fftSize: SIZE })];
-      delay.delayTime.value = i * SIZE / rate;
+      delay.delayTime.value = (i * SIZE) / rate;
       source.connect(i ? delay : part);
       if (i) delay.connect(part);
       part.connect(new GainNode(context, { gain: 0 })).connect(context.destination); // some browsers run only what leads to the speakers
@@ -46,7 +47,10 @@ export async function openMicrophone() {
       for (const [i, part] of parts.entries()) part.getFloatTimeDomainData(all.subarray(i * SIZE, (i + 1) * SIZE));
       return { samples: all.slice(all.length - Math.round(HEARD * rate)), rate };
     };
-    for (const begun = context.currentTime; context.currentTime < begun + HEARD;) await new Promise((resolve) => { setTimeout(resolve, 50); });
+    for (const begun = context.currentTime; context.currentTime < begun + HEARD; )
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
     return { sound, close };
   } catch (error) {
     close();

@@ -21,8 +21,10 @@ const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest:
  *
  * @param {new (...args: any[]) => object} of Classifier @returns {Members}
  */
-export const membersOf = (of) => Object.entries(Object.getOwnPropertyDescriptors(of.prototype))
-  .filter(([name]) => !AT_ONCE.test(name)).map(([name, { get }]) => ({ name, property: get !== undefined }));
+export const membersOf = (of) =>
+  Object.entries(Object.getOwnPropertyDescriptors(of.prototype))
+    .filter(([name]) => !AT_ONCE.test(name))
+    .map(([name, { get }]) => ({ name, property: get !== undefined }));
 
 export class Remote {
   #ask;
@@ -50,36 +52,52 @@ export class Remote {
   async predictInto(dst, vector) {
     const [{ probabilities, none }, labels] = await Promise.all([this.#ask('predict', [Float32Array.from(vectorOf(vector))], {}), this.#ask('labels', [])]);
     roomIn(dst, labels.length);
-    labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => { dst[i] = probabilities[one]; }); // an object has labels such as '2' first
+    labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => {
+      dst[i] = probabilities[one];
+    }); // an object has labels such as '2' first
     return none;
   }
 
   static {
     for (const name of OF_NOTHING) {
-      Object.defineProperty(Remote.prototype, name, /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
-        async value(/** @type {BatchOptions} */ options) {
-          known(options, BATCH);
-          options?.signal?.throwIfAborted();
-          return this.#ask(name, [], options ?? {});
-        },
-      }));
+      Object.defineProperty(
+        Remote.prototype,
+        name,
+        /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
+          async value(/** @type {BatchOptions} */ options) {
+            known(options, BATCH);
+            options?.signal?.throwIfAborted();
+            return this.#ask(name, [], options ?? {});
+          },
+        }),
+      );
     }
     for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
       const n = kinds === ADD ? 2 : 1; // arguments before the options
-      Object.defineProperty(Remote.prototype, name, /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
-        async value(/** @type {any[]} */ ...args) {
-          const options = args[n];
-          known(options, kinds === ADD ? this.#adding : kinds);
-          const { signal } = options ?? {};
-          signal?.throwIfAborted();
-          const one = name in OF_ONE;
-          if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
-          const all = one ? [args[0]] : listOf(args[0], 'batch');
-          // Vectors go out at once, so that what is asked next comes after them.
-          const vectors = (all.every(isVector) ? all.map(vectorOf) : one ? [await embedded(this.#extractor, args[0], signal)] : await embeddedAll(this.#extractor, all, signal)).map((x) => Float32Array.from(x));
-          return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
-        },
-      }));
+      Object.defineProperty(
+        Remote.prototype,
+        name,
+        /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
+          async value(/** @type {any[]} */ ...args) {
+            const options = args[n];
+            known(options, kinds === ADD ? this.#adding : kinds);
+            const { signal } = options ?? {};
+            signal?.throwIfAborted();
+            const one = name in OF_ONE;
+            if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
+            const all = one ? [args[0]] : listOf(args[0], 'batch');
+            // Vectors go out at once, so that what is asked next comes after them.
+            const vectors = (
+              all.every(isVector)
+                ? all.map(vectorOf)
+                : one
+                  ? [await embedded(this.#extractor, args[0], signal)]
+                  : await embeddedAll(this.#extractor, all, signal)
+            ).map((x) => Float32Array.from(x));
+            return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
+          },
+        }),
+      );
     }
   }
 }

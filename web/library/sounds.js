@@ -35,11 +35,15 @@ export async function loadExtractor(options) {
     [kinds.sounds.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     [kinds.sounds.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const { id, sha256, dimension, embed, close } = await loadFrom({
-    record: kinds.sounds, at: (name) => places[name]?.() ?? new URL(`./kinds/sounds/${name}`, beside), // YAMNet, in a folder that "Use it" of the page saves
-    worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
-    // @ts-ignore: built
-    window: async (files) => (await import('./kinds/sounds/start.js')).start(files),
-  }, options);
+  const { id, sha256, dimension, embed, close } = await loadFrom(
+    {
+      record: kinds.sounds,
+      at: (name) => places[name]?.() ?? new URL(`./kinds/sounds/${name}`, beside), // YAMNet, in a folder that "Use it" of the page saves
+      worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
+      // @ts-ignore: built
+      window: async (files) => (await import('./kinds/sounds/start.js')).start(files),
+    },
+    options,
+  );
   return { id, sha256, dimension, embed: async (sound) => embed(await soundOf(sound)), close };
 }

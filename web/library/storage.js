@@ -39,6 +39,7 @@ export async function openStorage(options = {}) {
 }
 
 function thread() {
-  if (typeof Worker === 'undefined') throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js ask the classifier of the storage, whose classify and suggest need none.');
+  if (typeof Worker === 'undefined')
+    throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js ask the classifier of the storage, whose classify and suggest need none.');
   return new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' });
 }

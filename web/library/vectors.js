@@ -27,7 +27,11 @@ export function isTensor(x) {
  * @param {unknown} x @returns {x is Vector}
  */
 export function isVector(x) {
-  return (Array.isArray(x) && (x.length === 0 || typeof x.find((v) => v !== null && v !== undefined) === 'number')) || (ArrayBuffer.isView(x) && !(x instanceof DataView)) || isTensor(x);
+  return (
+    (Array.isArray(x) && (x.length === 0 || typeof x.find((v) => v !== null && v !== undefined) === 'number')) ||
+    (ArrayBuffer.isView(x) && !(x instanceof DataView)) ||
+    isTensor(x)
+  );
 }
 
 /**
@@ -40,10 +44,14 @@ export function vectorOf(x) {
   if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
   const numbers = isTensor(x) ? x.dataSync() : /** @type {ArrayLike<number>} */ (x);
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
-    throw new MetaqdaError('argument', `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: hand over its rows, of a batch tensor.arraySync(), or flatten it.`);
+    throw new MetaqdaError(
+      'argument',
+      `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: hand over its rows, of a batch tensor.arraySync(), or flatten it.`,
+    );
   }
   for (let i = 0, n = Array.isArray(numbers) ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
-    if (typeof numbers[i] !== 'number') throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(numbers[i])}, not a number: hand over finite numbers only.`);
+    if (typeof numbers[i] !== 'number')
+      throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(numbers[i])}, not a number: hand over finite numbers only.`);
   }
   return numbers;
 }
@@ -61,11 +69,16 @@ const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x)
  */
 export async function embedded(extractor, x, signal) {
   signal?.throwIfAborted();
-  if (isVector(x) || !extractor && Array.isArray(x)) return vectorOf(x);
-  if (!extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
+  if (isVector(x) || (!extractor && Array.isArray(x))) return vectorOf(x);
+  if (!extractor)
+    throw new MetaqdaError(
+      'extractor',
+      'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.',
+    );
   const vector = await (typeof extractor === 'function' ? extractor(x) : extractor.embed(x));
   signal?.throwIfAborted();
-  if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
+  if (!isVector(vector))
+    throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
   return vectorOf(vector);
 }
 
@@ -90,8 +103,12 @@ export async function embeddedAll(extractor, batch, signal) {
  * @returns {T[]}
  */
 export function listOf(many, what) {
-  const one = typeof many === 'string' || isVector(many) && /** @type {any} */ (many).length !== 0;
-  if (one || typeof many?.[Symbol.iterator] !== 'function') throw new MetaqdaError('argument', `The ${what} must be a list: an array${what === 'batch' ? ' of vectors or inputs, tensor.arraySync() of a tensor' : ' of strings, one for each example'}.`);
+  const one = typeof many === 'string' || (isVector(many) && /** @type {any} */ (many).length !== 0);
+  if (one || typeof many?.[Symbol.iterator] !== 'function')
+    throw new MetaqdaError(
+      'argument',
+      `The ${what} must be a list: an array${what === 'batch' ? ' of vectors or inputs, tensor.arraySync() of a tensor' : ' of strings, one for each example'}.`,
+    );
   return [...many];
 }
 
@@ -110,7 +127,8 @@ export function labelled(batch, labels) {
 export function rowsOf(vectors) {
   const d = vectors[0].length;
   const i = vectors.findIndex((x) => x.length !== d);
-  if (i >= 0) throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vectors[i].length} numbers, the first one ${d}: use one extractor for all of them.`);
+  if (i >= 0)
+    throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vectors[i].length} numbers, the first one ${d}: use one extractor for all of them.`);
   return vectors;
 }
 

@@ -25,33 +25,36 @@ function held(at) {
 }
 
 /** Inputs are embedded in the window: of an extractor its identity alone is needed. @param {any} options */
-const named = ({ extractor, ...options }) => ({ ...options, ...extractor && { extractor: { ...extractor, embed: () => [] } } });
+const named = ({ extractor, ...options }) => ({ ...options, ...(extractor && { extractor: { ...extractor, embed: () => [] } }) });
 
 /** What ends calls that go on. @type {Map<number, AbortController>} */
 const running = new Map();
 const TELL_EVERY = 50; // milliseconds
 
-const tell = answer({
-  init,
-  create: async (options) => [handle(await createClassifier(named(options))), members],
-  open: async ([bytes, options]) => [handle(await openClassifier(bytes, named(options))), members],
-  async call([at, method, args, number, options]) {
-    const classifier = held(at);
-    if (method === 'dispose') classifiers.delete(at);
-    if (method === 'merge') return handle(classifier.merge(held(args[0])));
-    const found = classifier[method];
-    if (!options) return typeof found === 'function' ? found.apply(classifier, args) : found;
-    const controller = new AbortController();
-    running.set(number, controller);
-    const { onProgress, ...rest } = options;
-    try {
-      return await found.call(classifier, ...args, { ...rest, signal: controller.signal, ...onProgress && { onProgress: progressOf(number) } });
-    } finally {
-      running.delete(number);
-    }
+const tell = answer(
+  {
+    init,
+    create: async (options) => [handle(await createClassifier(named(options))), members],
+    open: async ([bytes, options]) => [handle(await openClassifier(bytes, named(options))), members],
+    async call([at, method, args, number, options]) {
+      const classifier = held(at);
+      if (method === 'dispose') classifiers.delete(at);
+      if (method === 'merge') return handle(classifier.merge(held(args[0])));
+      const found = classifier[method];
+      if (!options) return typeof found === 'function' ? found.apply(classifier, args) : found;
+      const controller = new AbortController();
+      running.set(number, controller);
+      const { onProgress, ...rest } = options;
+      try {
+        return await found.call(classifier, ...args, { ...rest, signal: controller.signal, ...(onProgress && { onProgress: progressOf(number) }) });
+      } finally {
+        running.delete(number);
+      }
+    },
+    stop: (number) => running.get(number)?.abort(),
   },
-  stop: (number) => running.get(number)?.abort(),
-}, { code: 'internal' });
+  { code: 'internal' },
+);
 
 /** @param {number} number */
 function progressOf(number) {

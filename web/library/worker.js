@@ -42,7 +42,11 @@ export class ClassifierWorker {
   constructor(options = {}) {
     known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });
     const { worker, wasm } = options;
-    if (!worker && typeof Worker === 'undefined') throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js use createClassifier, whose classify leaves the thread free in between.');
+    if (!worker && typeof Worker === 'undefined')
+      throw new MetaqdaError(
+        'unsupported',
+        'There are no web workers here: in Node.js use createClassifier, whose classify leaves the thread free in between.',
+      );
     this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
       code: 'disposed',
       died: (why) => `The worker stopped: ${why}.`,
@@ -96,7 +100,9 @@ export class ClassifierWorker {
   }
 
   /** Ends the worker and all its classifiers. */
-  terminate() { this.#client.close('The worker was terminated.'); }
+  terminate() {
+    this.#client.close('The worker was terminated.');
+  }
 }
 
 /** A URL cannot be cloned: its address is sent. @template T @param {T} x @returns {T | string} */
@@ -105,7 +111,7 @@ const sendable = (x) => (x instanceof URL ? x.href : x);
 /** What can be sent. @param {WorkerOptions<any>} options */
 function plain({ extractor, prior, ...options }) {
   const { id, sha256 } = typeof extractor === 'object' ? extractor : {};
-  return { ...options, ...prior !== undefined && { prior: sendable(prior) }, ...id && { extractor: { id, sha256 } } };
+  return { ...options, ...(prior !== undefined && { prior: sendable(prior) }), ...(id && { extractor: { id, sha256 } }) };
 }
 
 /** Where the classifiers are. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */
@@ -117,12 +123,16 @@ const places = new WeakMap();
  * @returns {RemoteClassifier<Input>}
  */
 function remote(worker, handle, members, extractor) {
-  const made = new Remote(async (name, args, options) => {
-    if (name !== 'merge') return worker.call(handle, name, args, options);
-    const other = places.get(args[0]);
-    if (other?.worker !== worker) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
-    return remote(worker, await worker.call(handle, name, [other.handle]), members, extractor);
-  }, members, extractor);
+  const made = new Remote(
+    async (name, args, options) => {
+      if (name !== 'merge') return worker.call(handle, name, args, options);
+      const other = places.get(args[0]);
+      if (other?.worker !== worker) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
+      return remote(worker, await worker.call(handle, name, [other.handle]), members, extractor);
+    },
+    members,
+    extractor,
+  );
   places.set(made, { worker, handle });
   return /** @type {any} */ (made);
 }

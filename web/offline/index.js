@@ -27,7 +27,10 @@ export async function workOffline({ offer, version }) {
   container.addEventListener('controllerchange', () => {
     if (asked) reload();
     else if (controlled) offer('Another tab has started a new version.', reload);
-    else void ofAnother(version, loaded).then((mixed) => { if (mixed) offer('A new version is ready.', reload); });
+    else
+      void ofAnother(version, loaded).then((mixed) => {
+        if (mixed) offer('A new version is ready.', reload);
+      });
     controlled = true;
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {
@@ -53,7 +56,7 @@ async function fingerprints() {
   const found = new Map();
   for (const name of new Set(names)) {
     const url = new URL(name);
-    if (url.origin !== location.origin || name !== page && !/\.(js|css)$/.test(url.pathname)) continue;
+    if (url.origin !== location.origin || (name !== page && !/\.(js|css)$/.test(url.pathname))) continue;
     const kept = await fetch(name, { cache: 'force-cache' }).catch(() => null);
     if (kept?.ok) found.set(name === page ? new URL('index.html', page).href : url.origin + url.pathname, await hash(kept));
   }
@@ -70,7 +73,10 @@ async function fingerprints() {
 async function ofAnother(version, loaded) {
   const response = await fetch('manifest.json'); // from now on the worker's own
   const manifest = /** @type {{version: string, files: {path: string, sha256: string}[]}} */ (await response.json());
-  return version !== '' && manifest.version !== version || manifest.files.some(({ path, sha256 }) => (loaded.get(new URL(path, document.baseURI).href) ?? sha256) !== sha256);
+  return (
+    (version !== '' && manifest.version !== version) ||
+    manifest.files.some(({ path, sha256 }) => (loaded.get(new URL(path, document.baseURI).href) ?? sha256) !== sha256)
+  );
 }
 
 /** @param {Response} response @returns {Promise<string>} its sha256 */
@@ -115,7 +121,9 @@ async function keepLooking(container, found) {
   const installed = new WeakSet();
   const adopt = (/** @type {ServiceWorkerRegistration} */ one) => {
     registration = one;
-    one.onupdatefound = () => { if (one.installing) follow(one.installing); };
+    one.onupdatefound = () => {
+      if (one.installing) follow(one.installing);
+    };
     if (one.installing) follow(one.installing);
     if (one.waiting && container.controller) found(one.waiting);
   };

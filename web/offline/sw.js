@@ -67,9 +67,11 @@ async function fill() {
   const wanted = manifest.files.filter((file) => !onDemand(file));
   // A few at a time: hundreds of requests at once starve a phone.
   const queue = wanted.values();
-  await Promise.all(Array.from({ length: 6 }, async () => {
-    for (const file of queue) await keep(cache, file, known);
-  }));
+  await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      for (const file of queue) await keep(cache, file, known);
+    }),
+  );
   await keepUsed(cache, manifest.files, known);
   await cache.put(address('manifest.json'), response);
 }
@@ -117,7 +119,7 @@ async function formerCaches() {
 async function keep(cache, file, known) {
   const url = address(file.path);
   const former = await known.get(`${file.path} ${file.sha256}`)?.match(url);
-  const response = former && await isWhole(former, file) ? former : await download(file);
+  const response = former && (await isWhole(former, file)) ? former : await download(file);
   await cache.put(url, response);
 }
 
@@ -159,7 +161,7 @@ async function tidy() {
   untidy = false;
   const clients = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
   const alive = new Set(clients.map(({ id }) => address(clientPath(id))));
-  const names = [cacheName, ...await formerCaches()];
+  const names = [cacheName, ...(await formerCaches())];
   for (const name of names) {
     const cache = await caches.open(name);
     const records = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(address(clientPath(''))));
@@ -211,8 +213,13 @@ async function elsewhere(cache, request) {
     return response;
   } catch {
     const fallback = request.mode === 'navigate' ? await cache?.match(address('index.html'), { ignoreVary: true }) : undefined;
-    return fallback ?? new Response('This file is not kept for offline use, and it cannot be fetched: there is no connection, or the site has another version.\n',
-      { status: 504, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+    return (
+      fallback ??
+      new Response('This file is not kept for offline use, and it cannot be fetched: there is no connection, or the site has another version.\n', {
+        status: 504,
+        headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+      })
+    );
   }
 }
 
@@ -236,7 +243,7 @@ async function cacheOf(client) {
   let name = cacheNames.get(client);
   if (name !== undefined) return name;
   name = cacheName;
-  for (const other of [cacheName, ...await formerCaches()]) {
+  for (const other of [cacheName, ...(await formerCaches())]) {
     const kept = await (await caches.open(other)).match(address(clientPath(client)));
     if (kept) name = await kept.text();
   }

@@ -82,7 +82,11 @@ export function broughtNotices({ id, licence }, notices) {
 
 /** The name of a session as a file name has it, without an ending. @param {string} name of the session */
 export function plainName(name) {
-  const plain = name.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
+  const plain = name
+    .normalize('NFKC')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .toLowerCase();
   return plain.slice(0, 40) || 'shared';
 }
 

@@ -40,11 +40,15 @@ function needsNetwork({ own }) {
 /** @type {Choice[]} */
 export const choices = [
   {
-    id: 'page', name: 'A page', what: 'One HTML file that recognises by itself, for others or for another device.',
+    id: 'page',
+    name: 'A page',
+    what: 'One HTML file that recognises by itself, for others or for another device.',
     how: [],
   },
   {
-    id: 'web', name: 'My own web page', what: 'A web page of some fifty lines that you can change, with all that it needs.',
+    id: 'web',
+    name: 'My own web page',
+    what: 'A web page of some fifty lines that you can change, with all that it needs.',
     how: [
       'Unpack the zip.',
       'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
@@ -54,56 +58,80 @@ export const choices = [
     make: async (read, taught, how) => folder(taught, '', await program(read, taught, how, 'page', ['index.html'])),
   },
   {
-    id: 'p5', name: 'A p5.js sketch', what: 'A sketch that reacts to what the camera sees or the microphone hears, with p5.js beside it.',
+    id: 'p5',
+    name: 'A p5.js sketch',
+    what: 'A sketch that reacts to what the camera sees or the microphone hears, with p5.js beside it.',
     how: [
       'Unpack the zip, and serve its folder: “python3 -m http.server” or “npx serve” in that folder does.',
       'Open the address that it names, and allow the camera or the microphone.',
       'In sketch.js, write in gotEvent() what shall happen when something comes or goes.',
     ],
     missing: needsNetwork,
-    make: async (read, taught, how) => folder(taught, '-sketch', {
-      ...await program(read, taught, how, 'p5', ['index.html', 'sketch.js']),
-      ...Object.fromEntries(['p5.min.js', 'p5-license.txt'].map((name) => [name, () => read(`use/p5/${name}`)])),
-    }),
+    make: async (read, taught, how) =>
+      folder(taught, '-sketch', {
+        ...(await program(read, taught, how, 'p5', ['index.html', 'sketch.js'])),
+        ...Object.fromEntries(['p5.min.js', 'p5-license.txt'].map((name) => [name, () => read(`use/p5/${name}`)])),
+      }),
   },
   {
-    id: 'scratch', name: 'Scratch', what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees or the microphone hears.',
+    id: 'scratch',
+    name: 'Scratch',
+    what: 'One extension file for TurboWarp, which runs Scratch projects. It has blocks that say what the camera sees or the microphone hears.',
     how: [
       'In TurboWarp (turbowarp.org/editor, or its desktop program) press Add Extension, then Custom Extension, and open the file.',
       'Tick “Run extension without sandbox”, which the camera and the microphone need.',
       'Use its blocks: the one that turns it on first, then “what do you see” or “hear”, “how sure”, “when you” and “teach this as”.',
     ],
-    missing: (taught) => needsNetwork(taught) || (taught.kind === 'hands' ? 'The blocks for Scratch do not read hands yet: choose “A page” or “My own web page”.' : ''),
+    missing: (taught) =>
+      needsNetwork(taught) || (taught.kind === 'hands' ? 'The blocks for Scratch do not read hands yet: choose “A page” or “My own web page”.' : ''),
     make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),
   },
   {
-    id: 'node', name: 'Node.js', what: 'A program of ten lines that says what is in a picture file, or answers from the numbers of another feature extractor. It can be taught more.',
+    id: 'node',
+    name: 'Node.js',
+    what: 'A program of ten lines that says what is in a picture file, or answers from the numbers of another feature extractor. It can be taught more.',
     how: [
       'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
       'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',
       'Sessions of sounds, hands or another extractor get numbers: there run “node numbers.js example.json”.',
     ],
-    make: async (read, taught, how) => folder(taught, '-node', needsNetwork(taught) || taught.kind !== 'pictures' || !await hasNetwork(read)
-      ? { ...programs(read, taught, how, 'node', ['numbers.js', 'package.json']), ...inputs(taught), ...await packageFiles(read) }
-      : {
-        ...programs(read, taught, how, 'node', ['recognise.js', 'numbers.js', 'package.json']), ...inputs(taught), ...await packageFiles(read, 'pictures'),
-        'pictures.js': () => read('use/node/pictures.js'), 'metaqda/efficientnet-lite0/extractor.json': () => read('extractor/extractor.json'),
-      }),
+    make: async (read, taught, how) =>
+      folder(
+        taught,
+        '-node',
+        needsNetwork(taught) || taught.kind !== 'pictures' || !(await hasNetwork(read))
+          ? { ...programs(read, taught, how, 'node', ['numbers.js', 'package.json']), ...inputs(taught), ...(await packageFiles(read)) }
+          : {
+              ...programs(read, taught, how, 'node', ['recognise.js', 'numbers.js', 'package.json']),
+              ...inputs(taught),
+              ...(await packageFiles(read, 'pictures')),
+              'pictures.js': () => read('use/node/pictures.js'),
+              'metaqda/efficientnet-lite0/extractor.json': () => read('extractor/extractor.json'),
+            },
+      ),
   },
   {
-    id: 'python', name: 'Python', what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',
+    id: 'python',
+    name: 'Python',
+    what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',
     how: [
       'Unpack the zip, and have numpy: “pip install numpy”.',
       'In its folder run “python3 recognise.py example.json”.',
       'Put other numbers of the same feature extractor in the place of example.json.',
     ],
-    make: async (read, taught, how) => folder(taught, '-python', {
-      ...programs(read, taught, how, 'python', ['recognise.py']), ...inputs(taught), 'classifier.safetensors': taught.numbers,
-      'metaqda.py': () => read('use/python/metaqda.py'), 'LICENSE.txt': () => read('LICENSE.txt'),
-    }),
+    make: async (read, taught, how) =>
+      folder(taught, '-python', {
+        ...programs(read, taught, how, 'python', ['recognise.py']),
+        ...inputs(taught),
+        'classifier.safetensors': taught.numbers,
+        'metaqda.py': () => read('use/python/metaqda.py'),
+        'LICENSE.txt': () => read('LICENSE.txt'),
+      }),
   },
   {
-    id: 'onnx', name: 'A network for elsewhere', what: 'ONNX files that many programs read: from a picture to probabilities, and from the numbers of the feature extractor.',
+    id: 'onnx',
+    name: 'A network for elsewhere',
+    what: 'ONNX files that many programs read: from a picture to probabilities, and from the numbers of the feature extractor.',
     how: [
       'Unpack the zip, and load picture.onnx with ONNX Runtime, in any language that it has.',
       'The input “picture” takes the bytes of a picture of any size: height × width × 3 (RGB).',
@@ -112,8 +140,10 @@ export const choices = [
     make: async (read, taught, how) => {
       const numbers = await taught.numbers();
       return folder(taught, '-onnx', {
-        ...programs(read, taught, how, 'onnx', []), 'embedding.onnx': async () => onnxOf(numbers).bytes, 'NOTICES.txt': () => read(`${OWN[taught.kind].page}.txt`),
-        ...taught.own && taught.kind === 'pictures' && { 'picture.onnx': async () => onnxOf(numbers, await networkOf(read)).bytes },
+        ...programs(read, taught, how, 'onnx', []),
+        'embedding.onnx': async () => onnxOf(numbers).bytes,
+        'NOTICES.txt': () => read(`${OWN[taught.kind].page}.txt`),
+        ...(taught.own && taught.kind === 'pictures' && { 'picture.onnx': async () => onnxOf(numbers, await networkOf(read)).bytes }),
       });
     },
   },
@@ -126,8 +156,9 @@ export const choices = [
  * @returns {Promise<Files>}
  */
 async function program(read, taught, how, from, names) {
-  if (!await hasNetwork(read)) throw new Error('This site was built with another network than the npm package has, so these folders cannot be made: choose “A page”.');
-  return { ...programs(read, taught, how, from, names), ...session(taught), ...await packageFiles(read, /** @type {Kind} */ (taught.kind)) };
+  if (!(await hasNetwork(read)))
+    throw new Error('This site was built with another network than the npm package has, so these folders cannot be made: choose “A page”.');
+  return { ...programs(read, taught, how, from, names), ...session(taught), ...(await packageFiles(read, /** @type {Kind} */ (taught.kind))) };
 }
 
 /** What stands in the place of programs for a camera. @type {Record<string, string>} */
@@ -137,7 +168,9 @@ const SOUNDS = { 'page/index.html': 'index.sounds.html', 'p5/sketch.js': 'sketch
 function programs(read, { name, kind, variant }, how, from, names) {
   const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
   const words = { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
-  return Object.fromEntries([...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${kind === 'sounds' && SOUNDS[`${from}/${file}`] || file}`, words)]));
+  return Object.fromEntries(
+    [...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${(kind === 'sounds' && SOUNDS[`${from}/${file}`]) || file}`, words)]),
+  );
 }
 
 /** @param {Taught} taught @returns {Files} */
@@ -149,10 +182,16 @@ const session = (taught) => ({ 'session.safetensors': taught.session, 'prior.saf
  * @param {Read} read @param {Taught} taught
  */
 async function scratchExtension(read, { name, kind, sha256, labels, session: taught, prior }) {
-  const { extractor, blocks: { notices: _, ...blocks } } = await ownParts(read, kind, sha256);
+  const {
+    extractor,
+    blocks: { notices: _, ...blocks },
+  } = await ownParts(read, kind, sha256);
   for (const [block, content] of Object.entries({ classifier: await taught(), prior: await prior() })) blocks[block] = await packed(content);
   const literals = Object.entries(blocks).map(([block, content]) => `'${block}':${quoted(content)}`);
-  const text = await filled(read, `scratch/${kind}.js`, { METAQDA_BLOCKS: `{${literals.join(',')}}`, METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }) });
+  const text = await filled(read, `scratch/${kind}.js`, {
+    METAQDA_BLOCKS: `{${literals.join(',')}}`,
+    METAQDA_ABOUT: JSON.stringify({ name, classes: labels, extractor }),
+  });
   const notices = new TextDecoder().decode(await read(`${OWN[kind].page}.txt`)).replaceAll('*/', '* /');
   return new Uint8Array(await new Blob([/** @type {BlobPart} */ (text), `\n/*\n${notices}\n*/\n`]).arrayBuffer());
 }
@@ -169,7 +208,10 @@ async function networkOf(read) {
 const inputs = (taught) => ({
   ...session(taught),
   'example.json': async () => {
-    const { shape: [, d], bytes } = tensorsOf(await taught.session()).tensors.embeddings;
+    const {
+      shape: [, d],
+      bytes,
+    } = tensorsOf(await taught.session()).tensors.embeddings;
     return new TextEncoder().encode(`${JSON.stringify([...new Float32Array(bytes, 0, d)])}\n`);
   },
 });

@@ -25,8 +25,18 @@ const RELU6 = 6;
  * @returns {string} its embedding, of shape [1, dimension], in single precision
  */
 export function embeddingOf(graph, { recipe, model, weights }, input) {
-  const { inputSize, views, layout, channels, range: [lo, hi], mean, std, outputs: [output, ...others] } = recipe;
-  if (layout !== 'NHWC' || channels !== 'RGB' || others.length || output.pooling !== 'mean') throw new Error('The network of this site has a form that no ONNX file can be written of: choose “A page”.');
+  const {
+    inputSize,
+    views,
+    layout,
+    channels,
+    range: [lo, hi],
+    mean,
+    std,
+    outputs: [output, ...others],
+  } = recipe;
+  if (layout !== 'NHWC' || channels !== 'RGB' || others.length || output.pooling !== 'mean')
+    throw new Error('The network of this site has a form that no ONNX file can be written of: choose “A page”.');
   const planes = graph.node('Transpose', [input], { perm: [2, 0, 1] });
   const shape = graph.node('Shape', [planes]);
   const side = (/** @type {number} */ axis) => graph.node('Gather', [shape, graph.constant([axis], [1], 'int64')]);
@@ -35,7 +45,19 @@ export function embeddingOf(graph, { recipe, model, weights }, input) {
   const pixels = graph.node('Cast', [graph.node('Concat', reduced, { axis: 0 })], { to: 'float' });
   const scale = (hi - lo) / 255;
   const fed = graph.node('Add', [
-    graph.node('Mul', [pixels, graph.constant(std.map((s) => scale / s), [3, 1, 1], 'float')]), graph.constant(std.map((s, c) => (lo - mean[c]) / s), [3, 1, 1], 'float'),
+    graph.node('Mul', [
+      pixels,
+      graph.constant(
+        std.map((s) => scale / s),
+        [3, 1, 1],
+        'float',
+      ),
+    ]),
+    graph.constant(
+      std.map((s, c) => (lo - mean[c]) / s),
+      [3, 1, 1],
+      'float',
+    ),
   ]);
   const answer = convolved(graph, model, weights, fed, output.node);
   return graph.node('ReduceMean', [graph.node('ReduceMean', [answer], { axes: [2, 3], keepdims: 0 })], { axes: [0], keepdims: 1 }); // over cells, then over views
@@ -45,10 +67,14 @@ export function embeddingOf(graph, { recipe, model, weights }, input) {
 function crop(graph, planes, [height, width], { share }) {
   if (share === undefined) return { planes, height, width };
   const shorter = graph.node('Cast', [graph.node('Min', [height, width])], { to: 'double' });
-  const rounded = graph.node('Floor', [graph.node('Add', [graph.node('Mul', [shorter, graph.constant([share])]), graph.constant([.5])])]);
+  const rounded = graph.node('Floor', [graph.node('Add', [graph.node('Mul', [shorter, graph.constant([share])]), graph.constant([0.5])])]);
   const side = graph.node('Max', [graph.node('Cast', [rounded], { to: 'int64' }), graph.constant([1], [1], 'int64')]);
   const two = graph.constant([2], [1], 'int64');
-  const starts = graph.node('Concat', [height, width].map((whole) => graph.node('Div', [graph.node('Sub', [whole, side]), two])), { axis: 0 });
+  const starts = graph.node(
+    'Concat',
+    [height, width].map((whole) => graph.node('Div', [graph.node('Sub', [whole, side]), two])),
+    { axis: 0 },
+  );
   const middle = graph.node('Slice', [planes, starts, graph.node('Add', [starts, side]), graph.constant([1, 2], [2], 'int64')]);
   return { planes: middle, height: side, width: side };
 }
@@ -70,7 +96,7 @@ function reduce(graph, { planes, height, width }, size) {
  */
 function weighed(graph, planes, axis, { first, last, weights, most }, height, width) {
   const shape = graph.node('Concat', [graph.constant([3], [1], 'int64'), height, width], { axis: 0 });
-  const sum = graph.loop(most, graph.node('Expand', [graph.constant([.5]), shape]), [3, 'rows', 'columns'], (round, value) => {
+  const sum = graph.loop(most, graph.node('Expand', [graph.constant([0.5]), shape]), [3, 'rows', 'columns'], (round, value) => {
     const source = graph.node('Gather', [planes, graph.node('Min', [graph.node('Add', [first, round]), last])], { axis });
     const weight = graph.node('Gather', [weights, round], { axis: 1 });
     const along = axis === 2 ? weight : graph.node('Unsqueeze', [weight, graph.constant([1], [1], 'int64')]);
@@ -81,14 +107,20 @@ function weighed(graph, planes, axis, { first, last, weights, most }, height, wi
 
 /** @param {Graph} graph @param {string} side @param {number} size @returns {Taps} */
 function taps(graph, side, size) {
-  const [zero, half, one] = [0, .5, 1].map((value) => graph.constant([value]));
+  const [zero, half, one] = [0, 0.5, 1].map((value) => graph.constant([value]));
   const scalar = (/** @type {number} */ value) => graph.constant([value], [], 'int64');
   const add = (/** @type {string} */ a, /** @type {string} */ b) => graph.node('Add', [a, b]);
   const sub = (/** @type {string} */ a, /** @type {string} */ b) => graph.node('Sub', [a, b]);
   const n = graph.node('Cast', [side], { to: 'double' });
   const ratio = graph.node('Div', [n, graph.constant([size])]);
   const reach = graph.node('Max', [ratio, one]);
-  const centres = graph.node('Mul', [graph.constant(Array.from({ length: size }, (_, i) => i + .5), [size, 1]), ratio]);
+  const centres = graph.node('Mul', [
+    graph.constant(
+      Array.from({ length: size }, (_, i) => i + 0.5),
+      [size, 1],
+    ),
+    ratio,
+  ]);
   const from = graph.node('Max', [zero, graph.node('Floor', [add(sub(centres, reach), half)])]);
   const to = graph.node('Min', [n, graph.node('Floor', [add(add(centres, reach), half)])]);
   const most = add(graph.node('Squeeze', [graph.node('Cast', [graph.node('Ceil', [add(reach, reach)])], { to: 'int64' })]), scalar(1));
@@ -98,8 +130,10 @@ function taps(graph, side, size) {
   const weights = graph.node('Mul', [graph.node('Max', [sub(one, far), zero]), inside]);
   const sums = graph.node('CumSum', [weights, scalar(1)]); // one after the other, as the page adds them
   return {
-    first: graph.node('Cast', [graph.node('Squeeze', [from, graph.constant([1], [1], 'int64')])], { to: 'int64' }), last: sub(side, graph.constant([1], [1], 'int64')),
-    weights: graph.node('Div', [weights, graph.node('Gather', [sums, graph.constant([-1], [1], 'int64')], { axis: 1 })]), most,
+    first: graph.node('Cast', [graph.node('Squeeze', [from, graph.constant([1], [1], 'int64')])], { to: 'int64' }),
+    last: sub(side, graph.constant([1], [1], 'int64')),
+    weights: graph.node('Div', [weights, graph.node('Gather', [sums, graph.constant([-1], [1], 'int64')], { axis: 1 })]),
+    most,
   };
 }
 
@@ -126,8 +160,15 @@ function convolved(graph, { modelTopology: { node: nodes }, weightsManifest }, s
       const { kernel, channels } = kernelOf(graph, specs.get(from[1]), deep);
       const bias = specs.get(from[2]);
       const [, sy, sx] = attr.strides.list.i.map(Number);
-      const sum = graph.node('Conv', [of(0), kernel, graph.constant(new Float32Array(bias.bytes), [bias.count], 'float')], { auto_pad: 'SAME_UPPER', strides: [sy, sx], group: deep ? channels : 1 });
-      made.set(name, attr.fused_ops.list.s.length > 1 ? graph.node('Clip', [sum, graph.constant([0], [], 'float'), graph.constant([RELU6], [], 'float')]) : sum);
+      const sum = graph.node('Conv', [of(0), kernel, graph.constant(new Float32Array(bias.bytes), [bias.count], 'float')], {
+        auto_pad: 'SAME_UPPER',
+        strides: [sy, sx],
+        group: deep ? channels : 1,
+      });
+      made.set(
+        name,
+        attr.fused_ops.list.s.length > 1 ? graph.node('Clip', [sum, graph.constant([0], [], 'float'), graph.constant([RELU6], [], 'float')]) : sum,
+      );
     } else if (op !== 'Const') throw new Error(`The network of this site has the operation ${op}, which no ONNX file is written of: choose “A page”.`);
   }
   return /** @type {string} */ (made.get(last));

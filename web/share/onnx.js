@@ -32,8 +32,10 @@ const TYPES = { float: 1, uint8: 2, int8: 3, int64: 7, bool: 9, double: 11 };
 const ATTRIBUTES = { int: 2, string: 3, graph: 5, ints: 7 };
 /** Writes of numbers. @type {Record<string, [bytes: number, write: (view: DataView, at: number, value: number) => void]>} */
 const WRITES = {
-  float: [4, (view, at, value) => view.setFloat32(at, value, true)], double: [8, (view, at, value) => view.setFloat64(at, value, true)],
-  int8: [1, (view, at, value) => view.setInt8(at, value)], int64: [8, (view, at, value) => view.setBigInt64(at, BigInt(value), true)],
+  float: [4, (view, at, value) => view.setFloat32(at, value, true)],
+  double: [8, (view, at, value) => view.setFloat64(at, value, true)],
+  int8: [1, (view, at, value) => view.setInt8(at, value)],
+  int64: [8, (view, at, value) => view.setBigInt64(at, BigInt(value), true)],
 };
 /** The operator set, and the version of the format that came with it. Newer runtimes read older ones. */
 const [OPSET, FORMAT] = [17, 8];
@@ -80,7 +82,7 @@ export function onnxOf(file, network) {
 
   const bytes = graph.model({
     inputs: network ? { picture: ['uint8', 'height', 'width', 3] } : { embedding: ['float', 'rows', d] },
-    outputs: { probabilities: ['float', 'rows', classes.length], none: ['float', 'rows', 1], ...network && { embedding: ['float', 'rows', d] } },
+    outputs: { probabilities: ['float', 'rows', classes.length], none: ['float', 'rows', 1], ...(network && { embedding: ['float', 'rows', d] }) },
     about: `A classifier of metaqda: ${network ? 'a picture (RGB, of any size)' : 'embeddings, a row for each,'} to probabilities of the classes, in the order of the metadata “classes”, and of none of them. Each row sums to one.`,
     facts: { classes: meta.classes, extractor: meta.extractor, name: meta.name },
   });
@@ -97,7 +99,8 @@ function turned({ shape: [rows, d], numbers }) {
 /** The doubles of the file, by their names. @param {Uint8Array} file */
 function plain(file) {
   const { meta, tensors } = tensorsOf(file);
-  if (meta.format !== 'metaqda.plain' || meta.version !== '2') throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
+  if (meta.format !== 'metaqda.plain' || meta.version !== '2')
+    throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
   return { meta, tensors: Object.fromEntries(Object.entries(tensors).map(([name, { shape, bytes }]) => [name, { shape, numbers: new Float64Array(bytes) }])) };
 }
 
@@ -114,10 +117,17 @@ export class Graph {
    * @returns {string} the name of the output
    */
   node(operator, inputs, attributes = {}, output = `${operator.toLowerCase()}${this.#count++}`) {
-    this.#nodes.push(message([
-      ...inputs.map((name) => field(1, text(name))), field(2, text(output)), field(3, text(output)), field(4, text(operator)),
-      ...Object.entries(attributes).map(([name, value]) => field(5, message([field(1, text(name)), ...attribute(name === 'to' ? TYPES[/** @type {Type} */ (value)] : value)]))),
-    ]));
+    this.#nodes.push(
+      message([
+        ...inputs.map((name) => field(1, text(name))),
+        field(2, text(output)),
+        field(3, text(output)),
+        field(4, text(operator)),
+        ...Object.entries(attributes).map(([name, value]) =>
+          field(5, message([field(1, text(name)), ...attribute(name === 'to' ? TYPES[/** @type {Type} */ (value)] : value)])),
+        ),
+      ]),
+    );
     return output;
   }
 
@@ -134,8 +144,10 @@ export class Graph {
     const next = body(round, value);
     const still = this.node('Identity', [on]);
     const graph = message([
-      ...this.#nodes.map((one) => field(1, one)), field(2, text(`body${id}`)),
-      ...values({ [round]: ['int64'], [on]: ['bool'], [value]: ['double', ...sides] }, 11), ...values({ [still]: ['bool'], [next]: ['double', ...sides] }, 12),
+      ...this.#nodes.map((one) => field(1, one)),
+      field(2, text(`body${id}`)),
+      ...values({ [round]: ['int64'], [on]: ['bool'], [value]: ['double', ...sides] }, 11),
+      ...values({ [still]: ['bool'], [next]: ['double', ...sides] }, 12),
     ]);
     this.#nodes = outer;
     return this.node('Loop', [rounds, '', start], { body: graph });
@@ -154,19 +166,28 @@ export class Graph {
   /** @param {{inputs: Record<string, Value>, outputs: Record<string, Value>, about: string, facts: Record<string, string>}} parts inputs, outputs: by name */
   model({ inputs, outputs, about, facts }) {
     const graph = message([
-      ...this.#nodes.map((one) => field(1, one)), field(2, text('classifier')), ...this.#constants.map((one) => field(5, one)), ...values(inputs, 11), ...values(outputs, 12),
+      ...this.#nodes.map((one) => field(1, one)),
+      field(2, text('classifier')),
+      ...this.#constants.map((one) => field(5, one)),
+      ...values(inputs, 11),
+      ...values(outputs, 12),
     ]);
     return message([
-      number(1, FORMAT), field(2, text('metaqda')), field(6, text(about)), field(7, graph), field(8, message([number(2, OPSET)])),
+      number(1, FORMAT),
+      field(2, text('metaqda')),
+      field(6, text(about)),
+      field(7, graph),
+      field(8, message([number(2, OPSET)])),
       ...Object.entries(facts).map(([key, value]) => field(14, message([field(1, text(key)), field(2, text(value))]))),
     ]);
   }
 }
 
 /** Inputs or outputs by their names. @param {Record<string, Value>} all @param {number} at number of their field */
-const values = (all, at) => Object.entries(all).map(([name, [type, ...shape]]) => field(at, message([
-  field(1, text(name)), field(2, message([field(1, message([number(1, TYPES[type]), field(2, message(shape.map(side)))]))])),
-])));
+const values = (all, at) =>
+  Object.entries(all).map(([name, [type, ...shape]]) =>
+    field(at, message([field(1, text(name)), field(2, message([field(1, message([number(1, TYPES[type]), field(2, message(shape.map(side)))]))]))])),
+  );
 
 /** @param {number|string} n */
 const side = (n) => field(1, message([typeof n === 'string' ? field(2, text(n)) : number(1, n)]));
@@ -200,6 +221,6 @@ function varint(value) {
   const out = [];
   for (let left = value; ; left = Math.floor(left / 128)) {
     if (left < 128) return Uint8Array.from([...out, left]);
-    out.push(128 + left % 128);
+    out.push(128 + (left % 128));
   }
 }

@@ -36,11 +36,12 @@ export const hasNetwork = async (read) => (await json(read, 'use/use.json')).net
  */
 export async function packageFiles(read, kind) {
   const { version, modules } = await json(read, 'use/use.json');
-  const wanted = ['index', ...kind ? [ENTRIES[kind].entry] : []];
+  const wanted = ['index', ...(kind ? [ENTRIES[kind].entry] : [])];
   const names = new Set(wanted.flatMap((entry) => modules[entry]));
   /** @type {Files} */
   const files = {
-    'metaqda/package.json': async () => text(`${JSON.stringify({ name: 'metaqda', version, type: 'module', main: 'index.js', license: 'Apache-2.0' }, null, 2)}\n`),
+    'metaqda/package.json': async () =>
+      text(`${JSON.stringify({ name: 'metaqda', version, type: 'module', main: 'index.js', license: 'Apache-2.0' }, null, 2)}\n`),
     'metaqda/metaqda.wasm': () => read('share/engine.wasm'),
     'metaqda/NOTICES.txt': () => read(`${OWN[kind ?? 'pictures'].page}.txt`),
   };
@@ -48,7 +49,8 @@ export async function packageFiles(read, kind) {
   if (!kind) return files;
   const { runtimes, ...pictures } = await json(read, 'extractor/extractor.json');
   const own = kind === 'pictures' ? pictures.files.map((/** @type {{name: string}} */ { name }) => name) : [];
-  for (const name of [...own, 'runtime.js', ...kind === 'pictures' ? ['worker.js'] : [], runtimes.simd.name, runtimes.plain.name]) files[`metaqda/${NETWORK}/${name}`] = () => read(`extractor/${name}`);
+  for (const name of [...own, 'runtime.js', ...(kind === 'pictures' ? ['worker.js'] : []), runtimes.simd.name, runtimes.plain.name])
+    files[`metaqda/${NETWORK}/${name}`] = () => read(`extractor/${name}`);
   if (kind === 'pictures') return files;
   const { networks } = await json(read, `kinds/${kind}/extractor.json`);
   const parts = Object.entries(networks).flatMap(([network, part]) => part.files.map((/** @type {{name: string}} */ { name }) => `${network}/${name}`));

@@ -18,7 +18,9 @@ const textOf = async (read, name) => new TextDecoder().decode(await read(name));
 /** The places in the site of the page's own extractors, their priors and pages, by kind. @type {Record<string, {folder: string, prior: string, page: string}>} */
 export const OWN = {
   pictures: { folder: 'extractor', prior: 'prior.safetensors', page: 'share/page' },
-  ...Object.fromEntries(['sounds', 'hands'].map((kind) => [kind, { folder: `kinds/${kind}`, prior: `kinds/${kind}/prior.safetensors`, page: `kinds/${kind}/share` }])),
+  ...Object.fromEntries(
+    ['sounds', 'hands'].map((kind) => [kind, { folder: `kinds/${kind}`, prior: `kinds/${kind}/prior.safetensors`, page: `kinds/${kind}/share` }]),
+  ),
 };
 
 /** @param {Read} read @param {string} folder */
@@ -29,8 +31,18 @@ export async function ownParts(read, kind, sha256) {
   const { folder, page } = OWN[kind];
   const all = variantsOf(await recordOf(read, folder));
   const { runtimes, variants, ...record } = all.find((one) => one.sha256 === sha256) ?? all[0];
-  return partsOf(read, { ...record, plain: true }, page, (notices) => notices,
-    listed(record).map(({ name }) => () => read(`${folder}/${name}`)), programs(read, folder, runtimes));
+  return partsOf(
+    read,
+    { ...record, plain: true },
+    page,
+    (notices) => notices,
+    listed(record).map(
+      ({ name }) =>
+        () =>
+          read(`${folder}/${name}`),
+    ),
+    programs(read, folder, runtimes),
+  );
 }
 
 /**
@@ -41,19 +53,35 @@ export async function ownParts(read, kind, sha256) {
  * @returns {Promise<Parts>}
  */
 export async function broughtParts(read, manifest, sha256, contentsOf) {
-  if (manifest.runtime === 'function') throw new Error(`The extractor “${manifest.id}” is a function, which a shared file does not run: use it in a page of your own, by the npm package.`);
+  if (manifest.runtime === 'function')
+    throw new Error(`The extractor “${manifest.id}” is a function, which a shared file does not run: use it in a page of your own, by the npm package.`);
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   // Base128 adds a seventh. Weights hardly compress.
   if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
   const contents = await contentsOf();
   const onnx = manifest.runtime === 'onnx';
-  const runtime = onnx ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) } : programs(read, OWN.pictures.folder, (await recordOf(read, OWN.pictures.folder)).runtimes);
-  return partsOf(read, { ...manifest, sha256, plain: !onnx }, `networks/share-${manifest.runtime}`, (notices) => broughtNotices(manifest, notices),
-    manifest.files.map(({ name }) => async () => new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(name)))), runtime);
+  const runtime = onnx
+    ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) }
+    : programs(read, OWN.pictures.folder, (await recordOf(read, OWN.pictures.folder)).runtimes);
+  return partsOf(
+    read,
+    { ...manifest, sha256, plain: !onnx },
+    `networks/share-${manifest.runtime}`,
+    (notices) => broughtNotices(manifest, notices),
+    manifest.files.map(
+      ({ name }) =>
+        async () =>
+          new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(name))),
+    ),
+    runtime,
+  );
 }
 
 /** @param {Read} read @param {string} folder @param {ExtractorRecord['runtimes']} runtimes */
-const programs = (read, folder, { simd, plain }) => ({ 'runtime-simd': () => read(`${folder}/${simd.name}`), 'runtime-plain': () => read(`${folder}/${plain.name}`) });
+const programs = (read, folder, { simd, plain }) => ({
+  'runtime-simd': () => read(`${folder}/${simd.name}`),
+  'runtime-plain': () => read(`${folder}/${plain.name}`),
+});
 
 /**
  * @param {Read} read @param {Omit<SharedExtractor, 'blocks'>} extractor

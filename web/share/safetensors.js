@@ -7,5 +7,18 @@
 export function tensorsOf(file) {
   const size = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const { __metadata__: meta = {}, ...head } = JSON.parse(new TextDecoder().decode(file.subarray(8, size)));
-  return { meta, tensors: Object.fromEntries(Object.entries(head).map(([name, { shape, data_offsets: [from, to] }]) => [name, { shape, bytes: file.slice(size + from, size + to).buffer }])) };
+  return {
+    meta,
+    tensors: Object.fromEntries(
+      Object.entries(head).map(
+        ([
+          name,
+          {
+            shape,
+            data_offsets: [from, to],
+          },
+        ]) => [name, { shape, bytes: file.slice(size + from, size + to).buffer }],
+      ),
+    ),
+  };
 }

@@ -65,7 +65,8 @@ async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
     const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
     unsay = toast({
       text: `${why} ${meanwhile((await engine.state()).prior)}`,
-      action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest(), path),
+      action: 'Try again',
+      onAction: () => void usePagePrior(engine, fetchManifest(), path),
     });
   }
 }
@@ -82,8 +83,18 @@ function pageExtractor(kind, engine, manifest, variant) {
   let loaded = null;
   return {
     kind,
-    identity: () => kindRecord(folder, variant).then(({ sha256 }) => sha256, () => ''),
-    load: () => loaded ??= /** @type {Promise<any>} */ (fetchKind(kind, folder, manifest, variant).catch((error) => { loaded = null; throw error; })),
+    identity: () =>
+      kindRecord(folder, variant).then(
+        ({ sha256 }) => sha256,
+        () => '',
+      ),
+    load: () =>
+      (loaded ??= /** @type {Promise<any>} */ (
+        fetchKind(kind, folder, manifest, variant).catch((error) => {
+          loaded = null;
+          throw error;
+        })
+      )),
     prior: () => usePagePrior(engine, manifest, `kinds/${kind}/prior.safetensors`),
   };
 }
@@ -92,7 +103,10 @@ function pageExtractor(kind, engine, manifest, variant) {
 const again = [];
 
 /** Resolves once a service worker controls the page. @param {ServiceWorkerContainer} container */
-const controlled = (container) => new Promise((resolve) => { container.addEventListener('controllerchange', resolve, { once: true }); });
+const controlled = (container) =>
+  new Promise((resolve) => {
+    container.addEventListener('controllerchange', resolve, { once: true });
+  });
 
 /** Loads an extractor, with progress in the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
 async function fetchKind(kind, folder, manifest, variant) {
@@ -101,13 +115,21 @@ async function fetchKind(kind, folder, manifest, variant) {
   const container = navigator.serviceWorker;
   const worker = container && !container.controller ? controlled(container) : null;
   try {
-    const extractor = await loadKind(folder, { variant, onProgress: ({ loaded, total }) => {
-      Object.assign(bar, { max: total, value: loaded });
-      say(`Loading the network for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
-    } });
+    const extractor = await loadKind(folder, {
+      variant,
+      onProgress: ({ loaded, total }) => {
+        Object.assign(bar, { max: total, value: loaded });
+        say(`Loading the network for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
+      },
+    });
     if (worker !== null) {
-      again.push(Promise.all([manifest, worker]).then(([{ files }]) => Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`))
-        .map(async ({ path }) => (await fetch(path)).arrayBuffer()))).catch(() => {}));
+      again.push(
+        Promise.all([manifest, worker])
+          .then(([{ files }]) =>
+            Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`)).map(async ({ path }) => (await fetch(path)).arrayBuffer())),
+          )
+          .catch(() => {}),
+      );
     }
     return extractor;
   } finally {
@@ -146,11 +168,12 @@ function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
   /** Bytes of each download; estimates for those not started. @type {Record<string, {loaded: number, total: number}>} */
   const parts = { engine: { loaded: 0, total: 5e6 }, extractor: { loaded: 0, total: 4e6 } };
-  return (/** @type {string} */ name) => (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
-    parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
-    [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
-    say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; a third of them is sent
-  };
+  return (/** @type {string} */ name) =>
+    (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
+      parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
+      [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
+      say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; a third of them is sent
+    };
 }
 
 /**
@@ -189,7 +212,9 @@ async function build(engine, reader) {
   const { kinds } = reader;
   knowClassesBy(async (name) => (await engine.label(name)).class);
   const choice = new KindChoice({
-    kinds, choose: (id) => reader.useKind(id), addClass: (name) => engine.addClass(name),
+    kinds,
+    choose: (id) => reader.useKind(id),
+    addClass: (name) => engine.addClass(name),
     newSession: async (id) => {
       await reader.pages[id].load(); // if this fails, no session is made
       onReplaced();
@@ -209,22 +234,46 @@ async function build(engine, reader) {
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
   const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
-  const then = new Then({ change: (sets) => changes.step(async () => { for (const [id, actions] of sets) await engine.setActions(id, actions); }), form: (parts) => new ThenForm(parts) });
+  const then = new Then({
+    change: (sets) =>
+      changes.step(async () => {
+        for (const [id, actions] of sets) await engine.setActions(id, actions);
+      }),
+    form: (parts) => new ThenForm(parts),
+  });
   const recogniser = new Recogniser({
-    kinds, engine, odd: oddBy({ engine, kinds }), seen: then, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
+    kinds,
+    engine,
+    odd: oddBy({ engine, kinds }),
+    seen: then,
+    sort: (files) => void sorting.add(files),
+    onAsked: (question) => why.ask(question),
     teaching: {
-      teach: async (target, open) => (await changes.teach(target, [async (id) => {
-        const { id: example, twin } = await teach(engine, kinds.now, id, await open());
-        if (twin) classes.card(id)?.tellTwin(example, twin.example);
-        return example;
-      }]))[0],
+      teach: async (target, open) =>
+        (
+          await changes.teach(target, [
+            async (id) => {
+              const { id: example, twin } = await teach(engine, kinds.now, id, await open());
+              if (twin) classes.card(id)?.tellTwin(example, twin.example);
+              return example;
+            },
+          ])
+        )[0],
       move: (example, target) => changes.move([example], target),
       forget: (example) => changes.remove([example]),
       classOf: (example) => classes.model.holding(example),
-      same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.example))?.example,
+      same: async (embedding, examples) =>
+        (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.example))?.example,
     },
   });
-  byId('use-button', HTMLElement).addEventListener('click', () => void import('./use/use.js').then(({ use }) => use({ engine, reader }), (error) => say(sentence(error))));
+  byId('use-button', HTMLElement).addEventListener(
+    'click',
+    () =>
+      void import('./use/use.js').then(
+        ({ use }) => use({ engine, reader }),
+        (error) => say(sentence(error)),
+      ),
+  );
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     learning.reset();
@@ -236,7 +285,10 @@ async function build(engine, reader) {
   const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, take: (files) => recogniser.take(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
-    onAction: () => void Promise.all([engine.saveSession(), engine.state()]).then(([bytes, { sessionName }]) => save(bytes, fileName(sessionName))).catch((error) => say(sentence(error))),
+    onAction: () =>
+      void Promise.all([engine.saveSession(), engine.state()])
+        .then(([bytes, { sessionName }]) => save(bytes, fileName(sessionName)))
+        .catch((error) => say(sentence(error))),
   });
   const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
@@ -283,7 +335,7 @@ async function build(engine, reader) {
 async function offlineUse(version) {
   const kept = await workOffline({
     version,
-    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload}),
+    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload }),
   });
   if (kept) await Promise.all(again);
   byId('offline', HTMLElement).hidden = !kept;
@@ -299,8 +351,21 @@ async function start() {
   const about = byId('about', HTMLDialogElement);
   about.prepend(dialogHead(about, 'about-title', 'About metaqda'));
   byId('about-button', HTMLElement).addEventListener('click', () => about.showModal());
-  manifest.then(({ version }) => { byId('version', HTMLElement).textContent = `Version ${version}`; }, () => {});
-  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress('engine'), total: manifest.then(({ files }) => files.find(({ path }) => path === 'metaqda.wasm')?.bytes ?? 0, () => 0) }));
+  manifest.then(
+    ({ version }) => {
+      byId('version', HTMLElement).textContent = `Version ${version}`;
+    },
+    () => {},
+  );
+  const engine = /** @type {Engine} */ (
+    await loadEngine({
+      onProgress: progress('engine'),
+      total: manifest.then(
+        ({ files }) => files.find(({ path }) => path === 'metaqda.wasm')?.bytes ?? 0,
+        () => 0,
+      ),
+    })
+  );
   await usePagePrior(engine, manifest);
   const extractor = loading.then(async (loaded) => {
     await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });
@@ -309,15 +374,26 @@ async function start() {
   extractor.catch(() => {}); // awaited below, after the views
   const own = /** @type {Promise<Extractor>} */ (extractor);
   const now = /** @type {() => Promise<any>} */ (() => reader.now);
-  const every = await manifest.then(({ files }) => files.some(({ path }) => path.startsWith('kinds/sounds/yamnet/')), () => false);
+  const every = await manifest.then(
+    ({ files }) => files.some(({ path }) => path.startsWith('kinds/sounds/yamnet/')),
+    () => false,
+  );
   const others = [sounds(now, every), hands(now)];
   const kinds = kindsOf([pictures(now), ...others]);
-  const reader = new Reader({ engine, own, kinds, pages: {
-    pictures: { kind: 'pictures', identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
-    ...Object.fromEntries(others.flatMap(({ id, variant }) => [
-      [id, pageExtractor(id, engine, manifest)], ...variant ? [[`${id}/${variant.id}`, pageExtractor(id, engine, manifest, variant.id)]] : [],
-    ])),
-  } });
+  const reader = new Reader({
+    engine,
+    own,
+    kinds,
+    pages: {
+      pictures: { kind: 'pictures', identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
+      ...Object.fromEntries(
+        others.flatMap(({ id, variant }) => [
+          [id, pageExtractor(id, engine, manifest)],
+          ...(variant ? [[`${id}/${variant.id}`, pageExtractor(id, engine, manifest, variant.id)]] : []),
+        ]),
+      ),
+    },
+  });
   await build(engine, reader);
   await extractor;
   await reader.begin();
@@ -325,7 +401,10 @@ async function start() {
   document.body.dataset.ready = 'true';
   say('Ready.');
   await tellCutShort();
-  return manifest.then(({ version }) => version, () => '');
+  return manifest.then(
+    ({ version }) => version,
+    () => '',
+  );
 }
 
 try {

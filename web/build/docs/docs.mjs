@@ -22,10 +22,17 @@ import { document, escaped, goPage, slug } from './pages.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const out = path.join(root, 'build/docs');
-const run = (/** @type {string} */ program, /** @type {string[]} */ ...args) => execFileSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
-const tracked = run('git', 'ls-files', '--cached', '--others', '--exclude-standard').trim().split('\n').filter((name) => existsSync(path.join(root, name)));
+const run = (/** @type {string} */ program, /** @type {string[]} */ ...args) =>
+  execFileSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
+const tracked = run('git', 'ls-files', '--cached', '--others', '--exclude-standard')
+  .trim()
+  .split('\n')
+  .filter((name) => existsSync(path.join(root, name)));
 const documents = tracked.filter((name) => /\.md$/.test(name) && !/TEMPLATE|template/.test(name));
-const packages = run('go', 'list', './core/...').trim().split('\n').map((name) => name.replace(/^metaqda\//, ''));
+const packages = run('go', 'list', './core/...')
+  .trim()
+  .split('\n')
+  .map((name) => name.replace(/^metaqda\//, ''));
 
 /** What was written, relative to build/docs. @type {Map<string, string>} */
 const written = new Map();
@@ -62,7 +69,11 @@ function target(name) {
   const page = `source/${name}.html`;
   if (!written.has(page)) {
     const lines = readFileSync(absolute, 'utf8').trimEnd().split('\n');
-    write(page, name, `<h1>${escaped(name)}</h1><pre class="source">${lines.map((line, i) => `<span id="L${i + 1}">${escaped(line)}</span>`).join('\n')}</pre>`);
+    write(
+      page,
+      name,
+      `<h1>${escaped(name)}</h1><pre class="source">${lines.map((line, i) => `<span id="L${i + 1}">${escaped(line)}</span>`).join('\n')}</pre>`,
+    );
   }
   return page;
 }
@@ -70,7 +81,9 @@ function target(name) {
 /** The line of a file that declares a name, or else the first that has it. @param {string} file @param {string} name */
 function lineOf(file, name) {
   const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
-  const declares = new RegExp(`^\\s*(export |async )*(func|type|const|var|function|class|def|let)\\b.*\\b${name}\\b|@typedef.*\\b${name}\\b|^\\s+${name}\\b.*=`);
+  const declares = new RegExp(
+    `^\\s*(export |async )*(func|type|const|var|function|class|def|let)\\b.*\\b${name}\\b|@typedef.*\\b${name}\\b|^\\s+${name}\\b.*=`,
+  );
   const at = lines.findIndex((line) => declares.test(line));
   return 1 + (at >= 0 ? at : lines.findIndex((line) => new RegExp(`\\b${name}\\b`).test(line)));
 }
@@ -107,16 +120,39 @@ async function reference() {
   const entries = /** @type {[string, {types?: string}][]} */ (Object.entries(exports)).filter(([, { types }]) => types);
   const all = entries.map(([, { types }]) => path.join(built, /** @type {string} */ (types)));
   const config = path.join(built, 'tsconfig.json');
-  writeFileSync(config, JSON.stringify({ compilerOptions: { target: 'es2022', module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom', 'dom.iterable'], types: [], skipLibCheck: true }, files: all }));
+  writeFileSync(
+    config,
+    JSON.stringify({
+      compilerOptions: {
+        target: 'es2022',
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        lib: ['es2023', 'dom', 'dom.iterable'],
+        types: [],
+        skipLibCheck: true,
+      },
+      files: all,
+    }),
+  );
   try {
     const app = await Application.bootstrap({
-      name: `metaqda ${version}`, entryPoints: all, tsconfig: config, readme: path.join(built, 'README.md'), basePath: path.join(built, 'types'),
-      disableSources: true, excludeInternal: true, hideGenerator: true, githubPages: false, skipErrorChecking: true, logLevel: 'Error',
+      name: `metaqda ${version}`,
+      entryPoints: all,
+      tsconfig: config,
+      readme: path.join(built, 'README.md'),
+      basePath: path.join(built, 'types'),
+      disableSources: true,
+      excludeInternal: true,
+      hideGenerator: true,
+      githubPages: false,
+      skipErrorChecking: true,
+      logLevel: 'Error',
       navigationLinks: { Guides: '../index.html', Go: '../go/index.html' },
     });
     const project = await app.convert();
     if (!project) throw new Error('TypeDoc found nothing to document.');
-    for (const child of project.children ?? []) { // which TypeDoc names after their files
+    for (const child of project.children ?? []) {
+      // which TypeDoc names after their files
       const [entry] = entries.find(([, { types }]) => types?.replace(/^\.\/types\/|(\/index)?\.d\.ts$/g, '') === child.name) ?? [];
       if (!entry) throw new Error(`No entry of the package has the types ${child.name}.`);
       child.name = entry.replace('.', 'metaqda');
@@ -137,7 +173,8 @@ function check() {
       const there = file ? path.posix.join(path.posix.dirname(name), file) : name;
       if (!existsSync(path.join(out, there))) throw new Error(`${name} links to ${address}, which is not there.`);
       const page = written.get(there);
-      if (fragment && page && !page.includes(` id="${decodeURIComponent(fragment)}"`)) throw new Error(`${name} links to ${address}, a place that is not there.`);
+      if (fragment && page && !page.includes(` id="${decodeURIComponent(fragment)}"`))
+        throw new Error(`${name} links to ${address}, a place that is not there.`);
     }
   }
 }

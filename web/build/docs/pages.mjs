@@ -5,7 +5,11 @@
 export const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** The name of a heading, as GitHub gives it. @param {string} heading */
-export const slug = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+export const slug = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 
 const STYLE = `
 :root { color-scheme: light dark; }
@@ -40,13 +44,15 @@ export const document = (title, body, top) => `<!DOCTYPE html>
  */
 export function goPage(name, text) {
   const lines = text.trimEnd().split('\n');
-  const body = [], names = [];
+  const body = [],
+    names = [];
   let comment = /** @type {string[]} */ ([]);
   const flush = () => {
     body.push(paragraphs(comment));
     comment = [];
   };
-  for (let i = 1; i < lines.length; i++) { // the first line repeats the name
+  for (let i = 1; i < lines.length; i++) {
+    // the first line repeats the name
     const line = lines[i];
     const [, receiver, declared] = /^(?:func (?:\(\w* ?\*?(\w+)(?:\[[^)]*)?\) )?|type )(\w+)/.exec(line) ?? [];
     if (/^[A-Z]+$/.test(line)) {
@@ -70,5 +76,10 @@ export function goPage(name, text) {
 
 /** A comment: paragraphs, and in it what stands further in. @param {string[]} lines */
 function paragraphs(lines) {
-  return lines.join('\n').split(/\n\s*\n/).filter((part) => part.trim()).map((part) => /^[ \t]/m.test(part) ? `<pre>${escaped(part)}</pre>` : `<p>${escaped(part)}</p>`).join('\n');
+  return lines
+    .join('\n')
+    .split(/\n\s*\n/)
+    .filter((part) => part.trim())
+    .map((part) => (/^[ \t]/m.test(part) ? `<pre>${escaped(part)}</pre>` : `<p>${escaped(part)}</p>`))
+    .join('\n');
 }

@@ -54,7 +54,8 @@ export function handIn({ hand: network }, picture, handedness = false) {
   };
   const middle = (/** @type {number} */ side) => look({ x: width / 2, y: height / 2, side, angle: 0, mirrored: false });
   let looks = [middle(Math.max(width, height))];
-  if (looks[0].there < DOUBT) looks = [looks[0], middle(INNER * Math.min(width, height)), middle(OUTER * Math.max(width, height))].sort((a, b) => b.there - a.there).slice(0, 1);
+  if (looks[0].there < DOUBT)
+    looks = [looks[0], middle(INNER * Math.min(width, height)), middle(OUTER * Math.max(width, height))].sort((a, b) => b.there - a.there).slice(0, 1);
   do looks.unshift(look(boxAround(looks[0].landmarks)));
   while (looks.length < LOOKS && apart(looks[0], looks[1]) > SAME);
   looks = looks.slice(0, 2);
@@ -62,13 +63,16 @@ export function handIn({ hand: network }, picture, handedness = false) {
   const embedding = new Float32Array(dimension);
   for (const { numbers } of looks) {
     const length = Math.hypot(...numbers);
-    numbers.forEach((value, c) => { embedding[c] += value / length / looks.length; });
+    numbers.forEach((value, c) => {
+      embedding[c] += value / length / looks.length;
+    });
   }
   return { embedding, there: looks[0].there, landmarks: looks[0].landmarks.map(([x, y]) => [x / width, y / height]) };
 }
 
 /** @param {{landmarks: [number, number][], box: Box}} look @param {{landmarks: [number, number][]}} former */
-const apart = ({ landmarks, box }, former) => landmarks.reduce((sum, [x, y], i) => sum + Math.hypot(x - former.landmarks[i][0], y - former.landmarks[i][1]), 0) / (21 * box.side);
+const apart = ({ landmarks, box }, former) =>
+  landmarks.reduce((sum, [x, y], i) => sum + Math.hypot(x - former.landmarks[i][0], y - former.landmarks[i][1]), 0) / (21 * box.side);
 
 /** Where in the picture a point of a box is. @param {Box} box @param {number} u from its middle, in shares of its side @param {number} v @returns {[number, number]} */
 function placed({ x, y, side, angle, mirrored }, u, v) {
@@ -95,8 +99,11 @@ function boxAround(points) {
  */
 export function cut({ data, width, height }, box) {
   const result = new Float32Array(3 * SIZE * SIZE);
-  const fine = Math.min(4, Math.max(1, Math.round(box.side / Math.max(width, height) * EDGE / SIZE)));
-  const [origin, right, down] = [placed(box, -0.5, -0.5), placed(box, 0.5, -0.5), placed(box, -0.5, 0.5)].map(([x, y]) => [x / width * EDGE, y / height * EDGE]);
+  const fine = Math.min(4, Math.max(1, Math.round(((box.side / Math.max(width, height)) * EDGE) / SIZE)));
+  const [origin, right, down] = [placed(box, -0.5, -0.5), placed(box, 0.5, -0.5), placed(box, -0.5, 0.5)].map(([x, y]) => [
+    (x / width) * EDGE,
+    (y / height) * EDGE,
+  ]);
   const step = (/** @type {number[]} */ to, /** @type {number} */ c) => (to[c] - origin[c]) / (SIZE * fine);
   const [dxu, dyu, dxv, dyv] = [step(right, 0), step(right, 1), step(down, 0), step(down, 1)];
   const scale = 1 / (255 * fine * fine);

@@ -30,9 +30,16 @@ export async function functionExtractor(manifest, contents, embed) {
   const { id, dimension, takes } = decoded;
   if (decoded.runtime !== 'function') throw new ManifestError('runtime', `is ${JSON.stringify(decoded.runtime)}: here it is "function"`);
   if (!contents && !decoded.sha256) throw new ManifestError('sha256', 'is missing: write it, or give the contents of the files');
-  const identity = contents ? await identityOf(decoded, decoded.files.map(({ name }) => contents[name])) : /** @type {string} */ (decoded.sha256);
+  const identity = contents
+    ? await identityOf(
+        decoded,
+        decoded.files.map(({ name }) => contents[name]),
+      )
+    : /** @type {string} */ (decoded.sha256);
   return {
-    id, dimension, sha256: identity,
+    id,
+    dimension,
+    sha256: identity,
     /** @param {Input | Blob | ArrayBuffer | DataView} input the latter three for a function that takes files */
     embed: async (input) => checked(await embed(/** @type {Input} */ (takes === 'file' ? await bytesOf(input) : input)), dimension),
     close: () => {},
@@ -50,5 +57,8 @@ async function bytesOf(input) {
 export function checked(answer, dimension) {
   const embedding = Float32Array.from(answer ?? []);
   if (embedding.length === dimension && embedding.every(Number.isFinite)) return embedding;
-  throw new ExtractorError('bad-embedding', `The function answered ${embedding.length === dimension ? 'numbers of which some are not finite' : `${embedding.length} numbers, and the manifest says ${dimension}`}: put the function or “dimension” right.`);
+  throw new ExtractorError(
+    'bad-embedding',
+    `The function answered ${embedding.length === dimension ? 'numbers of which some are not finite' : `${embedding.length} numbers, and the manifest says ${dimension}`}: put the function or “dimension” right.`,
+  );
 }

@@ -17,6 +17,9 @@ export async function createRuntime(files) {
     });
   } catch (error) {
     if (error instanceof ExtractorError) throw error;
-    throw new ExtractorError('extractor-model', `TensorFlow.js cannot load this network (${/** @type {Error} */ (error).message}): check that its files are whole and a graph model.`);
+    throw new ExtractorError(
+      'extractor-model',
+      `TensorFlow.js cannot load this network (${/** @type {Error} */ (error).message}): check that its files are whole and a graph model.`,
+    );
   }
 }

@@ -30,9 +30,15 @@ export async function inspect(files) {
   if (!found) return null;
   const manifest = decodeManifest(found.text);
   if (manifest.runtime === 'function') {
-    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.');
+    throw new ExtractorError(
+      'extractor-function',
+      'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.',
+    );
   }
-  const { sha256, contents } = await checkFiles(manifest, async (name) => files.find((file) => pathOf(file) === found.folder + name) ?? files.find((file) => file.name === name.split('/').pop()));
+  const { sha256, contents } = await checkFiles(
+    manifest,
+    async (name) => files.find((file) => pathOf(file) === found.folder + name) ?? files.find((file) => file.name === name.split('/').pop()),
+  );
   return { sha256, manifest: { ...manifest, sha256 }, contents };
 }
 
@@ -60,7 +66,10 @@ export async function keep({ sha256, manifest, contents }) {
     await cache.put(place(sha256, 'manifest.json'), new Response(JSON.stringify(manifest)));
   } catch (error) {
     await forget(sha256);
-    throw new ExtractorError('extractor-storage', `This browser has no room to keep the extractor (${/** @type {Error} */ (error).message}): free some storage, or remove another extractor.`);
+    throw new ExtractorError(
+      'extractor-storage',
+      `This browser has no room to keep the extractor (${/** @type {Error} */ (error).message}): free some storage, or remove another extractor.`,
+    );
   }
 }
 
@@ -68,10 +77,12 @@ export async function keep({ sha256, manifest, contents }) {
 export async function kept() {
   const cache = await open();
   const manifests = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(place('', '')) && url.endsWith('/manifest.json'));
-  const all = await Promise.all(manifests.map(async (url) => {
-    const manifest = decodeManifest(await (await cache.match(url))?.text());
-    return { manifest, sha256: /** @type {string} */ (manifest.sha256) };
-  }));
+  const all = await Promise.all(
+    manifests.map(async (url) => {
+      const manifest = decodeManifest(await (await cache.match(url))?.text());
+      return { manifest, sha256: /** @type {string} */ (manifest.sha256) };
+    }),
+  );
   return all.sort((a, b) => a.manifest.id.localeCompare(b.manifest.id));
 }
 
@@ -91,12 +102,19 @@ export async function forget(sha256) {
 export async function loadKept({ sha256, manifest, contents }, options = {}) {
   const folder = new URL('networks/', document.baseURI);
   const runtime = manifest.runtime === 'onnx' ? 'onnx.js' : 'graphs.js';
-  const loaded = await load({
-    record: { ...manifest, sha256 },
-    files: async (onProgress) => ({ manifest, contents: contents ?? await contentsOf({ sha256, manifest }), wasm: await program(manifest, folder, onProgress) }),
-    worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
-    window: sessionOf(() => import(new URL(runtime, folder).href)),
-  }, { patience: 120_000, ...options });
+  const loaded = await load(
+    {
+      record: { ...manifest, sha256 },
+      files: async (onProgress) => ({
+        manifest,
+        contents: contents ?? (await contentsOf({ sha256, manifest })),
+        wasm: await program(manifest, folder, onProgress),
+      }),
+      worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
+      window: sessionOf(() => import(new URL(runtime, folder).href)),
+    },
+    { patience: 120_000, ...options },
+  );
   return Object.assign(loaded, { shapes: () => loaded.ask('shapes') });
 }
 
@@ -119,7 +137,11 @@ export async function contentsOf({ sha256, manifest }) {
  */
 async function program({ runtime }, folder, onProgress) {
   const onnx = runtime === 'onnx';
-  if (onnx && !simdSupported()) throw new ExtractorError('no-simd', 'ONNX networks need a browser with SIMD in WebAssembly: use a current Chrome, Edge, Firefox or Safari, or convert the network to a TensorFlow.js graph.');
+  if (onnx && !simdSupported())
+    throw new ExtractorError(
+      'no-simd',
+      'ONNX networks need a browser with SIMD in WebAssembly: use a current Chrome, Edge, Firefox or Safari, or convert the network to a TensorFlow.js graph.',
+    );
   const base = onnx ? folder : new URL('extractor/', document.baseURI);
   const list = await (await get(new URL(onnx ? 'networks.json' : 'extractor.json', base))).json();
   const [wasm] = await fetchAll((name) => new URL(name, base), [onnx ? list.onnx : programOf(list.runtimes)], onProgress);
@@ -130,6 +152,10 @@ async function program({ runtime }, folder, onProgress) {
 const place = (sha256, name) => new URL(`kept-extractors/${sha256 && `${sha256}/`}${name.split('/').map(encodeURIComponent).join('/')}`, document.baseURI).href;
 
 async function open() {
-  if (!globalThis.caches) throw new ExtractorError('extractor-storage', 'This page was not opened over https, so the browser keeps nothing for it: open it over https, or on this device as localhost.');
+  if (!globalThis.caches)
+    throw new ExtractorError(
+      'extractor-storage',
+      'This page was not opened over https, so the browser keeps nothing for it: open it over https, or on this device as localhost.',
+    );
   return caches.open(cacheName);
 }

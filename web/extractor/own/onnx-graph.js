@@ -26,7 +26,8 @@ export function expose(model, names) {
   const outputs = inside.filter(({ number }) => number === 12).map(({ from, to }) => textOf(model, from, to, 1)[0]);
   const results = inside.filter(({ number }) => number === 1).flatMap(({ from, to }) => textOf(model, from, to, 2));
   for (const name of names) {
-    if (!outputs.includes(name) && !results.includes(name)) throw new OnnxError(`has no node whose result is called “${name}”${like(name, results)}: name another in the manifest’s “outputs”`);
+    if (!outputs.includes(name) && !results.includes(name))
+      throw new OnnxError(`has no node whose result is called “${name}”${like(name, results)}: name another in the manifest’s “outputs”`);
   }
   const added = names.filter((name) => !outputs.includes(name)).map((name) => field(12, field(1, new TextEncoder().encode(name))));
   if (added.length === 0) return model;
@@ -51,7 +52,8 @@ const types = ['unknown', 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32'
  * @returns {import('./propose.js').Graph & {beside: string[]}} beside: names of the files that hold weights outside the model
  */
 export function readOnnx(model) {
-  const inside = (/** @type {{from: number, to: number}} */ { from, to }, /** @type {number} */ number) => [...fieldsOf(model, from, to)].filter((one) => one.number === number);
+  const inside = (/** @type {{from: number, to: number}} */ { from, to }, /** @type {number} */ number) =>
+    [...fieldsOf(model, from, to)].filter((one) => one.number === number);
   const texts = (/** @type {Field} */ { from, to }, /** @type {number} */ number) => textOf(model, from, to, number);
   const graph = graphOf(model);
   /** @type {import('./propose.js').Graph['constants']} */
@@ -71,21 +73,32 @@ export function readOnnx(model) {
   const inputs = inside(graph, 11).map((input) => {
     const [tensor] = inside(input, 2).flatMap((kind) => inside(kind, 1));
     const type = tensor ? inside(tensor, 1).map(({ from, to }) => varint(model, from, to).value)[0] : 0;
-    const dims = (tensor ? inside(tensor, 2) : []).flatMap((shape) => inside(shape, 1)).map((dim) => inside(dim, 1).map(({ from, to }) => varint(model, from, to).value)[0]);
+    const dims = (tensor ? inside(tensor, 2) : [])
+      .flatMap((shape) => inside(shape, 1))
+      .map((dim) => inside(dim, 1).map(({ from, to }) => varint(model, from, to).value)[0]);
     // A size that is left open is a name, nothing, or at times 0 or -1.
     return { name: texts(input, 1)[0], type: types[type] ?? 'other numbers', dims: dims.map((dim) => (dim > 0 && dim < 2 ** 31 ? dim : -1)) };
   });
-  return { inputs: inputs.filter(({ name }) => !constants.has(name)), nodes, constants, outputs: inside(graph, 12).map((output) => texts(output, 1)[0]), beside: [...beside] };
+  return {
+    inputs: inputs.filter(({ name }) => !constants.has(name)),
+    nodes,
+    constants,
+    outputs: inside(graph, 12).map((output) => texts(output, 1)[0]),
+    beside: [...beside],
+  };
 }
 
 /** The numbers of a small constant of float32; null of any other. @param {Uint8Array} bytes @param {Field} tensor */
 function valuesOf(bytes, { from, to }) {
   const fields = [...fieldsOf(bytes, from, to)];
   const type = fields.find(({ number }) => number === 2);
-  const numbers = fields.filter(({ number, kind }) => number === 9 || number === 4 && (kind === 2 || kind === 5));
+  const numbers = fields.filter(({ number, kind }) => number === 9 || (number === 4 && (kind === 2 || kind === 5)));
   const size = numbers.reduce((sum, one) => sum + one.to - one.from, 0);
   if (!type || varint(bytes, type.from, type.to).value !== 1 || size === 0 || size > 16) return null;
-  const raw = concatenate(numbers.map((one) => bytes.subarray(one.from, one.to)), Uint8Array);
+  const raw = concatenate(
+    numbers.map((one) => bytes.subarray(one.from, one.to)),
+    Uint8Array,
+  );
   return Array.from({ length: size >> 2 }, (_, i) => new DataView(raw.buffer).getFloat32(4 * i, true));
 }
 
@@ -101,7 +114,7 @@ function like(name, results) {
 
 /** @param {Uint8Array} bytes @param {number} from @param {number} to @returns {Generator<Field>} */
 function* fieldsOf(bytes, from, to) {
-  for (let at = from; at < to;) {
+  for (let at = from; at < to; ) {
     const start = at;
     const tag = varint(bytes, at, to);
     const kind = tag.value % 8;
@@ -118,7 +131,9 @@ function* fieldsOf(bytes, from, to) {
 
 /** The texts of one field of a message. @param {Uint8Array} bytes @param {number} from @param {number} to @param {number} wanted */
 function textOf(bytes, from, to, wanted) {
-  return [...fieldsOf(bytes, from, to)].filter(({ number, kind }) => number === wanted && kind === 2).map((one) => new TextDecoder().decode(bytes.subarray(one.from, one.to)));
+  return [...fieldsOf(bytes, from, to)]
+    .filter(({ number, kind }) => number === wanted && kind === 2)
+    .map((one) => new TextDecoder().decode(bytes.subarray(one.from, one.to)));
 }
 
 /** @param {Uint8Array} bytes @param {number} at @param {number} to */
@@ -140,6 +155,6 @@ function field(number, content) {
 /** @param {number} value */
 function varintOf(value) {
   const bytes = [];
-  for (; value > 127; value = Math.floor(value / 128)) bytes.push(value % 128 + 128);
+  for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
   return [...bytes, value];
 }

@@ -32,7 +32,10 @@ export async function createRuntime({ manifest, contents, wasm }) {
       return wanted.map((node) => read(node, answers[node]));
     } catch (error) {
       if (error instanceof ExtractorError) throw error;
-      throw new ExtractorError('extractor-model', `The network cannot be run on a picture of ${shape.join(' x ')} (${reason(error)}): put “inputSize” or “layout” right in its manifest.`);
+      throw new ExtractorError(
+        'extractor-model',
+        `The network cannot be run on a picture of ${shape.join(' x ')} (${reason(error)}): put “inputSize” or “layout” right in its manifest.`,
+      );
     }
   };
   // The runtime takes one call at a time, and is asked again while it is at work.
@@ -45,7 +48,11 @@ export async function createRuntime({ manifest, contents, wasm }) {
     return answer;
   };
   const named = outputs.map(({ node }) => node);
-  const joined = (/** @type {Numbers[]} */ answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array);
+  const joined = (/** @type {Numbers[]} */ answers) =>
+    concatenate(
+      answers.map((answer, i) => pooled(answer, outputs[i], layout)),
+      Float32Array,
+    );
   return {
     run: async (pixels) => joined(await run(pixels, named, numbersOf)),
     look: async (pixels) => {
@@ -72,7 +79,10 @@ async function open({ files }, contents, nodes) {
     });
   } catch (error) {
     if (error instanceof OnnxError) throw new ExtractorError('extractor-model', `The file “${name}” ${error.message}.`);
-    throw new ExtractorError('extractor-model', `ONNX Runtime cannot load “${name}” (${reason(error)}): check that the file is whole, that data beside it is listed in “files”, and that the model is of a kind that ONNX Runtime Web runs.`);
+    throw new ExtractorError(
+      'extractor-model',
+      `ONNX Runtime cannot load “${name}” (${reason(error)}): check that the file is whole, that data beside it is listed in “files”, and that the model is of a kind that ONNX Runtime Web runs.`,
+    );
   }
 }
 
@@ -80,16 +90,26 @@ async function open({ files }, contents, nodes) {
 function inputNameOf({ inputName }, { inputNames }) {
   const name = inputName ?? (inputNames.length === 1 ? inputNames[0] : undefined);
   if (name !== undefined && inputNames.includes(name)) return name;
-  throw new ExtractorError('extractor-model', `The network has the inputs ${inputNames.map((one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`);
+  throw new ExtractorError(
+    'extractor-model',
+    `The network has the inputs ${inputNames.map((one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`,
+  );
 }
 
 /** @param {string} node @param {Tensor} answer @returns {Numbers} */
 function numbersOf(node, answer) {
-  if (!readable.has(answer.type)) throw new ExtractorError('extractor-output', `The network’s node “${node}” answers ${answer.type}, not numbers that are read here: take another node, or convert the network to float32.`);
+  if (!readable.has(answer.type))
+    throw new ExtractorError(
+      'extractor-output',
+      `The network’s node “${node}” answers ${answer.type}, not numbers that are read here: take another node, or convert the network to float32.`,
+    );
   return { data: answer.data instanceof Float32Array ? answer.data : Float32Array.from(/** @type {any} */ (answer.data)), shape: answer.dims };
 }
 
 /** ONNX Runtime's words, without its error codes. @param {unknown} error */
 function reason(error) {
-  return String(/** @type {any} */ (error)?.message ?? error).replace(/\s+/g, ' ').replace(/[.\s]+$/, '').slice(0, 300);
+  return String(/** @type {any} */ (error)?.message ?? error)
+    .replace(/\s+/g, ' ')
+    .replace(/[.\s]+$/, '')
+    .slice(0, 300);
 }

@@ -73,7 +73,16 @@ export async function networkAmong(files) {
   const onnx = files.filter((file) => /\.onnx$/i.test(file.name));
   const model = onnx[0] ?? files.find((file) => file.name === 'model.json') ?? files.find((file) => /\.json$/i.test(file.name));
   if (onnx.length > 1) throw unfit(onnx[1].name, `is a second network beside “${onnx[0].name}”: bring one at a time`);
-  if (!model) throw new ExtractorError('extractor-files', `There is no network among the files (${files.slice(0, 3).map((file) => `“${file.name}”`).join(', ')}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files. Networks of other forms, such as .tflite and .pt, can be exported as ONNX.`);
+  if (!model)
+    throw new ExtractorError(
+      'extractor-files',
+      `There is no network among the files (${files
+        .slice(0, 3)
+        .map((file) => `“${file.name}”`)
+        .join(
+          ', ',
+        )}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files. Networks of other forms, such as .tflite and .pt, can be exported as ONNX.`,
+    );
   const { name } = model;
   const contents = new Map([[name, await model.arrayBuffer()]]);
   const add = async (/** @type {string[]} */ names) => {
@@ -109,15 +118,28 @@ export function inputOf({ name, runtime, graph: { inputs, nodes } }) {
   const open = inputs.length === 1 && inputs[0].dims.length === 0 && nodes.some(({ op }) => /Conv/.test(op));
   const all = open ? [{ ...inputs[0], dims: [-1, -1, -1, -1] }] : inputs;
   const usual = runtime === 'onnx' ? 'NCHW' : 'NHWC';
-  const order = (/** @type {{dims: number[]}} */ { dims: [, second, , fourth] }) => (fourth === undefined ? null : second === 3 ? 'NCHW' : fourth === 3 ? 'NHWC' : second === -1 && fourth === -1 ? usual : null);
+  const order = (/** @type {{dims: number[]}} */ { dims: [, second, , fourth] }) =>
+    fourth === undefined ? null : second === 3 ? 'NCHW' : fourth === 3 ? 'NHWC' : second === -1 && fourth === -1 ? usual : null;
   const input = all.find(order);
-  if (!input) throw unfit(name, `is fed ${all.map((one) => `“${one.name}” (${one.dims.map((n) => (n < 0 ? '?' : n)).join(' x ') || 'of no shape'})`).join(', ') || 'nothing'}, not pictures of three colours: bring a network that looks at pictures`);
-  if (all.length > 1) throw unfit(name, `is fed ${all.filter((one) => one !== input).map((one) => `“${one.name}”`).join(', ')} beside the picture: bring the part of it that looks at pictures alone`);
+  if (!input)
+    throw unfit(
+      name,
+      `is fed ${all.map((one) => `“${one.name}” (${one.dims.map((n) => (n < 0 ? '?' : n)).join(' x ') || 'of no shape'})`).join(', ') || 'nothing'}, not pictures of three colours: bring a network that looks at pictures`,
+    );
+  if (all.length > 1)
+    throw unfit(
+      name,
+      `is fed ${all
+        .filter((one) => one !== input)
+        .map((one) => `“${one.name}”`)
+        .join(', ')} beside the picture: bring the part of it that looks at pictures alone`,
+    );
   if (input.type !== 'float32') throw unfit(name, `takes pictures as ${input.type}: export it with an input of float32`);
   const layout = /** @type {Manifest['layout']} */ (order(input));
   const [count, height, width] = layout === 'NCHW' ? [input.dims[0], ...input.dims.slice(2)] : input.dims;
   if (count > 1) throw unfit(name, `takes ${count} pictures at a time: export it for one`);
-  if (height > 0 && width > 0 && height !== width) throw unfit(name, `takes pictures of ${height} x ${width}, and squares are fed here: export it for a square`);
+  if (height > 0 && width > 0 && height !== width)
+    throw unfit(name, `takes pictures of ${height} x ${width}, and squares are fed here: export it for a square`);
   return { layout, inputName: input.name, edge: Math.max(height, width) };
 }
 
@@ -130,8 +152,11 @@ export function inputOf({ name, runtime, graph: { inputs, nodes } }) {
 export function scalesOf(network) {
   const { layout, inputName } = inputOf(network);
   const found = opening(network.graph, /** @type {string} */ (inputName));
-  const told = found && [scales[2], scales[1], scales[3]].find(({ range: [lo, hi] = [0, 255] }) => found.every(({ a, b }) =>
-    Math.abs(a * (hi - lo)) >= 0.9 && Math.max(Math.abs(a * lo + b), Math.abs(a * hi + b)) <= 3));
+  const told =
+    found &&
+    [scales[2], scales[1], scales[3]].find(({ range: [lo, hi] = [0, 255] }) =>
+      found.every(({ a, b }) => Math.abs(a * (hi - lo)) >= 0.9 && Math.max(Math.abs(a * lo + b), Math.abs(a * hi + b)) <= 3),
+    );
   if (told) return [told];
   // Arithmetic that tells nothing is taking a mean off bytes, as Caffe's networks have it.
   const likeliest = found ? scales[3] : network.runtime === 'onnx' && layout === 'NCHW' ? scales[0] : scales[1];
@@ -147,7 +172,8 @@ export function scalesOf(network) {
 function opening({ nodes, constants }, name) {
   /** @type {{a: number, b: number}[] | null} */
   let found = null;
-  for (let steps = 0; steps < nodes.length; steps++) { // in a damaged graph nodes may follow themselves
+  for (let steps = 0; steps < nodes.length; steps++) {
+    // in a damaged graph nodes may follow themselves
     const next = nodes.filter((node) => node.inputs.includes(name));
     const [{ op, inputs, outputs }] = next.length === 1 ? next : [{ op: '', inputs: [], outputs: [''] }];
     const values = constants.get(inputs.find((one) => one !== name) ?? '');
@@ -182,9 +208,9 @@ export function candidatesOf({ inputs, nodes, outputs }) {
   const data = (/** @type {Node} */ node) => node.inputs.find((name) => live.has(name)) ?? '';
   /** Back through what changes no more than the shape, and the operations of a kind. @param {string} name @param {RegExp} [kind] */
   const back = (name, kind) => {
-    const passes = (/** @type {Node} */ { op, inputs: given }) => reshaping.test(op) || kind?.test(op) && given.filter((one) => live.has(one)).length === 1;
+    const passes = (/** @type {Node} */ { op, inputs: given }) => reshaping.test(op) || (kind?.test(op) && given.filter((one) => live.has(one)).length === 1);
     let node = by.get(name);
-    for (let steps = 0; node && steps < nodes.length && passes(node); steps++) node = by.get(name = data(node));
+    for (let steps = 0; node && steps < nodes.length && passes(node); steps++) node = by.get((name = data(node)));
     return name;
   };
   const pooling = nodes.findLast(({ op }) => pools.test(op));
@@ -214,15 +240,23 @@ export function candidatesOf({ inputs, nodes, outputs }) {
  */
 export function answersOf({ words, node }, shape, layout) {
   const count = shape.reduce((product, edge) => product * edge, 1);
-  const make = (/** @type {number} */ dimension, /** @type {string} */ how, /** @type {Output[]} */ ...outputs) => ({ words: `the ${dimension.toLocaleString('en')} numbers ${how}${words}`, outputs, dimension });
+  const make = (/** @type {number} */ dimension, /** @type {string} */ how, /** @type {Output[]} */ ...outputs) => ({
+    words: `the ${dimension.toLocaleString('en')} numbers ${how}${words}`,
+    outputs,
+    dimension,
+  });
   const channels = shape[layout === 'NCHW' && shape.length === 4 ? 1 : shape.length - 1];
   if (shape.length > 1 && shape[0] !== 1) return [];
   if (shape.length < 3 || Math.max(...shape) === count) return [make(count, '', { node, pooling: 'none' })];
-  if (shape.length > 4 || shape.length === 4 && !layout) return [];
+  if (shape.length > 4 || (shape.length === 4 && !layout)) return [];
   const [first, rest, mean] = /** @type {const} */ (['first', 'rest', 'mean']).map((pooling) => ({ node, pooling }));
   if (shape.length === 4 || Number.isInteger(Math.sqrt(shape[1]))) return [make(channels, 'in the mean over all cells ', mean)];
   // Tokens of a number that is no square begin with one of the whole picture.
-  return [make(2 * channels, 'of the first token and the mean of the others ', first, rest), make(channels, 'of the first token ', first), make(channels, 'in the mean of the tokens but the first ', rest)];
+  return [
+    make(2 * channels, 'of the first token and the mean of the others ', first, rest),
+    make(channels, 'of the first token ', first),
+    make(channels, 'in the mean of the tokens but the first ', rest),
+  ];
 }
 
 /**
@@ -260,10 +294,15 @@ export function rightOf(embeddings, labels) {
  * @returns {T[]} none where there are no two classes of two pictures
  */
 export function spread(all) {
-  const classes = [...new Set(all.map(({ label }) => label))].map((label) => all.filter((one) => one.label === label)).filter(({ length }) => length > 1).slice(0, 20);
+  const classes = [...new Set(all.map(({ label }) => label))]
+    .map((label) => all.filter((one) => one.label === label))
+    .filter(({ length }) => length > 1)
+    .slice(0, 20);
   if (classes.length < 2) return [];
   const longest = Math.max(...classes.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, i) => classes.flatMap((one) => one.slice(i, i + 1))).flat().slice(0, 60);
+  return Array.from({ length: longest }, (_, i) => classes.flatMap((one) => one.slice(i, i + 1)))
+    .flat()
+    .slice(0, 60);
 }
 
 /**
@@ -282,23 +321,48 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
   const { edge, ...input } = inputOf(network);
   const files = await Promise.all([...contents].map(async ([one, content]) => ({ name: one, bytes: content.byteLength, sha256: await sha256(content) })));
   const ordered = scalesOf(network);
-  const manifest = (/** @type {number} */ inputSize, /** @type {Scale} */ { words, ...scale }, /** @type {Output[]} */ outputs, /** @type {number} */ dimension) => ({
+  const manifest = (
+    /** @type {number} */ inputSize,
+    /** @type {Scale} */ { words, ...scale },
+    /** @type {Output[]} */ outputs,
+    /** @type {number} */ dimension,
+  ) => ({
     ...decodeManifest({
-      format, id: `${name.replace(/(-\d+)?\.\w+$/, '')}-${inputSize}`.slice(-100), runtime, files, dimension: 1, inputSize, views: [{ name: 'whole' }], ...input, ...scale, outputs: [outputs[0]],
+      format,
+      id: `${name.replace(/(-\d+)?\.\w+$/, '')}-${inputSize}`.slice(-100),
+      runtime,
+      files,
+      dimension: 1,
+      inputSize,
+      views: [{ name: 'whole' }],
+      ...input,
+      ...scale,
+      outputs: [outputs[0]],
       licence: 'not stated, the network came without a manifest',
-    }), outputs, dimension,
+    }),
+    outputs,
+    dimension,
   });
   const candidates = candidatesOf(graph);
   const nodes = [...new Set(candidates.map(({ node }) => node))];
   if (nodes.length === 0) throw unfit(name, 'has no result that sums up a picture: bring a network that tells pictures apart');
   const tried = await firstOf(edge > 0 ? [edge] : edges, async (size) => {
-    const loaded = await load(manifest(size, ordered[0], nodes.map((node) => ({ node, pooling: 'none' })), 0), contents);
+    const loaded = await load(
+      manifest(
+        size,
+        ordered[0],
+        nodes.map((node) => ({ node, pooling: 'none' })),
+        0,
+      ),
+      contents,
+    );
     return { size, shapes: await loaded.shapes().finally(() => loaded.close?.()) };
   });
   const shape = (/** @type {string} */ node) => tried.shapes[nodes.indexOf(node)];
   const layout = runtime === 'onnx' && input.layout === 'NHWC' ? null : input.layout;
   const answers = candidates.flatMap((one) => answersOf(one, shape(one.node), layout)).filter(({ dimension }) => dimension >= fewest && dimension <= most);
-  if (answers.length === 0) throw unfit(name, `has no result of ${fewest} to ${most} numbers that sums up a picture: bring a network that tells pictures apart`);
+  if (answers.length === 0)
+    throw unfit(name, `has no result of ${fewest} to ${most} numbers that sums up a picture: bring a network that tells pictures apart`);
 
   const all = answers.flatMap(({ outputs }) => outputs);
   const total = answers.reduce((sum, { dimension }) => sum + dimension, 0);
@@ -321,14 +385,24 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
     const loaded = await load(manifest(tried.size, scale, all, total), contents);
     const embeddings = await embedAll(loaded.embed, i === 0).finally(() => loaded.close?.());
     let from = 0;
-    right.push(answers.map(({ dimension }) => {
-      from += dimension;
-      return rightOf(embeddings.map((one) => one.subarray(from - dimension, from)), labels);
-    }));
+    right.push(
+      answers.map(({ dimension }) => {
+        from += dimension;
+        return rightOf(
+          embeddings.map((one) => one.subarray(from - dimension, from)),
+          labels,
+        );
+      }),
+    );
   }
   return {
-    scales: ordered, answers, right, asked, own: own && asked ? rightOf(await embedAll(own.embed), labels) : 0,
-    best: bestOf(right, asked), manifest: (i, j) => decodeManifest(manifest(tried.size, ordered[i], answers[j].outputs, answers[j].dimension)),
+    scales: ordered,
+    answers,
+    right,
+    asked,
+    own: own && asked ? rightOf(await embedAll(own.embed), labels) : 0,
+    best: bestOf(right, asked),
+    manifest: (i, j) => decodeManifest(manifest(tried.size, ordered[i], answers[j].outputs, answers[j].dimension)),
   };
 }
 
@@ -347,7 +421,10 @@ function bestOf(right, asked) {
 /** @param {Float32Array[]} rows */
 function meanOf(rows) {
   const mean = new Float32Array(rows[0].length);
-  for (const row of rows) row.forEach((value, i) => { mean[i] += value / rows.length; });
+  for (const row of rows)
+    row.forEach((value, i) => {
+      mean[i] += value / rows.length;
+    });
   return mean;
 }
 
@@ -363,7 +440,9 @@ async function firstOf([value, ...others], call) {
     return await call(value);
   } catch (error) {
     if (others.length === 0) throw error;
-    return firstOf(others, call).catch(() => { throw error; });
+    return firstOf(others, call).catch(() => {
+      throw error;
+    });
   }
 }
 

@@ -52,7 +52,10 @@ export function embedSound({ yamnet, speech }, samples) {
   const length = Math.hypot(1, weight);
   const embedding = new Float32Array(sizes.yamnet + sizes.speech);
   embedding.set(ofLengthOne(numbers).map((value) => value / length));
-  embedding.set(words.map((value) => weight * value / length), sizes.yamnet);
+  embedding.set(
+    words.map((value) => (weight * value) / length),
+    sizes.yamnet,
+  );
   return embedding;
 }
 
@@ -81,7 +84,12 @@ export function drawnSpectrum(samples) {
   const rows = melSpectra(padded, yamnetBank, { power: 1 });
   const loudest = Math.max(1e-6, ...rows.map((row) => Math.max(...row)));
   const levels = new Uint8Array(rows.length * 64);
-  rows.forEach((row, i) => levels.set(row.map((value) => 255 * Math.max(0, 1 + Math.log10(Math.max(1e-9, value / loudest)) / 3)), 64 * i));
+  rows.forEach((row, i) =>
+    levels.set(
+      row.map((value) => 255 * Math.max(0, 1 + Math.log10(Math.max(1e-9, value / loudest)) / 3)),
+      64 * i,
+    ),
+  );
   return { levels, frames: rows.length, bands: 64 };
 }
 
@@ -96,7 +104,10 @@ function heard(network, samples) {
   const starts = startsOf(rows.length, patch);
   const powers = starts.map((at) => powerOf(whole.subarray(at * hop, (at + patch.frames) * hop)));
   const least = 0.01 * Math.max(...powers);
-  const [mean, [speech]] = meansOver(network, starts.filter((_, i) => powers[i] >= least).map((at) => joined(rows, at, patch.frames)));
+  const [mean, [speech]] = meansOver(
+    network,
+    starts.filter((_, i) => powers[i] >= least).map((at) => joined(rows, at, patch.frames)),
+  );
   return { numbers: mean.map((value) => Math.sqrt(Math.max(0, value))), speaks: 1 / (1 + Math.exp(-speech)) };
 }
 
@@ -109,10 +120,15 @@ function spoken(network, samples) {
   const laid = new Float32Array(Math.max(least, sound.length));
   const from = (laid.length - sound.length) >> 1;
   for (let i = 0; i < sound.length; i++) laid[from + i] = 32_768 * sound[i];
-  const rows = melSpectra(laid, speechBank, { power: 2, lead: (frame - 400) / 2 }).map((row) => row.map((value, band) => 10 * Math.log10(Math.max(1e-10, value + (short ? noise[band] : 0)))));
+  const rows = melSpectra(laid, speechBank, { power: 2, lead: (frame - 400) / 2 }).map((row) =>
+    row.map((value, band) => 10 * Math.log10(Math.max(1e-10, value + (short ? noise[band] : 0)))),
+  );
   const floor = Math.max(...rows.map((row) => Math.max(...row))) - 80;
   const scaled = rows.map((row) => row.map((value) => Math.max(value, floor) / 10 + 2));
-  return meansOver(network, startsOf(scaled.length, window).map((at) => joined(scaled, at, window.frames)))[0];
+  return meansOver(
+    network,
+    startsOf(scaled.length, window).map((at) => joined(scaled, at, window.frames)),
+  )[0];
 }
 
 /** From the first to the last frame within 40 dB of the loudest. @param {Float32Array} samples */

@@ -32,7 +32,7 @@ function bankOf(from, to) {
     for (let k = 0; k < width; k++) {
       const away = phase / phases + half - 1 - k;
       const angle = Math.PI * cutoff * away;
-      row[k] = Math.abs(away) >= half ? 0 : (angle === 0 ? 1 : Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos(Math.PI * away / half));
+      row[k] = Math.abs(away) >= half ? 0 : (angle === 0 ? 1 : Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos((Math.PI * away) / half));
     }
     const sum = row.reduce((a, b) => a + b, 0);
     for (let k = 0; k < width; k++) row[k] /= sum;
@@ -49,7 +49,7 @@ function bankOf(from, to) {
 export function resample(samples, from, to) {
   if (from === to) return samples;
   const { taps, width, phases, step } = bankOf(from, to);
-  const result = new Float32Array(Math.floor(samples.length * phases / step));
+  const result = new Float32Array(Math.floor((samples.length * phases) / step));
   for (let i = 0; i < result.length; i++) {
     const position = i * step;
     const phase = position % phases;

@@ -9,7 +9,7 @@ const [frame, size] = [400, 512];
 const bins = size / 2 + 1;
 
 /** A periodic Hann window. */
-const window = Float64Array.from({ length: frame }, (_, i) => 0.5 - 0.5 * Math.cos(2 * Math.PI * i / frame));
+const window = Float64Array.from({ length: frame }, (_, i) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / frame));
 
 /** @typedef {{from: number, weights: Float64Array}[]} Bank for each band its first bin and the weights of it and those after it */
 
@@ -22,8 +22,13 @@ const htk = (hertz) => 1127 * Math.log1p(hertz / 700);
  * @param {number} bands @param {number} low hertz @param {number} high @returns {Bank}
  */
 export function htkBank(bands, low, high) {
-  const edge = (/** @type {number} */ i) => htk(low) + (htk(high) - htk(low)) * i / (bands + 1);
-  return bankOf(bands, edge, (bin) => (bin === 0 ? -1 : htk(bin * rate / size)), () => 1);
+  const edge = (/** @type {number} */ i) => htk(low) + ((htk(high) - htk(low)) * i) / (bands + 1);
+  return bankOf(
+    bands,
+    edge,
+    (bin) => (bin === 0 ? -1 : htk((bin * rate) / size)),
+    () => 1,
+  );
 }
 
 /**
@@ -34,10 +39,15 @@ export function htkBank(bands, low, high) {
  */
 export function slaneyBank(bands, low, high) {
   const step = Math.log(6.4) / 27;
-  const mel = (/** @type {number} */ f) => (f < 1000 ? f * 3 / 200 : 15 + Math.log(f / 1000) / step);
-  const hertz = (/** @type {number} */ m) => (m < 15 ? m * 200 / 3 : 1000 * Math.exp(step * (m - 15)));
-  const edge = (/** @type {number} */ i) => hertz(mel(low) + (mel(high) - mel(low)) * i / (bands + 1));
-  return bankOf(bands, edge, (bin) => bin * rate / size, (band) => 2 / (edge(band + 2) - edge(band)));
+  const mel = (/** @type {number} */ f) => (f < 1000 ? (f * 3) / 200 : 15 + Math.log(f / 1000) / step);
+  const hertz = (/** @type {number} */ m) => (m < 15 ? (m * 200) / 3 : 1000 * Math.exp(step * (m - 15)));
+  const edge = (/** @type {number} */ i) => hertz(mel(low) + ((mel(high) - mel(low)) * i) / (bands + 1));
+  return bankOf(
+    bands,
+    edge,
+    (bin) => (bin * rate) / size,
+    (band) => 2 / (edge(band + 2) - edge(band)),
+  );
 }
 
 /**
@@ -47,9 +57,13 @@ export function slaneyBank(bands, low, high) {
 function bankOf(bands, edge, place, height) {
   return Array.from({ length: bands }, (_, band) => {
     const [left, middle, right] = [edge(band), edge(band + 1), edge(band + 2)];
-    const all = [...Array(bins).keys()].map((i) => height(band) * Math.max(0, Math.min((place(i) - left) / (middle - left), (right - place(i)) / (right - middle))));
+    const all = [...Array(bins).keys()].map(
+      (i) => height(band) * Math.max(0, Math.min((place(i) - left) / (middle - left), (right - place(i)) / (right - middle))),
+    );
     const from = all.findIndex((weight) => weight > 0);
-    return from < 0 ? { from: 0, weights: new Float64Array(0) } : { from, weights: Float64Array.from(all.slice(from, all.findLastIndex((weight) => weight > 0) + 1)) };
+    return from < 0
+      ? { from: 0, weights: new Float64Array(0) }
+      : { from, weights: Float64Array.from(all.slice(from, all.findLastIndex((weight) => weight > 0) + 1)) };
   });
 }
 

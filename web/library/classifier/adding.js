@@ -45,7 +45,8 @@ export function* adding(engine, handle, change, vectors, labels, group = '') {
     }
     while (change('mq_add_some', bulk) === 1) yield true;
     const ids = decoder.decode(engine.reply(change('mq_add_end', bulk))).split('\n');
-    do yield true; while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);
+    do yield true;
+    while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);
     return ids;
   } finally {
     engine.free('mq_add_stop', bulk);

@@ -12,7 +12,9 @@ export const decoder = new TextDecoder();
 export function record(labels, value) {
   /** @type {Record<string, T>} */
   const all = Object.create(null);
-  labels.forEach((label, i) => { all[label] = value(i); });
+  labels.forEach((label, i) => {
+    all[label] = value(i);
+  });
   return all;
 }
 
@@ -34,21 +36,32 @@ export function prediction(labels, numbers, at, headline) {
   let best = 0;
   for (let i = 1; i < n; i++) if (values[i] > values[best]) best = i;
   const probabilities = () => record(labels, (i) => values[i]);
-  const answer = { label: labels[best], probabilities: n < MANY ? probabilities() : {}, none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+  const answer = {
+    label: labels[best],
+    probabilities: n < MANY ? probabilities() : {},
+    none: numbers[at],
+    decision: labels[taken] ?? null,
+    doubtful: doubtful === 1,
+    headline,
+  };
   if (n >= MANY) lazily(answer, 'probabilities', probabilities);
   return answer;
 }
 
 /** Makes a property what `make` returns, once it is read. @param {object} of @param {string} name @param {() => unknown} make */
 function lazily(of, name, make) {
-  const put = (/** @type {unknown} */ value) => { Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true }); };
+  const put = (/** @type {unknown} */ value) => {
+    Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true });
+  };
   Object.defineProperty(of, name, {
     get() {
       const value = make();
       put(value);
       return value;
     },
-    set: put, enumerable: true, configurable: true,
+    set: put,
+    enumerable: true,
+    configurable: true,
   });
 }
 
@@ -86,7 +99,7 @@ export function leftOut(numbers, labels, lines) {
   return lines.slice(0, n).flatMap((headline, i) => {
     const [size, own, asked] = numbers.subarray(i * each);
     const answer = asked === 1 ? prediction(labels, numbers, i * each + 3, headline) : null;
-    return lines.slice(next, next += size).map((id) => ({ id, label: labels[own], prediction: answer }));
+    return lines.slice(next, (next += size)).map((id) => ({ id, label: labels[own], prediction: answer }));
   });
 }
 
@@ -101,7 +114,7 @@ export function influenceOf(numbers, labels, lines) {
   const influence = [];
   for (let i = 3, next = 0; i < numbers.length; i += 7) {
     const [size, own, like, odds, asked, right, logProbability] = numbers.subarray(i);
-    influence.push({ ids: lines.slice(next, next += size), label: labels[own], like: labels[like], odds, asked, right, logProbability });
+    influence.push({ ids: lines.slice(next, (next += size)), label: labels[own], like: labels[like], odds, asked, right, logProbability });
   }
   return { need: class_ < 0 ? null : { label: labels[class_], confusedWith: labels[other] ?? null, doubt }, influence };
 }
@@ -118,5 +131,5 @@ export function describe(reply) {
     labels.push(label);
     return ids;
   });
-  return { dimension, settings: { nonePrior, ...scaled === 1 && { scale: /** @type {const} */ ('standardise') } }, labels, examples, undo, redo };
+  return { dimension, settings: { nonePrior, ...(scaled === 1 && { scale: /** @type {const} */ ('standardise') }) }, labels, examples, undo, redo };
 }

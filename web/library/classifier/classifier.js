@@ -72,7 +72,9 @@ export class Classifier {
     if (!this.#onNote || examples < this.#noteFrom) return;
     this.#noteFrom = 2 * examples;
     if (!this.#call('mq_unscaled')) return;
-    this.#onNote("metaqda: The columns of these vectors differ in spread by more than a hundredfold. Create the classifier with the option scale: 'standardise' if they are a table.");
+    this.#onNote(
+      "metaqda: The columns of these vectors differ in spread by more than a hundredfold. Create the classifier with the option scale: 'standardise' if they are a table.",
+    );
     this.#onNote = undefined;
   }
 
@@ -126,32 +128,55 @@ export class Classifier {
 
   /** @param {Vector[]} vectors @param {string[]} labels @param {string} [group] */
   #adding(vectors, labels, group) {
-    return adding(this.#engine, () => this.#handle, (name, ...args) => this.#change(name, ...args), vectors, labels, group);
+    return adding(
+      this.#engine,
+      () => this.#handle,
+      (name, ...args) => this.#change(name, ...args),
+      vectors,
+      labels,
+      group,
+    );
   }
 
   /** Removes one example: what is left answers as if it had never been there. @param {string} id */
-  removeExample(id) { this.#do('mq_remove', text(id, 'id')); }
+  removeExample(id) {
+    this.#do('mq_remove', text(id, 'id'));
+  }
 
   /** Moves an example to the end of another class. @param {string} id @param {string} label */
-  moveExample(id, label) { this.#do('mq_move', text(id, 'id'), text(label, 'label')); }
+  moveExample(id, label) {
+    this.#do('mq_move', text(id, 'id'), text(label, 'label'));
+  }
 
   /** Adds a class without examples. @param {string} label */
-  addClass(label) { this.#do('mq_add_class', text(label, 'label')); }
+  addClass(label) {
+    this.#do('mq_add_class', text(label, 'label'));
+  }
 
   /** Removes a class with its examples. @param {string} label */
-  removeClass(label) { this.#do('mq_remove_class', text(label, 'label')); }
+  removeClass(label) {
+    this.#do('mq_remove_class', text(label, 'label'));
+  }
 
   /** Changes a label and nothing else. @param {string} label @param {string} to */
-  renameClass(label, to) { this.#do('mq_rename_class', text(label, 'label'), text(to, 'label')); }
+  renameClass(label, to) {
+    this.#do('mq_rename_class', text(label, 'label'), text(to, 'label'));
+  }
 
   /** Moves all examples of a class to another one and removes it. @param {string} label @param {string} into */
-  mergeClasses(label, into) { this.#do('mq_merge_classes', text(label, 'label'), text(into, 'label')); }
+  mergeClasses(label, into) {
+    this.#do('mq_merge_classes', text(label, 'label'), text(into, 'label'));
+  }
 
   /** Takes back the last change of classes or examples, up to a hundred of them; false if there is none. @returns {boolean} */
-  undo() { return this.#do('mq_undo') > 0; }
+  undo() {
+    return this.#do('mq_undo') > 0;
+  }
 
   /** Does again what was undone last, until something else is changed; false if there is nothing. @returns {boolean} */
-  redo() { return this.#do('mq_redo') > 0; }
+  redo() {
+    return this.#do('mq_redo') > 0;
+  }
 
   /** What undo and redo would be about, in plain words, empty for nothing. @returns {{undo: string, redo: string}} */
   get steps() {
@@ -160,10 +185,14 @@ export class Classifier {
   }
 
   /** Calls a function that changes it by texts. @param {string} name @param {...string} words */
-  #do(name, ...words) { return this.#change(name, ...this.#engine.write(null, ...words)); }
+  #do(name, ...words) {
+    return this.#change(name, ...this.#engine.write(null, ...words));
+  }
 
   /** The reply of n bytes. @param {number} n */
-  #text(n) { return decoder.decode(this.#engine.reply(n)); }
+  #text(n) {
+    return decoder.decode(this.#engine.reply(n));
+  }
 
   /**
    * What x is, and how surely.
@@ -262,7 +291,8 @@ export class Classifier {
     const label = options?.label === undefined ? this.predictSync(cells.embedding).label : this.label(options.label);
     const against = options?.against === undefined || options.against === null ? null : this.label(options.against);
     const { labels } = this.#described();
-    for (const one of [label, against]) if (one !== null && !labels.includes(one)) throw new MetaqdaError('argument', `There is no class '${one}': choose among ${labels.join(', ')}.`);
+    for (const one of [label, against])
+      if (one !== null && !labels.includes(one)) throw new MetaqdaError('argument', `There is no class '${one}': choose among ${labels.join(', ')}.`);
     const engine = this.#engine;
     engine.write(values);
     const n = this.#call('mq_explain', values.length / dimension, dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));
@@ -363,7 +393,8 @@ export class Classifier {
         d = vector.length;
         rows = new Float32Array(all.length * d);
       }
-      if (vector.length !== d) throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vector.length} numbers, the first one ${d}: use one extractor for all of them.`);
+      if (vector.length !== d)
+        throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vector.length} numbers, the first one ${d}: use one extractor for all of them.`);
       rows.set(vector, i * d);
       if (!isVector(x)) onProgress?.({ done: ++done, total });
       await rest();
@@ -396,7 +427,9 @@ export class Classifier {
    * @param {BatchOptions} [options]
    * @returns {Promise<Influence[]>}
    */
-  async influence(options) { return (await this.#influence(MOST_INFLUENCE, options)).influence; }
+  async influence(options) {
+    return (await this.#influence(MOST_INFLUENCE, options)).influence;
+  }
 
   /**
    * The class that needs another example most, null while fewer than two have any. Progress and slices are those of
@@ -405,7 +438,9 @@ export class Classifier {
    * @param {BatchOptions} [options]
    * @returns {Promise<Need | null>}
    */
-  async needs(options) { return (await this.#influence(0, options)).need; }
+  async needs(options) {
+    return (await this.#influence(0, options)).need;
+  }
 
   /** @param {number} most @param {BatchOptions | undefined} options */
   async #influence(most, options) {
@@ -413,15 +448,27 @@ export class Classifier {
     options?.signal?.throwIfAborted();
     const { labels, examples } = this.#described();
     this.#engine.reserve(0);
-    const [found] = await answered(this.#engine, this.#call('mq_influence', most), labels, options, (...all) => [influenceOf(...all)], 0, examples.flat().length);
+    const [found] = await answered(
+      this.#engine,
+      this.#call('mq_influence', most),
+      labels,
+      options,
+      (...all) => [influenceOf(...all)],
+      0,
+      examples.flat().length,
+    );
     return found;
   }
 
   /** Names of the classes in the order they were added. @returns {string[]} */
-  get labels() { return [...this.#described().labels]; }
+  get labels() {
+    return [...this.#described().labels];
+  }
 
   /** How many examples each class has. @returns {Record<string, number>} */
-  get counts() { return record(this.#described().labels, (i) => this.#described().examples[i].length); }
+  get counts() {
+    return record(this.#described().labels, (i) => this.#described().examples[i].length);
+  }
 
   /** A label as it is kept: of the class that has it, or one that people take for the same, or else of a new class. @param {string} label @returns {string} */
   label(label) {
@@ -436,10 +483,14 @@ export class Classifier {
   }
 
   /** Numbers per vector, 0 while no example and no prior has settled it. @returns {number} */
-  get dimension() { return this.#described().dimension; }
+  get dimension() {
+    return this.#described().dimension;
+  }
 
   /** Settings in force. @returns {{nonePrior: number, scale?: 'standardise'}} */
-  get settings() { return { ...this.#described().settings }; }
+  get settings() {
+    return { ...this.#described().settings };
+  }
 
   /** Changes settings; what is left out stays. @param {{nonePrior?: number}} changes */
   configure(changes) {

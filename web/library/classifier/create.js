@@ -18,10 +18,14 @@ import { known, OPENING, OPTIONS } from './options.js';
 export async function createClassifier(options = {}) {
   known(options, OPTIONS);
   const { nonePrior = 0.2, name = '', scale, onNote = console.warn } = options;
-  return made(options, (engine, sum) => {
-    const lengths = engine.write(null, sum, name, scale ?? '');
-    return engine.call('mq_create', nonePrior, ...lengths);
-  }, onNote);
+  return made(
+    options,
+    (engine, sum) => {
+      const lengths = engine.write(null, sum, name, scale ?? '');
+      return engine.call('mq_create', nonePrior, ...lengths);
+    },
+    onNote,
+  );
 }
 
 /**

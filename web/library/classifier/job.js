@@ -36,7 +36,8 @@ export async function answered(engine, job, labels, options, read, done, count) 
       if (step === WORKING) {
         onProgress?.({ done: done + Math.floor(count * (first / second)), total });
       } else {
-        for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n'))) answers.push(answer);
+        for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n')))
+          answers.push(answer);
       }
       if (step === GIVEN) break;
       await rest();

@@ -73,23 +73,36 @@ export class Watch {
       if (Object.keys(probabilities ?? {}).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
         throw new MetaqdaError('argument', 'The prediction is of other classes than there are now: predict again, after every change of classes.');
       }
-      labels.forEach((label, i) => { engine.doubles[engine.room / 8 + i] = probabilities[label]; });
+      labels.forEach((label, i) => {
+        engine.doubles[engine.room / 8 + i] = probabilities[label];
+      });
     }
     const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
     const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 2 + labels.length);
     const lines = decoder.decode(engine.reply(numbers[3 * n])).split('\n');
     this.#here = lines[n] || null;
-    this.#shown = lines[n + 2] ? {
-      decision: lines[n + 1] || null, headline: lines[n + 2],
-      probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 2 + i]])), none: numbers[3 * n + 1],
-    } : NOTHING;
-    const events = Array.from({ length: n }, (_, i) => ({ label: lines[i], here: numbers[3 * i] === 1, since: numbers[3 * i + 1], probability: numbers[3 * i + 2] }));
+    this.#shown = lines[n + 2]
+      ? {
+          decision: lines[n + 1] || null,
+          headline: lines[n + 2],
+          probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 2 + i]])),
+          none: numbers[3 * n + 1],
+        }
+      : NOTHING;
+    const events = Array.from({ length: n }, (_, i) => ({
+      label: lines[i],
+      here: numbers[3 * i] === 1,
+      since: numbers[3 * i + 1],
+      probability: numbers[3 * i + 2],
+    }));
     for (const event of events) this.#onEvent?.(event);
     return events;
   }
 
   /** The label of the class that was here by the last prediction, or null. @returns {string | null} */
-  get here() { return this.#here; }
+  get here() {
+    return this.#here;
+  }
 
   /**
    * What to show of a live view, whose single answers flicker. It names the class that is here. While none is, it goes by
@@ -97,7 +110,9 @@ export class Watch {
    *
    * @returns {Shown}
    */
-  get shown() { return { ...this.#shown }; }
+  get shown() {
+    return { ...this.#shown };
+  }
 
   /** Frees what the watch holds; disposing of the classifier does, too. Calls afterwards throw. */
   dispose() {

@@ -41,7 +41,7 @@ export function storedClassifier(engine, extractor) {
   /** @type {Copied<Input>} */
   const copied = async (ask) => {
     const { classifier, prior } = await engine.batchInput();
-    const copy = await openClassifier(classifier, { ...extractor && { extractor }, ...prior && { prior } });
+    const copy = await openClassifier(classifier, { ...(extractor && { extractor }), ...(prior && { prior }) });
     try {
       return await ask(copy);
     } finally {
@@ -50,12 +50,17 @@ export function storedClassifier(engine, extractor) {
   };
   const methods = methodsOf(engine, copied);
   let disposed = false;
-  const made = new Remote(async (name, args, options) => {
-    if (disposed) throw new MetaqdaError('disposed', 'This classifier was disposed of: its storage has another one after it is opened anew.');
-    if (name in methods) return methods[name](...args, options);
-    if (name === 'dispose') disposed = true;
-    else await engine.byLabel(name, ...args);
-  }, membersOf(Classifier), extractor, KEPT);
+  const made = new Remote(
+    async (name, args, options) => {
+      if (disposed) throw new MetaqdaError('disposed', 'This classifier was disposed of: its storage has another one after it is opened anew.');
+      if (name in methods) return methods[name](...args, options);
+      if (name === 'dispose') disposed = true;
+      else await engine.byLabel(name, ...args);
+    },
+    membersOf(Classifier),
+    extractor,
+    KEPT,
+  );
   copies.set(made, copied);
   return /** @type {any} */ (made);
 }
@@ -77,7 +82,10 @@ function methodsOf(engine, copied) {
    * @param {(copy: Classifier<any>) => Promise<T[]>} ask @param {(one: T, known: (id: string) => string) => T} named
    */
   const ofExamples = async (ask, named) => {
-    const [all, [found, ids]] = await Promise.all([classes(), copied(async (copy) => /** @type {[T[], string[][]]} */ ([await ask(copy), copy.labels.map((label) => copy.examples(label))]))]);
+    const [all, [found, ids]] = await Promise.all([
+      classes(),
+      copied(async (copy) => /** @type {[T[], string[][]]} */ ([await ask(copy), copy.labels.map((label) => copy.examples(label))])),
+    ]);
     const stored = new Map(ids.flatMap((some, i) => some.map((id, k) => [id, all[i].examples[k].id])));
     return found.map((one) => named(one, (id) => stored.get(id) ?? ''));
   };
@@ -85,10 +93,16 @@ function methodsOf(engine, copied) {
     const answer = await engine.predict(x);
     if (!answer) throw empty();
     const { classes: all, none, decision } = answer;
-    return prediction(all.map(({ name }) => name), [none, ...all.map(({ probability }) => probability), all.findIndex(({ id }) => id === decision.class), Number(decision.doubtful)], 0, decision.headline);
+    return prediction(
+      all.map(({ name }) => name),
+      [none, ...all.map(({ probability }) => probability), all.findIndex(({ id }) => id === decision.class), Number(decision.doubtful)],
+      0,
+      decision.headline,
+    );
   };
   return {
-    addExamples, predict,
+    addExamples,
+    predict,
     addExample: async (x, label, options) => (await addExamples([x], [label], options))[0],
     async explain(cells, options) {
       known(options, EXPLAIN);
@@ -98,7 +112,8 @@ function methodsOf(engine, copied) {
       const [of, to] = await Promise.all([label, against].map(async (one) => (one === null ? null : engine.label(one))));
       const all = await classes();
       const nameOf = (/** @type {{class: string} | null} */ one) => all.find(({ id }) => id === one?.class)?.name ?? null;
-      for (const one of [of, to]) if (one?.class === '') throw new MetaqdaError('argument', `There is no class '${one.name}': choose among ${all.map(({ name }) => name).join(', ')}.`);
+      for (const one of [of, to])
+        if (one?.class === '') throw new MetaqdaError('argument', `There is no class '${one.name}': choose among ${all.map(({ name }) => name).join(', ')}.`);
       const { score, rest, cells: parts } = await engine.explain(values, dimension, of?.class ?? '', to?.class ?? '');
       return { label: nameOf(of), against: nameOf(to), score, rest, views: byView(parts, cells.views) };
     },
@@ -126,22 +141,43 @@ function methodsOf(engine, copied) {
       return judged(engine, all, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
         if (!probabilities) throw empty();
         const each = ids.length + 1;
-        return headlines.map((headline, i) => prediction(ids.map((id) => names.get(id) ?? ''), [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]], 0, headline));
+        return headlines.map((headline, i) =>
+          prediction(
+            ids.map((id) => names.get(id) ?? ''),
+            [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]],
+            0,
+            headline,
+          ),
+        );
       });
     },
     predictSet: (x, options) => copied((copy) => copy.predictSet(x, options)),
-    suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
-    leaveOneOut: (options) => ofExamples((copy) => copy.leaveOneOut(options), (one, stored) => ({ ...one, id: stored(one.id) })),
-    influence: (options) => ofExamples((copy) => copy.influence(options), (one, stored) => ({ ...one, ids: one.ids.map(stored) })),
+    suggest: (all, { count = all.length, ...options }) =>
+      typeof Worker === 'undefined'
+        ? copied((copy) => copy.suggest(all, { count, ...options }))
+        : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places),
+    leaveOneOut: (options) =>
+      ofExamples(
+        (copy) => copy.leaveOneOut(options),
+        (one, stored) => ({ ...one, id: stored(one.id) }),
+      ),
+    influence: (options) =>
+      ofExamples(
+        (copy) => copy.influence(options),
+        (one, stored) => ({ ...one, ids: one.ids.map(stored) }),
+      ),
     needs: (options) => copied((copy) => copy.needs(options)),
     merge: (other) => copied((copy) => copies.get(other)?.((too) => copy.merge(too)) ?? copy.merge(other)),
     undo: async () => (await engine.undo()).name !== '',
     redo: async () => (await engine.redo()).name !== '',
-    addClass: async (label) => void await engine.addClass(label),
+    addClass: async (label) => void (await engine.addClass(label)),
     labels: async () => (await classes()).map(({ name }) => name),
     async counts() {
       const all = await classes();
-      return record(all.map(({ name }) => name), (i) => all[i].examples.length);
+      return record(
+        all.map(({ name }) => name),
+        (i) => all[i].examples.length,
+      );
     },
     /** What undo and redo would be about, in plain words, empty for nothing. */
     steps: async () => (({ undo, redo }) => ({ undo, redo }))(await engine.state()),

@@ -8,10 +8,11 @@ const [APP1, SCAN, TAG] = [0xffe1, 0xffda, 0x0112];
 /** The orientation that a JPEG file names, 1 to 8; 1 is upright. @param {Uint8Array} file */
 export function orientationOf(file) {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  for (let at = 2; at + 4 <= view.byteLength;) {
+  for (let at = 2; at + 4 <= view.byteLength; ) {
     const [marker, length] = [view.getUint16(at), view.getUint16(at + 2)];
     if (marker === SCAN || length < 2) return 1;
-    if (marker === APP1 && length > 16 && at + 2 + length <= view.byteLength && view.getUint32(at + 4) === 0x45786966) return inExif(new DataView(file.buffer, file.byteOffset + at + 10, length - 8));
+    if (marker === APP1 && length > 16 && at + 2 + length <= view.byteLength && view.getUint32(at + 4) === 0x45786966)
+      return inExif(new DataView(file.buffer, file.byteOffset + at + 10, length - 8));
     at += 2 + length;
   }
   return 1;

@@ -18,14 +18,19 @@ const MOST = { maxResolutionInMP: 250, maxMemoryUsageInMB: 2048 };
 /** What `openClassifier` takes as its extractor. It reads JPEG and PNG files, by path or content. */
 export async function loadExtractor() {
   const record = JSON.parse(await readFile(network('extractor.json'), 'utf8'));
-  const [wasm, ...contents] = await Promise.all([programOf(record.runtimes), ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(network(name))).buffer));
+  const [wasm, ...contents] = await Promise.all(
+    [programOf(record.runtimes), ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(network(name))).buffer),
+  );
   const files = /** @type {import('../../extractor/session.js').ExtractorFiles} */ (filesOf(record, contents, wasm));
   const { createRuntime } = await import(network('runtime.js').href);
   const { run } = /** @type {import('../../extractor/session.js').Runtime} */ (await createRuntime(files));
   const { id, sha256, dimension, inputSize, views } = record;
   return {
-    id, sha256, dimension,
-    embed: async (/** @type {string | URL | Uint8Array} */ file) => meanOf(await inTurn(preprocess(decoded(file instanceof Uint8Array ? file : await readFile(file), file), inputSize, views), run)),
+    id,
+    sha256,
+    dimension,
+    embed: async (/** @type {string | URL | Uint8Array} */ file) =>
+      meanOf(await inTurn(preprocess(decoded(file instanceof Uint8Array ? file : await readFile(file), file), inputSize, views), run)),
   };
 }
 
@@ -35,6 +40,9 @@ function decoded(content, file) {
     if (content.length > 8 && new DataView(content.buffer, content.byteOffset).getUint32(0) === PNG_MARK) return PNG.sync.read(Buffer.from(content));
     return upright(jpeg.decode(content, { useTArray: true, ...MOST }), orientationOf(content));
   } catch (error) {
-    throw new Error(`${file instanceof Uint8Array ? 'This' : file} is no JPEG or PNG picture that can be read (${/** @type {Error} */ (error).message}): choose another file, or save it anew as one.`, { cause: error });
+    throw new Error(
+      `${file instanceof Uint8Array ? 'This' : file} is no JPEG or PNG picture that can be read (${/** @type {Error} */ (error).message}): choose another file, or save it anew as one.`,
+      { cause: error },
+    );
   }
 }

@@ -29,12 +29,18 @@ const PATIENCE = 30_000;
  */
 export async function startExtractor(shared, read, program) {
   const simd = simdSupported();
-  if (!simd && !shared.plain) throw new ExtractorError('no-simd', 'This file needs a browser with SIMD in WebAssembly: open it in a current Chrome, Edge, Firefox or Safari.');
-  const [wasm, ...contents] = await Promise.all([simd ? 'runtime-simd' : 'runtime-plain', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer));
-  return load({
-    record: shared,
-    files: async () => filesOf(shared, contents, wasm), // copies: the window may need them later
-    worker: () => new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), { name: 'extractor' }),
-    window: room.start,
-  }, { patience: PATIENCE + contents.reduce((sum, { byteLength }) => sum + byteLength, 0) / 1000 });
+  if (!simd && !shared.plain)
+    throw new ExtractorError('no-simd', 'This file needs a browser with SIMD in WebAssembly: open it in a current Chrome, Edge, Firefox or Safari.');
+  const [wasm, ...contents] = await Promise.all(
+    [simd ? 'runtime-simd' : 'runtime-plain', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer),
+  );
+  return load(
+    {
+      record: shared,
+      files: async () => filesOf(shared, contents, wasm), // copies: the window may need them later
+      worker: () => new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), { name: 'extractor' }),
+      window: room.start,
+    },
+    { patience: PATIENCE + contents.reduce((sum, { byteLength }) => sum + byteLength, 0) / 1000 },
+  );
 }

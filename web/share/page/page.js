@@ -39,7 +39,11 @@ function emptyPage() {
   return (/** @type {string} */ title, /** @type {Record<string, string>} */ filled) => {
     const text = `<!doctype html>\n${copy.outerHTML}\n`;
     const named = /<title>[^<]*<\/title>/.exec(text)?.[0] ?? '';
-    return assemble(text.replace(named, () => '<title>metaqda</title>'), title, filled);
+    return assemble(
+      text.replace(named, () => '<title>metaqda</title>'),
+      title,
+      filled,
+    );
   };
 }
 
@@ -53,9 +57,12 @@ async function start(blocks, write, program) {
   const notWhole = () => new Error('This file is not whole: take another copy of it.');
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw notWhole();
-    return unpacked(blocks[name]).catch(() => { throw new Error('This file was damaged on its way: take another copy of it.'); });
+    return unpacked(blocks[name]).catch(() => {
+      throw new Error('This file was damaged on its way: take another copy of it.');
+    });
   };
-  if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
+  if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')
+    throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
   const about = /** @type {About} */ (JSON.parse(new TextDecoder().decode(await read('about'))));
   say('Unpacking …');
   const extractor = startExtractor(about.extractor, read, program);
@@ -65,8 +72,16 @@ async function start(blocks, write, program) {
   const session = await read('classifier');
   const classifier = await openClassifier(session, {
     prior: blocks.prior ? await read('prior') : undefined,
-    extractor: { id, sha256, embed: () => { throw new Error('examples come as vectors'); } },
-  }).catch((error) => { throw error.code === 'prior' ? notWhole() : error; }); // a learned prior is a block
+    extractor: {
+      id,
+      sha256,
+      embed: () => {
+        throw new Error('examples come as vectors');
+      },
+    },
+  }).catch((error) => {
+    throw error.code === 'prior' ? notWhole() : error;
+  }); // a learned prior is a block
   /** @type {[string, string[]][]} */
   const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
   document.body.dataset.place = (await extractor).place;
@@ -75,10 +90,15 @@ async function start(blocks, write, program) {
   const known = () => showKnown(classifier, kind, new Map(pictures));
   known();
   describe(about, kind.one, write(about.name, blocks).length);
-  const onTaught = buildKeeping({ classifier, known, anew: async () => {
-    const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
-    return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
-  }, name: about.name });
+  const onTaught = buildKeeping({
+    classifier,
+    known,
+    anew: async () => {
+      const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
+      return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
+    },
+    name: about.name,
+  });
   buildRecogniser({ classifier, kind, about, actions: actionsIn(session), onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
@@ -93,13 +113,14 @@ function describe({ name, made, version, classes, learn, extractor }, one, bytes
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
-  byId('what', HTMLElement).textContent = `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a ${one}.`
-    + (learn ? ' Where it is wrong, tell it what it is.' : '');
+  byId('what', HTMLElement).textContent =
+    `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a ${one}.` + (learn ? ' Where it is wrong, tell it what it is.' : '');
   const time = new Date(made);
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
   byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;
-  byId('facts', HTMLElement).textContent = `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor “${extractor.id}”, `
-    + 'background knowledge and what was taught. It makes no network requests: its security policy forbids them.';
+  byId('facts', HTMLElement).textContent =
+    `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor “${extractor.id}”, ` +
+    'background knowledge and what was taught. It makes no network requests: its security policy forbids them.';
 }
 
 /** @param {string} notices */
@@ -119,14 +140,28 @@ function buildNotices(notices) {
  */
 function showKnown(classifier, { one, play }, pictures) {
   const { counts } = classifier;
-  byId('known', HTMLElement).replaceChildren(...classifier.labels.map((label) => el('li', { class: 'known' },
-    el('span', { class: 'ellipsis' }, label), el('span', { class: 'muted small' }, counted(counts[label], one)),
-    el('span', { class: 'known-pictures' }, ...(pictures.get(label) ?? []).map((text, i) => {
-      const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-      const url = URL.createObjectURL(new Blob([bytes]));
-      const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
-      return play ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes).catch((error) => say(sentence(error))) }, image) : image;
-    })))));
+  byId('known', HTMLElement).replaceChildren(
+    ...classifier.labels.map((label) =>
+      el(
+        'li',
+        { class: 'known' },
+        el('span', { class: 'ellipsis' }, label),
+        el('span', { class: 'muted small' }, counted(counts[label], one)),
+        el(
+          'span',
+          { class: 'known-pictures' },
+          ...(pictures.get(label) ?? []).map((text, i) => {
+            const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+            const url = URL.createObjectURL(new Blob([bytes]));
+            const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
+            return play
+              ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes).catch((error) => say(sentence(error))) }, image)
+              : image;
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 /**
@@ -140,17 +175,21 @@ function buildKeeping({ classifier, known, anew, name }) {
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
       const now = taught; // examples added meanwhile may not be in the file
-      make().then(async ([bytes, file]) => {
-        await save(bytes, file);
-        saved = now;
-        complain(error, '');
-        say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
-      }).catch((failed) => complain(error, sentence(failed)));
+      make()
+        .then(async ([bytes, file]) => {
+          await save(bytes, file);
+          saved = now;
+          complain(error, '');
+          say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
+        })
+        .catch((failed) => complain(error, sentence(failed)));
     });
   };
   button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);
   button('keep-session', async () => [classifier.save(), 'classifier.safetensors']);
-  window.addEventListener('beforeunload', (event) => { if (saved !== taught) event.preventDefault(); });
+  window.addEventListener('beforeunload', (event) => {
+    if (saved !== taught) event.preventDefault();
+  });
   return () => {
     known();
     part.hidden = false;

@@ -32,7 +32,9 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   const predict = (embedding) => given(classifier.predictSync(embedding));
   /** A prediction as the page has it. @param {import('../../library/index.js').Prediction} prediction */
   const given = ({ probabilities, none, decision, doubtful, headline }) => ({
-    classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline },
+    classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })),
+    none,
+    decision: { class: decision ?? '', doubtful, headline },
   });
   /** Shows the answer. @param {import('../../library/index.js').Shown} [shown] in its place */
   const answer = (shown) => {
@@ -44,7 +46,13 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
     const { counts, labels } = classifier;
     const probabilities = shown?.probabilities ?? own.probabilities;
     const { decision, headline, none } = shown?.probabilities ? shown : own;
-    showMeters(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline }));
+    showMeters(
+      compose(
+        labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })),
+        none,
+        { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline },
+      ),
+    );
     return given(own);
   };
   /** Follows the live view. @type {ReturnType<typeof classifier.watch>|null} */
@@ -98,20 +106,29 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
     return label;
   };
   const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : classifier.label(target.name));
-  knowClassesBy(async (name) => { // ids are labels here
+  knowClassesBy(async (name) => {
+    // ids are labels here
     const label = classifier.label(name);
     return classifier.labels.includes(label) ? label : '';
   });
 
   const recogniser = new Recogniser({
-    kinds: kindsOf([kind]), seen: then, teachable: about.learn, refusal: (error) => refusal(error, kind),
+    kinds: kindsOf([kind]),
+    seen: then,
+    teachable: about.learn,
+    refusal: (error) => refusal(error, kind),
     engine: {
       show,
       frame,
       predict: async (embedding) => predict(embedding),
-      async explain(values, dimension, label, against) { // ids are labels here
+      async explain(values, dimension, label, against) {
+        // ids are labels here
         const views = [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: values.length / dimension }]; // whatever they were
-        const { score, rest, views: [{ values: cells }] } = classifier.explain({ values, views, embedding: values.subarray(0, dimension), width: 1, height: 1 }, { label, against: against || null });
+        const {
+          score,
+          rest,
+          views: [{ values: cells }],
+        } = classifier.explain({ values, views, embedding: values.subarray(0, dimension), width: 1, height: 1 }, { label, against: against || null });
         return { score, rest, cells: [...cells] };
       },
     },
@@ -127,7 +144,10 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
       move: async (id, target) => {
         const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only the shown example can be moved
         add(id, to, vector);
-        did(`Moved from “${from}” to “${to}”.`, `move a ${kind.one} to ${to}`, () => { remove(id); add(id, from, vector); });
+        did(`Moved from “${from}” to “${to}”.`, `move a ${kind.one} to ${to}`, () => {
+          remove(id);
+          add(id, from, vector);
+        });
       },
       forget: async (id) => {
         const [label, vector] = [remove(id), /** @type {Float32Array} */ (asked)];

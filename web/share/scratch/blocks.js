@@ -46,7 +46,9 @@ export class Blocks {
     /** @type {() => Promise<Classifier>} */
     this.classifier = () => {
       const loading = load();
-      loading.catch(() => { this.classifier = first; }); // the next block tries again
+      loading.catch(() => {
+        this.classifier = first;
+      }); // the next block tries again
       this.classifier = () => loading;
       return loading;
     };
@@ -54,11 +56,16 @@ export class Blocks {
   }
 
   getInfo() {
-    const { BlockType: { COMMAND, REPORTER, HAT }, ArgumentType: { STRING } } = this.scratch;
+    const {
+      BlockType: { COMMAND, REPORTER, HAT },
+      ArgumentType: { STRING },
+    } = this.scratch;
     const { name, see } = this.sense;
     const label = { type: STRING, menu: 'labels', defaultValue: this.known[0] };
     return {
-      id: `metaqda${this.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: this.name, color1: '#0f6e5b',
+      id: `metaqda${this.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`,
+      name: this.name,
+      color1: '#0f6e5b',
       blocks: [
         { opcode: 'camera', blockType: COMMAND, text: `turn ${name} [STATE]`, arguments: { STATE: { type: STRING, menu: 'states', defaultValue: 'on' } } },
         { opcode: 'see', blockType: REPORTER, text: `what do you ${see}` },
@@ -71,7 +78,9 @@ export class Blocks {
     };
   }
 
-  labels() { return [...this.known, NONE]; }
+  labels() {
+    return [...this.known, NONE];
+  }
 
   /** Turns it on, and waits for the first look. @param {{STATE: unknown}} args */
   async camera({ STATE }) {
@@ -93,15 +102,23 @@ export class Blocks {
     }
   }
 
-  see() { return this.#last ? this.#last.decision ?? NONE : this.#looking ? NONE : ''; }
+  see() {
+    return this.#last ? (this.#last.decision ?? NONE) : this.#looking ? NONE : '';
+  }
 
-  sure() { return this.#last ? this.#percent(this.see()) : 0; }
+  sure() {
+    return this.#last ? this.#percent(this.see()) : 0;
+  }
 
   /** @param {{LABEL: unknown}} args */
-  probability({ LABEL }) { return this.#percent(String(LABEL)); }
+  probability({ LABEL }) {
+    return this.#percent(String(LABEL));
+  }
 
   /** @param {{LABEL: unknown}} args */
-  when({ LABEL }) { return this.#looking && this.#watch?.here === String(LABEL); }
+  when({ LABEL }) {
+    return this.#looking && this.#watch?.here === String(LABEL);
+  }
 
   /** Adds what is seen or heard now to a class, which may be a new one. @param {{LABEL: unknown}} args */
   async teach({ LABEL }) {
@@ -115,7 +132,7 @@ export class Blocks {
   /** @param {string} label */
   #percent(label) {
     if (!this.#last) return 0;
-    return 100 * (label === NONE ? this.#last.none : this.#last.probabilities[label] ?? 0);
+    return 100 * (label === NONE ? this.#last.none : (this.#last.probabilities[label] ?? 0));
   }
 
   async #look() {
@@ -130,7 +147,9 @@ export class Blocks {
   /** Looks until the camera is turned off. */
   async #goOn() {
     while (this.#looking) {
-      await new Promise((resolve) => { setTimeout(resolve, INTERVAL); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, INTERVAL);
+      });
       if (this.#looking) await this.#look().catch((error) => console.warn(error));
     }
   }

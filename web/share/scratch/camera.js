@@ -10,14 +10,19 @@ const AGAIN = 50;
 export function sense({ vm }) {
   const { video } = vm.runtime.ioDevices;
   return {
-    name: 'camera', see: 'see',
-    on: async () => { await video.enableVideo(); },
+    name: 'camera',
+    see: 'see',
+    on: async () => {
+      await video.enableVideo();
+    },
     off: () => video.disableVideo(),
     now: async () => {
       for (;;) {
         const frame = video.videoReady ? video.getFrame({ format: 'image-data', mirror: false }) : null;
         if (frame) return frame;
-        await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, AGAIN);
+        });
       }
     },
   };

@@ -20,11 +20,17 @@ export function begin({ Scratch, blocks, about, source }) {
     serve(room.start);
     return;
   }
-  if (!Scratch.extensions.unsandboxed) throw new Error('This extension needs the camera or the microphone: load it again with “Run extension without sandbox” ticked.');
+  if (!Scratch.extensions.unsandboxed)
+    throw new Error('This extension needs the camera or the microphone: load it again with “Run extension without sandbox” ticked.');
   const read = (/** @type {string} */ name) => unpacked(blocks[name]);
-  Scratch.extensions.register(new Blocks(Scratch, /** @type {any} */ (room).sense(Scratch), about.name, about.classes, async () => {
-    const [extractor] = await Promise.all([startExtractor(about.extractor, read, source), read('engine').then((wasm) => init({ wasm }))]);
-    const { id, sha256 } = about.extractor;
-    return openClassifier(await read('classifier'), { prior: await read('prior'), extractor: { id, sha256, embed: (/** @type {any} */ input) => extractor.embed(input) } });
-  }));
+  Scratch.extensions.register(
+    new Blocks(Scratch, /** @type {any} */ (room).sense(Scratch), about.name, about.classes, async () => {
+      const [extractor] = await Promise.all([startExtractor(about.extractor, read, source), read('engine').then((wasm) => init({ wasm }))]);
+      const { id, sha256 } = about.extractor;
+      return openClassifier(await read('classifier'), {
+        prior: await read('prior'),
+        extractor: { id, sha256, embed: (/** @type {any} */ input) => extractor.embed(input) },
+      });
+    }),
+  );
 }

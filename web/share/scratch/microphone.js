@@ -8,8 +8,11 @@ export function sense() {
   /** @type {import('../../library/microphone.js').Listening|null} */
   let microphone = null;
   return {
-    name: 'microphone', see: 'hear',
-    on: async () => { microphone = await openMicrophone(); },
+    name: 'microphone',
+    see: 'hear',
+    on: async () => {
+      microphone = await openMicrophone();
+    },
     off: () => {
       microphone?.close();
       microphone = null;

@@ -9,7 +9,7 @@ const [classes = 1000, each = 5, length = 1280] = process.argv.slice(2).map(Numb
 let state = 1;
 /** A number of a fixed sequence, from -.5 to .5. */
 const number = () => {
-  state = Math.imul(state, 1103515245) + 12345 & 0x7fffffff;
+  state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
   return state / 0x7fffffff - 0.5;
 };
 const centres = Array.from({ length: classes }, () => Float32Array.from({ length }, number));
@@ -41,8 +41,14 @@ async function timed(name, call) {
   await call();
   running = false;
   look();
-  const shown = (/** @type {number[]} */ [clock, processor], /** @type {number} */ width) => `${clock.toFixed(0).padStart(width)} ms (${processor.toFixed(0).padStart(width)})`;
-  console.log(`${name.padEnd(20)} ${shown(last.map((now, i) => now - began[i]), 6)}, longest block ${shown(longest, 4)}`);
+  const shown = (/** @type {number[]} */ [clock, processor], /** @type {number} */ width) =>
+    `${clock.toFixed(0).padStart(width)} ms (${processor.toFixed(0).padStart(width)})`;
+  console.log(
+    `${name.padEnd(20)} ${shown(
+      last.map((now, i) => now - began[i]),
+      6,
+    )}, longest block ${shown(longest, 4)}`,
+  );
 }
 
 const labels = centres.flatMap((_, j) => Array(each).fill(`class ${j}`));

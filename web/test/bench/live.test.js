@@ -22,7 +22,9 @@ test('live recognition of sounds', async () => {
     await page.getByRole('button', { name: /^(Sounds|Spoken words)$/ }).click();
     for (const kind of ['pedu', 'baki', 'satu']) {
       await addClass(page, kind);
-      await page.getByLabel(new RegExp(`^Add (sounds|spoken words) to ${kind}$`)).setInputFiles([0, 1].map((i) => ({ name: `${kind}-${i}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(wordOf(kind, i)) })));
+      await page
+        .getByLabel(new RegExp(`^Add (sounds|spoken words) to ${kind}$`))
+        .setInputFiles([0, 1].map((i) => ({ name: `${kind}-${i}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(wordOf(kind, i)) })));
       await card(page, kind).locator('.thumb').nth(1).waitFor();
     }
     const browser = await /** @type {import('playwright-core').Browser} */ (context.browser()).newBrowserCDPSession();
@@ -50,9 +52,13 @@ test('live recognition of sounds', async () => {
       const [before, looked, begun] = [await used(), await page.evaluate('looks'), performance.now()];
       await page.waitForTimeout(1000 * SECONDS);
       const [after, seconds] = [await used(), (performance.now() - begun) / 1000];
-      const share = (/** @type {number} */ spent) => `${(100 * spent / seconds).toFixed(1)} %`;
+      const share = (/** @type {number} */ spent) => `${((100 * spent) / seconds).toFixed(1)} %`;
       const spent = Object.entries(after).map(([type, sum]) => /** @type {const} */ ([type, sum - (before[type] ?? 0)]));
-      rows[what] = { ...Object.fromEntries(spent.map(([type, sum]) => [type, share(sum)])), all: share(spent.reduce((sum, [, one]) => sum + one, 0)), looks: `${((await page.evaluate('looks') - looked) / seconds).toFixed(1)} a second` };
+      rows[what] = {
+        ...Object.fromEntries(spent.map(([type, sum]) => [type, share(sum)])),
+        all: share(spent.reduce((sum, [, one]) => sum + one, 0)),
+        looks: `${(((await page.evaluate('looks')) - looked) / seconds).toFixed(1)} a second`,
+      };
     }
     console.log('Of one core, by kind of process:');
     console.table(rows);

@@ -100,7 +100,7 @@ function repeat(operation) {
   const first = once();
   if (first > BOUNDS.slow) return [first];
   /** @type {number[]} */ const times = [];
-  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end);) times.push(once());
+  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end); ) times.push(once());
   return times;
 }
 
@@ -108,7 +108,7 @@ function repeat(operation) {
 async function repeatAsync(operation) {
   /** @type {number[]} */ const times = [];
   await operation();
-  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end);) {
+  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end); ) {
     const began = performance.now();
     await operation();
     times.push(performance.now() - began);

@@ -32,7 +32,7 @@ async function classesOf(set) {
   for (const entry of all) {
     if (!entry.isFile()) continue;
     const name = path.relative(path.join(folder, set), entry.parentPath).split(path.sep)[0];
-    classes.set(name, [...classes.get(name) ?? [], path.join(entry.parentPath, entry.name)]);
+    classes.set(name, [...(classes.get(name) ?? []), path.join(entry.parentPath, entry.name)]);
   }
   return [...classes.values()].map((files) => files.sort());
 }
@@ -42,7 +42,7 @@ function random(seed) {
   let state = seed;
   return (/** @type {number} */ n) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * n);
+    return Math.floor((state / 2 ** 32) * n);
   };
 }
 
@@ -57,7 +57,8 @@ const plain = (picture) => picture.autoOrient().toColourspace('srgb').flatten({ 
 
 const extractor = await loadExtractor();
 const cellsOf = /** @type {NonNullable<typeof extractor.cells>} */ (extractor.cells);
-const look = async (/** @type {import('../../../scripts/embed/extractor.mjs').Pixels} */ pixels) => /** @type {import('../../extractor/session.js').Cells} */ (await cellsOf(pixels));
+const look = async (/** @type {import('../../../scripts/embed/extractor.mjs').Pixels} */ pixels) =>
+  /** @type {import('../../extractor/session.js').Cells} */ (await cellsOf(pixels));
 const grounds = (await Promise.all(GROUNDS.map(classesOf))).flat(2);
 /** Counts by size and by what points. @type {Record<string, Record<string, number>>} */
 const hits = {};
@@ -65,7 +66,11 @@ let [asked, right, explained] = [0, 0, 0];
 
 for (let task = 0; asked < Number(wanted); task++) {
   const pick = random(task + 1);
-  const classes = drawn((await classesOf(THINGS[task % THINGS.length])).filter(({ length }) => length > SHOT), WAY, pick);
+  const classes = drawn(
+    (await classesOf(THINGS[task % THINGS.length])).filter(({ length }) => length > SHOT),
+    WAY,
+    pick,
+  );
   const c = await createClassifier({ prior: await readFile(prior) });
   /** @type {string[]} */
   const queries = [];
@@ -74,56 +79,73 @@ for (let task = 0; asked < Number(wanted); task++) {
     for (const file of shown) await c.addExample(await extractor.embed(await decodePicture(file)), String(label));
     queries.push(query);
   }
-  for (const [label, query] of queries.entries()) for (const share of [2, 3]) {
-    const ground = plain(sharp(grounds[pick(grounds.length)]));
-    const { data: below, info: { width, height } } = await ground.png().toBuffer({ resolveWithObject: true });
-    const [w, h] = [Math.floor(width / share), Math.floor(height / share)];
-    const [left, top] = [pick(width - w), pick(height - h)];
-    const thing = await plain(sharp(query)).resize(w, h, { fit: 'fill' }).png().toBuffer();
-    const pixels = await decodePicture(await sharp(below).composite([{ input: thing, left, top }]).png().toBuffer());
-    const cells = await look(pixels);
-    const { label: taken } = c.predictSync(cells.embedding);
-    const begun = performance.now();
-    const { views, score } = c.explain(cells, { label: taken });
-    explained += performance.now() - begun;
-    const values = (/** @type {import('../../library/index.js').Explanation['views']} */ all) => all.flatMap((view) => [...view.values]);
-    const other = Object.entries(c.predictSync(cells.embedding).probabilities).filter(([name]) => name !== taken).sort((a, b) => /** @type {number} */ (b[1]) - /** @type {number} */ (a[1]))[0][0];
-    // How much less speaks for the class with a 36th of the picture covered.
-    const covered = [];
-    for (let i = 0; i < 36; i++) {
-      const data = Uint8Array.from(pixels.data);
-      for (let y = Math.floor(Math.floor(i / 6) * height / 6); y < Math.floor((Math.floor(i / 6) + 1) * height / 6); y++) {
-        for (let x = Math.floor(i % 6 * width / 6); x < Math.floor((i % 6 + 1) * width / 6); x++) data.fill(127, 4 * (y * width + x), 4 * (y * width + x) + 3);
+  for (const [label, query] of queries.entries())
+    for (const share of [2, 3]) {
+      const ground = plain(sharp(grounds[pick(grounds.length)]));
+      const {
+        data: below,
+        info: { width, height },
+      } = await ground.png().toBuffer({ resolveWithObject: true });
+      const [w, h] = [Math.floor(width / share), Math.floor(height / share)];
+      const [left, top] = [pick(width - w), pick(height - h)];
+      const thing = await plain(sharp(query)).resize(w, h, { fit: 'fill' }).png().toBuffer();
+      const pixels = await decodePicture(
+        await sharp(below)
+          .composite([{ input: thing, left, top }])
+          .png()
+          .toBuffer(),
+      );
+      const cells = await look(pixels);
+      const { label: taken } = c.predictSync(cells.embedding);
+      const begun = performance.now();
+      const { views, score } = c.explain(cells, { label: taken });
+      explained += performance.now() - begun;
+      const values = (/** @type {import('../../library/index.js').Explanation['views']} */ all) => all.flatMap((view) => [...view.values]);
+      const other = Object.entries(c.predictSync(cells.embedding).probabilities)
+        .filter(([name]) => name !== taken)
+        .sort((a, b) => /** @type {number} */ (b[1]) - /** @type {number} */ (a[1]))[0][0];
+      // How much less speaks for the class with a 36th of the picture covered.
+      const covered = [];
+      for (let i = 0; i < 36; i++) {
+        const data = Uint8Array.from(pixels.data);
+        for (let y = Math.floor((Math.floor(i / 6) * height) / 6); y < Math.floor(((Math.floor(i / 6) + 1) * height) / 6); y++) {
+          for (let x = Math.floor(((i % 6) * width) / 6); x < Math.floor((((i % 6) + 1) * width) / 6); x++)
+            data.fill(127, 4 * (y * width + x), 4 * (y * width + x) + 3);
+        }
+        covered.push(score - c.explain(await look({ ...pixels, data }), { label: taken }).score);
       }
-      covered.push(score - c.explain(await look({ ...pixels, data }), { label: taken }).score);
+      const whole = [{ x: 0, y: 0, width: 1, height: 1, rows: 6, columns: 6 }];
+      /** @type {Record<string, number[]>} */
+      const points = {
+        'map, against none of them': highest(mapOf(values(views), cells.views)),
+        'map, against the next class': highest(mapOf(values(c.explain(cells, { label: taken, against: other }).views), cells.views)),
+        'covering, 36 runs': highest(mapOf(covered, whole)),
+        'the middle': [0.5, 0.5],
+      };
+      const counts = (hits[`1/${share * share} of the area`] ??= {});
+      for (const [name, [x, y]] of Object.entries(points)) {
+        counts[name] = (counts[name] ?? 0) + Number(x * width >= left && x * width < left + w && y * height >= top && y * height < top + h);
+      }
+      counts.of = (counts.of ?? 0) + 1;
+      right += Number(taken === String(label));
+      asked++;
     }
-    const whole = [{ x: 0, y: 0, width: 1, height: 1, rows: 6, columns: 6 }];
-    /** @type {Record<string, number[]>} */
-    const points = {
-      'map, against none of them': highest(mapOf(values(views), cells.views)),
-      'map, against the next class': highest(mapOf(values(c.explain(cells, { label: taken, against: other }).views), cells.views)),
-      'covering, 36 runs': highest(mapOf(covered, whole)),
-      'the middle': [0.5, 0.5],
-    };
-    const counts = hits[`1/${share * share} of the area`] ??= {};
-    for (const [name, [x, y]] of Object.entries(points)) {
-      counts[name] = (counts[name] ?? 0) + Number(x * width >= left && x * width < left + w && y * height >= top && y * height < top + h);
-    }
-    counts.of = (counts.of ?? 0) + 1;
-    right += Number(taken === String(label));
-    asked++;
-  }
   c.dispose();
 }
 
 /** Where the map is highest, in shares of width and height. @param {Float64Array} map */
 function highest(map) {
   const at = map.indexOf(Math.max(...map));
-  return [(at % FINE + 0.5) / FINE, (Math.floor(at / FINE) + 0.5) / FINE];
+  return [((at % FINE) + 0.5) / FINE, (Math.floor(at / FINE) + 0.5) / FINE];
 }
 
-console.log(`${asked} composites; the answer is right in ${(100 * right / asked).toFixed(1)} %; explain takes ${(explained / asked).toFixed(2)} ms`);
+console.log(`${asked} composites; the answer is right in ${((100 * right) / asked).toFixed(1)} %; explain takes ${(explained / asked).toFixed(2)} ms`);
 console.log('\n| the highest place lies on the thing, % | ' + Object.keys(hits).join(' | ') + ' |\n|---|' + '---|'.repeat(Object.keys(hits).length));
 for (const name of Object.keys(Object.values(hits)[0])) {
-  if (name !== 'of') console.log(`| ${name} | ${Object.values(hits).map((counts) => (100 * counts[name] / counts.of).toFixed(1)).join(' | ')} |`);
+  if (name !== 'of')
+    console.log(
+      `| ${name} | ${Object.values(hits)
+        .map((counts) => ((100 * counts[name]) / counts.of).toFixed(1))
+        .join(' | ')} |`,
+    );
 }

@@ -12,7 +12,7 @@ const ROUNDS = 9;
 let state = 1;
 /** A number of a fixed sequence, from -.5 to .5. */
 const number = () => {
-  state = Math.imul(state, 1103515245) + 12345 & 0x7fffffff;
+  state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
   return state / 0x7fffffff - 0.5;
 };
 
@@ -38,7 +38,7 @@ function rate(ask, queries) {
   const began = process.cpuUsage();
   for (let calls = 0; ; calls += queries.length) {
     const { user, system } = process.cpuUsage(began);
-    if (user + system > 200_000) return calls / (user + system) * 1e6;
+    if (user + system > 200_000) return (calls / (user + system)) * 1e6;
     queries.forEach(ask);
   }
 }
@@ -52,10 +52,15 @@ for (const classes of [5, 100, 1000]) {
   const centres = Array.from({ length: classes }, () => Float32Array.from({ length }, number));
   const examples = centres.flatMap((centre) => Array.from({ length: EACH }, () => centre.map((value) => value + 1.2 * number())));
   const classifier = await createClassifier();
-  await classifier.addExamples(examples, examples.map((_, i) => `class ${Math.floor(i / EACH)}`));
+  await classifier.addExamples(
+    examples,
+    examples.map((_, i) => `class ${Math.floor(i / EACH)}`),
+  );
   const queries = Array.from({ length: 20 }, (_, i) => centres[i % classes].map((value) => value + 1.2 * number()));
   const probabilities = new Float64Array(classes);
-  const nearest = plain(centres.map((_, j) => Float32Array.from({ length }, (__, i) => examples.slice(j * EACH, (j + 1) * EACH).reduce((sum, x) => sum + x[i] / EACH, 0))));
+  const nearest = plain(
+    centres.map((_, j) => Float32Array.from({ length }, (__, i) => examples.slice(j * EACH, (j + 1) * EACH).reduce((sum, x) => sum + x[i] / EACH, 0))),
+  );
   const ways = [
     (/** @type {Float32Array} */ x) => classifier.predictInto(probabilities, x),
     (/** @type {Float32Array} */ x) => classifier.predictSync(x),
@@ -65,6 +70,8 @@ for (const classes of [5, 100, 1000]) {
   const rates = ways.map(() => /** @type {number[]} */ ([]));
   for (let round = 0; round < ROUNDS; round++) ways.forEach((way, i) => rates[i].push(rate(way, queries)));
   const [into, sync, mean] = rates.map(median);
-  console.log(`| ${classes.toLocaleString('en')} | ${[into, sync, mean].map((n) => Math.round(n).toLocaleString('en')).join(' | ')} | ${(into / mean).toFixed(2)} times |`);
+  console.log(
+    `| ${classes.toLocaleString('en')} | ${[into, sync, mean].map((n) => Math.round(n).toLocaleString('en')).join(' | ')} | ${(into / mean).toFixed(2)} times |`,
+  );
   classifier.dispose();
 }

@@ -19,10 +19,13 @@ import { chromium } from 'playwright-core';
 
 const HERE = fileURLToPath(new URL('./', import.meta.url));
 const ROOT = join(HERE, '../../..');
-const { values: { quick, compile } } = parseArgs({ options: { quick: { type: 'boolean', default: false }, compile: { type: 'string', default: '' } } });
+const {
+  values: { quick, compile },
+} = parseArgs({ options: { quick: { type: 'boolean', default: false }, compile: { type: 'string', default: '' } } });
 const program = join(ROOT, 'build/bench/bench.wasm');
 mkdirSync(dirname(program), { recursive: true });
-const go = (/** @type {string[]} */ args, env = {}) => execFileSync('go', args, { cwd: ROOT, encoding: 'utf8', env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+const go = (/** @type {string[]} */ args, env = {}) =>
+  execFileSync('go', args, { cwd: ROOT, encoding: 'utf8', env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
 go(['build', '-trimpath', '-ldflags=-s -w', ...compile.split(' ').filter(Boolean), '-o', program, './scripts/bench/browser'], { GOOS: 'js', GOARCH: 'wasm' });
 /** @type {{ go: string, cases: import('./page.js').Case[], rows: import('./page.js').Row[], probabilities: number[][] }} */
 const native = JSON.parse(go(['run', './scripts/bench', ...(quick ? ['-quick'] : [])]));
@@ -31,7 +34,12 @@ const { cases } = native;
 /** Bundles the comparison; everything else is served as it is. */
 async function bundleKnn() {
   const { outputFiles } = await build({
-    entryPoints: [join(HERE, 'knn.js')], bundle: true, format: 'esm', write: false, external: ['./page.js'], logLevel: 'error',
+    entryPoints: [join(HERE, 'knn.js')],
+    bundle: true,
+    format: 'esm',
+    write: false,
+    external: ['./page.js'],
+    logLevel: 'error',
   });
   return outputFiles[0].contents;
 }
@@ -48,9 +56,12 @@ async function files() {
     '/web/test/bench/knn.js': [script, await bundleKnn()],
     '/bench.wasm': [wasm, readFileSync(program)],
     '/metaqda-simd.wasm': [wasm, readFileSync(join(ROOT, 'build/site/metaqda-simd.wasm'))],
-    ...Object.fromEntries(['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'].map((name) => [
-      `/tfjs/${name}`, /** @type {[string, Uint8Array]} */ ([wasm, readFileSync(join(tfjs, name))]),
-    ])),
+    ...Object.fromEntries(
+      ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'].map((name) => [
+        `/tfjs/${name}`,
+        /** @type {[string, Uint8Array]} */ ([wasm, readFileSync(join(tfjs, name))]),
+      ]),
+    ),
   };
 }
 
@@ -65,18 +76,25 @@ async function serve(content) {
     const module = join(ROOT, url);
     const found = content[url] ?? (/^\/web\/.*\.js$/.test(url) && existsSync(module) && ['text/javascript', readFileSync(module)]);
     const [type, body] = found || ['text/plain', ''];
-    response.writeHead(found ? 200 : 404, {
-      'Content-Type': type, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp',
-    }).end(body);
+    response
+      .writeHead(found ? 200 : 404, {
+        'Content-Type': type,
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Cross-Origin-Embedder-Policy': 'require-corp',
+      })
+      .end(body);
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
   return server;
 }
 
 const server = await serve(await files());
 const origin = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--max-old-space-size=4096'],
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--max-old-space-size=4096'],
 });
 
 /** Opens a fresh page with the program running. @param {boolean} simd */
@@ -92,8 +110,15 @@ async function open(simd) {
 
 /** @type {any} */
 const result = {
-  machine: `${cpus()[0]?.model}, ${cpus().length} processors`, go: native.go, browser: `Chromium ${browser.version()}`, date: new Date().toISOString().slice(0, 10),
-  rows: native.rows, largest_difference: 0, knn: [], memory: [], startup_ms: {}, // of fetch, compile and start of the program in the page
+  machine: `${cpus()[0]?.model}, ${cpus().length} processors`,
+  go: native.go,
+  browser: `Chromium ${browser.version()}`,
+  date: new Date().toISOString().slice(0, 10),
+  rows: native.rows,
+  largest_difference: 0,
+  knn: [],
+  memory: [],
+  startup_ms: {}, // of fetch, compile and start of the program in the page
 };
 for (const simd of [true, false]) {
   const where = simd ? 'browser' : 'browser-nosimd';
@@ -101,7 +126,10 @@ for (const simd of [true, false]) {
     console.error(`${where}: ${size.dimension} dimensions, ${size.classes} classes`);
     const { page, startup } = await open(simd);
     result.startup_ms[where] ??= startup;
-    const measured = await page.evaluate(async ([s, w]) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).measure(s, w), /** @type {const} */ ([size, where]));
+    const measured = await page.evaluate(
+      async ([s, w]) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).measure(s, w),
+      /** @type {const} */ ([size, where]),
+    );
     result.rows.push(...measured.rows);
     if (simd) {
       const want = native.probabilities[cases.indexOf(size)];
@@ -140,8 +168,13 @@ const kind = (/** @type {import('./page.js').Row} */ r) => `${r.name} ${r.dimens
 console.table([...new Set(result.rows.map(kind))].map((k) => line(result.rows.filter((/** @type {import('./page.js').Row} */ r) => kind(r) === k))));
 const change = (/** @type {number} */ end, /** @type {number} */ warm) => `${end < warm ? '' : '+'}${(100 * (end / warm - 1)).toFixed(1)} %`;
 for (const { dimension, warm, end } of result.memory) {
-  console.log(`memory, d = ${dimension}: after 10,000 predictions and 1,000 additions and removals heap ${change(end.heap, warm.heap)} and WebAssembly memory ${change(end.memory, warm.memory)} since as many before (${(end.heap / 1e6).toFixed(1)} MB, ${(end.memory / 1e6).toFixed(1)} MB)`);
+  console.log(
+    `memory, d = ${dimension}: after 10,000 predictions and 1,000 additions and removals heap ${change(end.heap, warm.heap)} and WebAssembly memory ${change(end.memory, warm.memory)} since as many before (${(end.heap / 1e6).toFixed(1)} MB, ${(end.memory / 1e6).toFixed(1)} MB)`,
+  );
 }
-for (const { dimension, classes, shots, backend, held } of result.knn) console.log(`knn-classifier, d = ${dimension}, ${classes * shots} examples: ${backend} backend, ${(held / 1e6).toFixed(1)} MB of tensors`);
-console.log(`probabilities in the browser and natively differ by ${result.largest_difference.toPrecision(1)} at most; the page's program starts in ${result.startup_ms.browser.toFixed(0)} ms`);
+for (const { dimension, classes, shots, backend, held } of result.knn)
+  console.log(`knn-classifier, d = ${dimension}, ${classes * shots} examples: ${backend} backend, ${(held / 1e6).toFixed(1)} MB of tensors`);
+console.log(
+  `probabilities in the browser and natively differ by ${result.largest_difference.toPrecision(1)} at most; the page's program starts in ${result.startup_ms.browser.toFixed(0)} ms`,
+);
 if (!(result.largest_difference <= 1e-9)) throw new Error('probabilities in the browser differ from the native ones by more than rounding');

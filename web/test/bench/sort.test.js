@@ -42,8 +42,11 @@ const folder = temporaryFolder('thousand');
 async function classesOf(name) {
   await promisify(execFile)('tar', ['xf', path.join(shared, `${name}.tar`), '-C', folder]);
   const place = path.join(folder, name);
-  return Promise.all((await readdir(place)).sort().map(async (one) => (
-    { name: one, files: (await readdir(path.join(place, one))).sort().map((file) => path.join(place, one, file)) })));
+  return Promise.all(
+    (await readdir(place))
+      .sort()
+      .map(async (one) => ({ name: one, files: (await readdir(path.join(place, one))).sort().map((file) => path.join(place, one, file)) })),
+  );
 }
 
 /** A folder to teach, one to sort, and what each file of it is. */
@@ -52,7 +55,9 @@ async function material() {
   const asked = [
     ...known.flatMap(({ name, files }) => files.slice(TAUGHT).map((file) => ({ file, truth: name }))),
     ...others.flatMap(({ files }) => files.map((file) => ({ file, truth: NONE }))),
-  ].map((_, i, all) => all[(i * 389) % all.length]).slice(0, PICTURES); // 389 is prime: a fixed shuffle
+  ]
+    .map((_, i, all) => all[(i * 389) % all.length])
+    .slice(0, PICTURES); // 389 is prime: a fixed shuffle
   const [taught, unsorted] = [path.join(folder, 'taught'), path.join(folder, 'unsorted')];
   for (const { name, files } of known) {
     await mkdir(path.join(taught, name), { recursive: true });
@@ -93,70 +98,89 @@ async function heap(session) {
 /** Megabytes of memory of all processes of the browser. @param {string} mark in the browser's command line */
 async function resident(mark) {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'rss=,args=']);
-  return stdout.split('\n').filter((line) => line.includes('--type=renderer') && line.includes(mark))
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes('--type=renderer') && line.includes(mark))
     .reduce((most, line) => Math.max(most, Number.parseInt(line, 10) / 1e3), 0);
 }
 
-test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no photographs beside the clone' }, () => visit({
-  flags: ['--enable-precise-memory-info'],
-}, async ({ page, context }) => {
-  const { taught, unsorted, truths, pictures } = await material();
-  await drop(page, '#teach-title', [taught]);
-  await page.locator('#status').filter({ hasText: new RegExp(`^${pictures} pictures of \\d+ folders taught\\.`) }).waitFor({ timeout: 120_000 });
-  const alone = await extractorAlone(page, path.join(unsorted, '0.jpg'));
-  const session = await context.newCDPSession(page);
-  await session.send('Performance.enable');
-  const before = await heap(session);
-  const profile = process.env.METAQDA_PROFILE;
-  if (profile) {
-    await session.send('Profiler.enable');
-    await session.send('Profiler.start');
-  }
-  await watchTasks(page);
-  const begun = await page.evaluate(() => performance.now());
-  let judge = () => {};
-  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { judge = resolve; });
-  await page.route('**/web/engine/worker.js', async (route) => {
-    await held; // until the answers one by one have been read
-    await route.continue();
-  });
-  const clock = performance.now();
-  await drop(page, 'footer', [unsorted]);
-  await sortState(page, /^Judging all pictures together/, 600_000);
-  const read = performance.now();
-  const readLongest = await longestTask(page, begun);
-  const one = await savedTable(page);
-  const saved = await page.evaluate(() => performance.now());
-  const judging = performance.now();
-  judge();
-  await sortState(page, /^Judged together/, 600_000);
-  await status(page, new RegExp(`^${PICTURES} pictures: `));
-  const judged = performance.now();
-  const judgeLongest = await longestTask(page, saved);
-  if (profile) await writeFile(profile, JSON.stringify((await session.send('Profiler.stop')).profile));
-  const together = await savedTable(page);
-  const right = (/** @type {Record<string, string>[]} */ rows, /** @type {(truth: string) => boolean} */ among) => {
-    const some = rows.filter(({ file }) => among(truths.get(file)));
-    return some.filter(({ file, answer }) => answer === truths.get(file)).length / some.length;
-  };
-  const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => {
-    const known = rows.filter(({ file }) => truths.get(file) !== NONE);
-    return {
-      all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), outOfSet: right(rows, (truth) => truth === NONE),
-      knownLaidAside: known.filter(({ answer }) => answer === NONE).length / known.length,
-    };
-  };
-  const seconds = (/** @type {number} */ ms) => ms / 1000;
-  const result = {
-    pictures: together.rows.length, seconds: seconds(read - clock + judged - judging), oneByOne: seconds(read - clock), judging: seconds(judged - judging),
-    each: (read - clock) / PICTURES, extractorAlone: alone, longest: { oneByOne: readLongest, judging: judgeLongest },
-    right: { oneByOne: shares(one), together: shares(together) },
-    megabytes: { heapBefore: before, heap: await heap(session), renderer: await resident('') },
-  };
-  console.log(`# ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v), 1).replaceAll('\n', '\n# ')}`);
-  assert.equal(together.rows.length, PICTURES);
-  if (PICTURES < 1000) return; // to see that all of it runs
-  assert.ok(result.right.together.all >= result.right.oneByOne.all, 'better together');
-  assert.ok(Math.max(readLongest, judgeLongest) <= LONGEST, `a task of ${Math.max(readLongest, judgeLongest)} ms`);
-  assert.ok(result.each <= SLOWER * alone, `${result.each} ms a picture, the extractor by itself ${alone}`);
-}));
+test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no photographs beside the clone' }, () =>
+  visit(
+    {
+      flags: ['--enable-precise-memory-info'],
+    },
+    async ({ page, context }) => {
+      const { taught, unsorted, truths, pictures } = await material();
+      await drop(page, '#teach-title', [taught]);
+      await page
+        .locator('#status')
+        .filter({ hasText: new RegExp(`^${pictures} pictures of \\d+ folders taught\\.`) })
+        .waitFor({ timeout: 120_000 });
+      const alone = await extractorAlone(page, path.join(unsorted, '0.jpg'));
+      const session = await context.newCDPSession(page);
+      await session.send('Performance.enable');
+      const before = await heap(session);
+      const profile = process.env.METAQDA_PROFILE;
+      if (profile) {
+        await session.send('Profiler.enable');
+        await session.send('Profiler.start');
+      }
+      await watchTasks(page);
+      const begun = await page.evaluate(() => performance.now());
+      let judge = () => {};
+      const held = new Promise((/** @type {(value: void) => void} */ resolve) => {
+        judge = resolve;
+      });
+      await page.route('**/web/engine/worker.js', async (route) => {
+        await held; // until the answers one by one have been read
+        await route.continue();
+      });
+      const clock = performance.now();
+      await drop(page, 'footer', [unsorted]);
+      await sortState(page, /^Judging all pictures together/, 600_000);
+      const read = performance.now();
+      const readLongest = await longestTask(page, begun);
+      const one = await savedTable(page);
+      const saved = await page.evaluate(() => performance.now());
+      const judging = performance.now();
+      judge();
+      await sortState(page, /^Judged together/, 600_000);
+      await status(page, new RegExp(`^${PICTURES} pictures: `));
+      const judged = performance.now();
+      const judgeLongest = await longestTask(page, saved);
+      if (profile) await writeFile(profile, JSON.stringify((await session.send('Profiler.stop')).profile));
+      const together = await savedTable(page);
+      const right = (/** @type {Record<string, string>[]} */ rows, /** @type {(truth: string) => boolean} */ among) => {
+        const some = rows.filter(({ file }) => among(truths.get(file)));
+        return some.filter(({ file, answer }) => answer === truths.get(file)).length / some.length;
+      };
+      const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => {
+        const known = rows.filter(({ file }) => truths.get(file) !== NONE);
+        return {
+          all: right(rows, () => true),
+          known: right(rows, (truth) => truth !== NONE),
+          outOfSet: right(rows, (truth) => truth === NONE),
+          knownLaidAside: known.filter(({ answer }) => answer === NONE).length / known.length,
+        };
+      };
+      const seconds = (/** @type {number} */ ms) => ms / 1000;
+      const result = {
+        pictures: together.rows.length,
+        seconds: seconds(read - clock + judged - judging),
+        oneByOne: seconds(read - clock),
+        judging: seconds(judged - judging),
+        each: (read - clock) / PICTURES,
+        extractorAlone: alone,
+        longest: { oneByOne: readLongest, judging: judgeLongest },
+        right: { oneByOne: shares(one), together: shares(together) },
+        megabytes: { heapBefore: before, heap: await heap(session), renderer: await resident('') },
+      };
+      console.log(`# ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v), 1).replaceAll('\n', '\n# ')}`);
+      assert.equal(together.rows.length, PICTURES);
+      if (PICTURES < 1000) return; // to see that all of it runs
+      assert.ok(result.right.together.all >= result.right.oneByOne.all, 'better together');
+      assert.ok(Math.max(readLongest, judgeLongest) <= LONGEST, `a task of ${Math.max(readLongest, judgeLongest)} ms`);
+      assert.ok(result.each <= SLOWER * alone, `${result.each} ms a picture, the extractor by itself ${alone}`);
+    },
+  ),
+);

@@ -21,47 +21,51 @@ async function tabTo(page, name) {
   assert.fail(`Tab never reached “${name}”`);
 }
 
-test('everything is done by keyboard alone', LONG, () => visit({}, async ({ page }) => {
-  page.on('filechooser', () => {}); // else each wait switches the interception on anew, later than the key
-  for (const name of ['Cat', 'Rocket']) {
-    await tabTo(page, 'Name of a new class');
-    await page.keyboard.type(name);
-    await page.keyboard.press('Enter');
-    await card(page, name).waitFor();
-    await page.evaluate(() => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); });
-    await tabTo(page, `Add pictures to ${name}`);
+test('everything is done by keyboard alone', LONG, () =>
+  visit({}, async ({ page }) => {
+    page.on('filechooser', () => {}); // else each wait switches the interception on anew, later than the key
+    for (const name of ['Cat', 'Rocket']) {
+      await tabTo(page, 'Name of a new class');
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+      await card(page, name).waitFor();
+      await page.evaluate(() => {
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      });
+      await tabTo(page, `Add pictures to ${name}`);
+      const chooser = page.waitForEvent('filechooser');
+      await page.keyboard.press('Enter');
+      await (await chooser).setFiles(['noto', 'twemoji'].map((style) => sample(style, name.toLowerCase())));
+      await card(page, name).getByText('2 pictures').waitFor();
+    }
+    await tabTo(page, 'Choose a picture');
+    const visible = await page.evaluate(() => {
+      const label = document.activeElement?.closest('label');
+      return label ? getComputedStyle(label).outlineStyle : 'none';
+    });
+    assert.notEqual(visible, 'none', 'the focus can be seen');
     const chooser = page.waitForEvent('filechooser');
     await page.keyboard.press('Enter');
-    await (await chooser).setFiles(['noto', 'twemoji'].map((style) => sample(style, name.toLowerCase())));
-    await card(page, name).getByText('2 pictures').waitFor();
-  }
-  await tabTo(page, 'Choose a picture');
-  const visible = await page.evaluate(() => {
-    const label = document.activeElement?.closest('label');
-    return label ? getComputedStyle(label).outlineStyle : 'none';
-  });
-  assert.notEqual(visible, 'none', 'the focus can be seen');
-  const chooser = page.waitForEvent('filechooser');
-  await page.keyboard.press('Enter');
-  await (await chooser).setFiles(sample('emojione', 'cat'));
-  await status(page, 'Recognised “cat.png”.');
-  assert.ok((await meters(page)).Cat > 0);
+    await (await chooser).setFiles(sample('emojione', 'cat'));
+    await status(page, 'Recognised “cat.png”.');
+    assert.ok((await meters(page)).Cat > 0);
 
-  await tabTo(page, 'Remove picture 1 of Cat');
-  await page.keyboard.press('Enter');
-  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
-  // The focus stays near.
-  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Remove picture 1 of Cat');
-  await tabTo(page, 'Undo');
-  await page.keyboard.press('Enter');
-  await card(page, 'Cat').getByText('2 pictures').waitFor();
-  await tabTo(page, 'Delete Rocket');
-  await page.keyboard.press('Enter');
-  await card(page, 'Rocket').waitFor({ state: 'detached' });
-  await page.waitForFunction(() => document.activeElement?.getAttribute('data-class')); // the focus is not lost
-  await tabTo(page, 'Settings');
-  await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'Settings' }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.waitForFunction(() => document.activeElement?.id === 'settings-button'); // the focus returns
-}));
+    await tabTo(page, 'Remove picture 1 of Cat');
+    await page.keyboard.press('Enter');
+    await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+    // The focus stays near.
+    await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Remove picture 1 of Cat');
+    await tabTo(page, 'Undo');
+    await page.keyboard.press('Enter');
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    await tabTo(page, 'Delete Rocket');
+    await page.keyboard.press('Enter');
+    await card(page, 'Rocket').waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.activeElement?.getAttribute('data-class')); // the focus is not lost
+    await tabTo(page, 'Settings');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => document.activeElement?.id === 'settings-button'); // the focus returns
+  }),
+);

@@ -22,12 +22,14 @@ test('the live camera recognises what it sees, and a second choice moves what th
     const video = page.getByLabel('Camera', { exact: true });
     assert.ok(await video.evaluate((one) => one instanceof HTMLVideoElement && one.muted && one.playsInline && one.isConnected));
     const press = (/** @type {string} */ name) => page.locator('#correct').getByRole('button', { name, exact: true }).click();
-    const counts = (/** @type {Record<string, number>} */ all) => Promise.all(Object.entries(all).map(([name, n]) => card(page, name).getByText(`${n} pictures`).waitFor()));
+    const counts = (/** @type {Record<string, number>} */ all) =>
+      Promise.all(Object.entries(all).map(([name, n]) => card(page, name).getByText(`${n} pictures`).waitFor()));
     const shown = (/** @type {RegExp} */ text) => page.locator('#status:not(.quiet)').filter({ hasText: text }).waitFor();
     await press('Cat');
     await shown(/^Taught as “Cat”\./);
     await page.locator('.meter-best[aria-label="Cat"]').waitFor();
-    await page.evaluate(async () => { // what was done is seen beside the answer that it changed, which is heard
+    await page.evaluate(async () => {
+      // what was done is seen beside the answer that it changed, which is heard
       const { say } = await import(`${location.origin}/web/ui/kit/announce.js`);
       say('Done.');
       say('Cat: 97 %.', { seen: true, beside: true });
@@ -38,10 +40,13 @@ test('the live camera recognises what it sees, and a second choice moves what th
     await counts({ Cat: 3, Rocket: 4 });
     await press('Rocket');
     await shown(/^It is taught as “Rocket” already\./);
-    await page.evaluate(async () => { // something else is before the camera
+    await page.evaluate(async () => {
+      // something else is before the camera
       const { createImageBitmap } = globalThis;
       const other = await createImageBitmap(await (await fetch('samples/emojione/cat.png')).blob());
-      Object.assign(globalThis, { createImageBitmap: (/** @type {any[]} */ ...given) => createImageBitmap(given[0] instanceof HTMLVideoElement ? other : given[0], ...given.slice(1)) });
+      Object.assign(globalThis, {
+        createImageBitmap: (/** @type {any[]} */ ...given) => createImageBitmap(given[0] instanceof HTMLVideoElement ? other : given[0], ...given.slice(1)),
+      });
     });
     await press('Cat');
     await shown(/^Taught as “Cat”\./);
@@ -57,7 +62,10 @@ test('the live camera recognises what it sees, and a second choice moves what th
 });
 
 test('holding the button captures again and again, by mouse and by keyboard; the button stays where it is meanwhile, and what it took is taken back in one go', async () => {
-  const flags = await seeing(path.join(folder, 'mixed.y4m'), ['noto', 'twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'banana')));
+  const flags = await seeing(
+    path.join(folder, 'mixed.y4m'),
+    ['noto', 'twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'banana')),
+  );
   await visit({ flags }, async ({ page }) => {
     await addClass(page, 'Banana');
     const box = card(page, 'Banana');
@@ -66,7 +74,8 @@ test('holding the button captures again and again, by mouse and by keyboard; the
     const shutter = page.getByRole('button', { name: 'Hold to capture Banana' });
     await shutter.and(page.locator(':enabled')).waitFor();
     await shutter.hover();
-    const middle = async () => { // a pressed button is drawn a little smaller, about its middle
+    const middle = async () => {
+      // a pressed button is drawn a little smaller, about its middle
       const { x, y, width, height } = await still(shutter);
       return [x + width / 2, y + height / 2].map(Math.round);
     };
@@ -81,7 +90,10 @@ test('holding the button captures again and again, by mouse and by keyboard; the
 
     await shutter.focus();
     await page.keyboard.down('Space');
-    await box.locator('.thumb').nth(byMouse + 1).waitFor();
+    await box
+      .locator('.thumb')
+      .nth(byMouse + 1)
+      .waitFor();
     await page.keyboard.up('Space');
     const byKey = await took();
     const goOn = await holdPictures(page, 0); // however long it is until the key is let go
@@ -104,89 +116,110 @@ test('holding the button captures again and again, by mouse and by keyboard; the
   });
 });
 
-test('one press after the other, with the hand kept still, each takes a picture, on a laptop and on a phone', () => visit({ flags: FAKE }, async ({ page }) => {
-  for (const name of ['Banana', 'Cup', 'Lemon']) await addClass(page, name);
-  for (const [name, viewport] of Object.entries({ Lemon: { width: 1280, height: 800 }, Cup: { width: 390, height: 844 } })) {
-    await page.setViewportSize(viewport);
-    // As who sees that button at the lower edge, and what comes below it not at all.
-    const open = page.getByRole('button', { name: `Camera for ${name}` });
-    await open.evaluate((button) => button.scrollIntoView({ block: 'end', behavior: 'instant' }));
-    await open.press('Enter');
-    const shutter = page.getByRole('button', { name: `Hold to capture ${name}` });
-    await shutter.and(page.locator(':enabled')).waitFor();
-    await page.waitForFunction(() => document.activeElement?.matches('.shutter')); // which is what is pressed next
-    await page.locator('video').nth(1).waitFor({ state: 'detached' }); // only one part of the page has the camera
-    const box = await still(shutter);
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    const taken = card(page, name).locator('.capture-count');
-    for (const said of ['1 picture taken', '2 pictures taken', '3 pictures taken']) {
-      const goOn = await holdPictures(page, 0);
-      await page.mouse.down();
-      await page.mouse.up();
-      await goOn();
-      await taken.getByText(said).waitFor();
-    }
-    assert.deepEqual(await still(shutter), box, 'nothing moved');
-    await status(page, new RegExp(`^Took (a picture|\\d pictures) of “${name}”\\.$`)); // presses close to each other are one
-    const said = await page.locator('#status').boundingBox();
-    assert.ok(said && (box.y + box.height <= said.y || said.y + said.height <= box.y), 'what is said is beside what takes the pictures');
-  }
-}));
-
-for (const [width, height] of [[1280, 800], [390, 844], [320, 200]]) { // the last is the first at 400 %
-  test(`live, the answer is in sight and no notice covers it: ${width} by ${height}`, LONG, () => visit({ flags: FAKE, context: { viewport: { width, height }, reducedMotion: 'reduce' } }, async ({ page }) => {
-    await teach(page, 'Cat', ['noto']);
-    await page.getByRole('button', { name: /^Live/ }).click();
-    await page.getByRole('meter').first().waitFor();
-    const look = () => page.evaluate(() => {
-      const rect = (/** @type {string} */ one) => /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
-      const { left, top, width, height } = rect('#verdict');
-      const seen = [0.02, 0.5, 0.98].map((part) => document.elementFromPoint(left + 20, top + part * height)?.closest('#verdict, #toasts, .bar, .query, .jump, #status')?.id);
-      const fixed = [...document.querySelectorAll('body *')].filter((one) => ['fixed', 'sticky'].includes(getComputedStyle(one).position) && one.id !== 'recognise')
-        .map((one) => one.getBoundingClientRect()).reduce((sum, { top, bottom }) => sum + Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0)), 0);
-      return { seen, verdict: width, live: rect('#live').width, panel: rect('.panel').width, fixed, height: innerHeight };
-    });
-    const before = await look();
-    // Two notices arrive, longer than most.
-    const said = await page.evaluate(async () => {
-      const { toast } = await import(`${location.origin}/web/ui/kit/announce.js`);
-      for (const key of ['one', 'two']) toast({ key, text: `The page’s background knowledge could not be fetched. ${'That of the last visit is in use. '.repeat(3)}`, action: 'Try again' });
-      const { textContent } = /** @type {Element} */ (document.querySelector('#status'));
-      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // what is read keeps its place
-      return textContent;
-    });
-    if (width < 600) assert.match(said ?? '', /^The page’s background knowledge/, 'who has scrolled past the notices reads them in the status line');
-    for (const [when, now] of Object.entries({ before, after: await look() })) {
-      assert.deepEqual(now.seen, ['verdict', 'verdict', 'verdict'], `${when} the notices`);
-      if (height === 200) assert.ok(now.fixed <= 0.2 * now.height, `${now.fixed} of ${now.height} pixels stand still`);
-      if (width < 600) assert.ok(now.live >= 0.85 * now.panel, `the live picture has ${now.live} of ${now.panel} pixels`);
+test('one press after the other, with the hand kept still, each takes a picture, on a laptop and on a phone', () =>
+  visit({ flags: FAKE }, async ({ page }) => {
+    for (const name of ['Banana', 'Cup', 'Lemon']) await addClass(page, name);
+    for (const [name, viewport] of Object.entries({ Lemon: { width: 1280, height: 800 }, Cup: { width: 390, height: 844 } })) {
+      await page.setViewportSize(viewport);
+      // As who sees that button at the lower edge, and what comes below it not at all.
+      const open = page.getByRole('button', { name: `Camera for ${name}` });
+      await open.evaluate((button) => button.scrollIntoView({ block: 'end', behavior: 'instant' }));
+      await open.press('Enter');
+      const shutter = page.getByRole('button', { name: `Hold to capture ${name}` });
+      await shutter.and(page.locator(':enabled')).waitFor();
+      await page.waitForFunction(() => document.activeElement?.matches('.shutter')); // which is what is pressed next
+      await page.locator('video').nth(1).waitFor({ state: 'detached' }); // only one part of the page has the camera
+      const box = await still(shutter);
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      const taken = card(page, name).locator('.capture-count');
+      for (const said of ['1 picture taken', '2 pictures taken', '3 pictures taken']) {
+        const goOn = await holdPictures(page, 0);
+        await page.mouse.down();
+        await page.mouse.up();
+        await goOn();
+        await taken.getByText(said).waitFor();
+      }
+      assert.deepEqual(await still(shutter), box, 'nothing moved');
+      await status(page, new RegExp(`^Took (a picture|\\d pictures) of “${name}”\\.$`)); // presses close to each other are one
+      const said = await page.locator('#status').boundingBox();
+      assert.ok(said && (box.y + box.height <= said.y || said.y + said.height <= box.y), 'what is said is beside what takes the pictures');
     }
   }));
+
+for (const [width, height] of [
+  [1280, 800],
+  [390, 844],
+  [320, 200],
+]) {
+  // the last is the first at 400 %
+  test(`live, the answer is in sight and no notice covers it: ${width} by ${height}`, LONG, () =>
+    visit({ flags: FAKE, context: { viewport: { width, height }, reducedMotion: 'reduce' } }, async ({ page }) => {
+      await teach(page, 'Cat', ['noto']);
+      await page.getByRole('button', { name: /^Live/ }).click();
+      await page.getByRole('meter').first().waitFor();
+      const look = () =>
+        page.evaluate(() => {
+          const rect = (/** @type {string} */ one) => /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
+          const { left, top, width, height } = rect('#verdict');
+          const seen = [0.02, 0.5, 0.98].map(
+            (part) => document.elementFromPoint(left + 20, top + part * height)?.closest('#verdict, #toasts, .bar, .query, .jump, #status')?.id,
+          );
+          const fixed = [...document.querySelectorAll('body *')]
+            .filter((one) => ['fixed', 'sticky'].includes(getComputedStyle(one).position) && one.id !== 'recognise')
+            .map((one) => one.getBoundingClientRect())
+            .reduce((sum, { top, bottom }) => sum + Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0)), 0);
+          return { seen, verdict: width, live: rect('#live').width, panel: rect('.panel').width, fixed, height: innerHeight };
+        });
+      const before = await look();
+      // Two notices arrive, longer than most.
+      const said = await page.evaluate(async () => {
+        const { toast } = await import(`${location.origin}/web/ui/kit/announce.js`);
+        for (const key of ['one', 'two'])
+          toast({ key, text: `The page’s background knowledge could not be fetched. ${'That of the last visit is in use. '.repeat(3)}`, action: 'Try again' });
+        const { textContent } = /** @type {Element} */ (document.querySelector('#status'));
+        for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // what is read keeps its place
+        return textContent;
+      });
+      if (width < 600) assert.match(said ?? '', /^The page’s background knowledge/, 'who has scrolled past the notices reads them in the status line');
+      for (const [when, now] of Object.entries({ before, after: await look() })) {
+        assert.deepEqual(now.seen, ['verdict', 'verdict', 'verdict'], `${when} the notices`);
+        if (height === 200) assert.ok(now.fixed <= 0.2 * now.height, `${now.fixed} of ${now.height} pixels stand still`);
+        if (width < 600) assert.ok(now.live >= 0.85 * now.panel, `the live picture has ${now.live} of ${now.panel} pixels`);
+      }
+    }),
+  );
 }
 
 /** Where something is once it has not moved for ten frames. @param {import('playwright-core').Locator} locator */
-const still = (locator) => locator.evaluate(async (element) => {
-  let { x, y, width, height } = element.getBoundingClientRect();
-  for (let frames = 0; frames < 10; frames++) {
-    await new Promise(requestAnimationFrame);
-    const now = element.getBoundingClientRect();
-    if (now.x !== x || now.y !== y) frames = 0;
-    ({ x, y, width, height } = now);
-  }
-  return { x, y, width, height };
-});
+const still = (locator) =>
+  locator.evaluate(async (element) => {
+    let { x, y, width, height } = element.getBoundingClientRect();
+    for (let frames = 0; frames < 10; frames++) {
+      await new Promise(requestAnimationFrame);
+      const now = element.getBoundingClientRect();
+      if (now.x !== x || now.y !== y) frames = 0;
+      ({ x, y, width, height } = now);
+    }
+    return { x, y, width, height };
+  });
 
-test('without a camera a sentence says so', LONG, () => visit({}, async ({ page }) => {
-  await page.getByRole('button', { name: 'Live camera' }).click();
-  await page.getByRole('alert').filter({ hasText: 'No camera was found: connect one, or add pictures from files.' }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Live camera' }).getAttribute('aria-pressed'), 'false');
-}));
+test('without a camera a sentence says so', LONG, () =>
+  visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('alert').filter({ hasText: 'No camera was found: connect one, or add pictures from files.' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Live camera' }).getAttribute('aria-pressed'), 'false');
+  }),
+);
 
-test('where the camera is refused a sentence says how to allow it', () => visit({
-  flags: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'],
-}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  await page.getByRole('button', { name: 'Camera for Cat' }).click();
-  await card(page, 'Cat').getByRole('alert').filter({ hasText: 'The browser may not use the camera: allow it for this page' }).waitFor();
-  await card(page, 'Cat').locator('video').waitFor({ state: 'detached' });
-}));
+test('where the camera is refused a sentence says how to allow it', () =>
+  visit(
+    {
+      flags: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'],
+    },
+    async ({ page }) => {
+      await addClass(page, 'Cat');
+      await page.getByRole('button', { name: 'Camera for Cat' }).click();
+      await card(page, 'Cat').getByRole('alert').filter({ hasText: 'The browser may not use the camera: allow it for this page' }).waitFor();
+      await card(page, 'Cat').locator('video').waitFor({ state: 'detached' });
+    },
+  ));

@@ -25,7 +25,10 @@ function ofAnotherExtractor(file) {
   const at = bytes.indexOf(found[1]) + found[1].length - 1;
   bytes[at] = bytes[at] === 0x39 ? 0x38 : bytes[at] + 1;
   const length = Number(bytes.readBigUInt64LE(0));
-  const { __metadata__: { sha256, ...metadata }, ...tensors } = JSON.parse(bytes.subarray(8, 8 + length).toString());
+  const {
+    __metadata__: { sha256, ...metadata },
+    ...tensors
+  } = JSON.parse(bytes.subarray(8, 8 + length).toString());
   if (sha256) bytes.write(checksum(metadata, tensors, bytes.subarray(8 + length)), bytes.indexOf(sha256));
   return { bytes, id: bytes.subarray(at - found[1].length + 1, at + 1).toString() };
 }
@@ -41,7 +44,11 @@ function checksum(metadata, tensors, data) {
   const sha256 = (/** @type {string|Buffer} */ what) => createHash('sha256').update(what).digest('hex');
   const parts = [JSON.stringify(Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))))];
   for (const name of Object.keys(tensors).sort()) {
-    const { dtype, shape, data_offsets: [from, to] } = tensors[name];
+    const {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    } = tensors[name];
     parts.push(JSON.stringify([name, dtype, shape, sha256(data.subarray(from, to))]));
   }
   return sha256(parts.join(','));
@@ -52,26 +59,36 @@ async function load(page, what, buffer) {
   await page.keyboard.press('Escape'); // the other dialog
   const dialog = page.getByRole('dialog', { name: what === 'prior' ? 'Settings' : 'Sessions' });
   await page.getByRole('button', { name: what === 'prior' ? 'Settings' : /^Session:/ }).click();
-  await dialog.getByLabel(what === 'prior' ? 'Open background knowledge' : 'Open a saved session').setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
+  await dialog
+    .getByLabel(what === 'prior' ? 'Open background knowledge' : 'Open a saved session')
+    .setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
   return dialog;
 }
 
-test('files of another feature extractor are refused in a sentence that names both', () => visit({}, async ({ page }) => {
-  await teach(page, 'Cat', ['noto', 'twemoji']);
-  const before = await priorText(page);
-  const prior = ofAnotherExtractor(shipped);
-  const dialog = await load(page, 'prior', prior.bytes);
-  await dialog.getByRole('alert').filter({ hasText: prior.id }).filter({ hasText: prior.id.replace(/.$/, '') }).waitFor();
-  assert.equal(await priorText(page), before);
+test('files of another feature extractor are refused in a sentence that names both', () =>
+  visit({}, async ({ page }) => {
+    await teach(page, 'Cat', ['noto', 'twemoji']);
+    const before = await priorText(page);
+    const prior = ofAnotherExtractor(shipped);
+    const dialog = await load(page, 'prior', prior.bytes);
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: prior.id })
+      .filter({ hasText: prior.id.replace(/.$/, '') })
+      .waitFor();
+    assert.equal(await priorText(page), before);
 
-  await page.keyboard.press('Escape');
-  const sessions = await sessionsOf(page);
-  const download = await downloaded(page, 'Save this session');
-  assert.equal(download.suggestedFilename(), 'My classes.safetensors');
-  const exported = await readFile(await download.path());
-  await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
-  await sessions.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
-  await card(page, 'Cat').getByText('2 pictures').waitFor();
-  await load(page, 'classifier', exported);
-  await status(page, 'The session was opened.');
-}));
+    await page.keyboard.press('Escape');
+    const sessions = await sessionsOf(page);
+    const download = await downloaded(page, 'Save this session');
+    assert.equal(download.suggestedFilename(), 'My classes.safetensors');
+    const exported = await readFile(await download.path());
+    await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
+    await sessions
+      .getByRole('alert')
+      .filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` })
+      .waitFor();
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    await load(page, 'classifier', exported);
+    await status(page, 'The session was opened.');
+  }));

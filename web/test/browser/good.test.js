@@ -14,44 +14,54 @@ const folder = temporaryFolder('good');
 /** A cat as a camera takes it, one time after the other; with a spot at the upper right if it is bad. @param {number} at @param {boolean} [bad] */
 async function cat(at, bad = false) {
   const file = path.join(folder, `${bad ? 'bad' : 'good'}-${at}.png`);
-  const input = await sharp(sample('fluent-emoji-flat', 'cat')).resize(240 + 8 * (at % 3)).toBuffer();
-  const spot = await sharp({ create: { width: 70, height: 70, channels: 3, background: '#3a2a10' } }).png().toBuffer();
+  const input = await sharp(sample('fluent-emoji-flat', 'cat'))
+    .resize(240 + 8 * (at % 3))
+    .toBuffer();
+  const spot = await sharp({ create: { width: 70, height: 70, channels: 3, background: '#3a2a10' } })
+    .png()
+    .toBuffer();
   const tone = 225 + 4 * (at % 5);
   await sharp({ create: { width: 320, height: 320, channels: 3, background: { r: tone, g: tone, b: tone - 5 } } })
-    .composite([{ input, left: 20 + 3 * (at % 4), top: 30 - 2 * (at % 5) }, ...bad ? [{ input: spot, left: 215, top: 35 }] : []]).png().toFile(file);
+    .composite([{ input, left: 20 + 3 * (at % 4), top: 30 - 2 * (at % 5) }, ...(bad ? [{ input: spot, left: 215, top: 35 }] : [])])
+    .png()
+    .toFile(file);
   return file;
 }
 
 /** What is said of the shown picture. @param {Page} page @param {RegExp} text */
 const says = (page, text) => page.locator('.good-says').filter({ hasText: text }).waitFor();
 
-test('good ones and bad ones are told apart from examples of good ones alone', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Good');
-  const files = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at)));
-  await addPictures(page, 'Good', files.slice(0, 2));
-  await recognise(page, await cat(11));
-  assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
-  await addPictures(page, 'Good', files.slice(2));
-  await says(page, /^This one looks all right: \d+ %$/); // what is shown is judged anew
-  await page.getByText('Compared place by place with 6 examples of “Good”.', { exact: true }).waitFor();
-  await recognise(page, await cat(8, true));
-  await says(page, /^Something is wrong with this one: \d+ %$/);
-  await page.getByRole('button', { name: 'Where', exact: true }).click();
-  await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
-  const [across, down] = await page.locator('.where-lines .where-line').last().evaluate((line) => {
-    const { x, y, width, height } = /** @type {SVGPathElement} */ (line).getBBox();
-    return [(x + width / 2) / 48, (y + height / 2) / 48];
-  });
-  assert.ok(across > 0.5 && down < 0.5, `the spot at the upper right is outlined at ${across}, ${down}`);
-  await page.keyboard.press('Escape');
-  await page.reload();
-  await card(page, 'Good').waitFor();
-  await recognise(page, await cat(9, true)); // the cells of the examples are read from the stored pictures
-  await says(page, /^Something is wrong with this one/);
-  await recognise(page, await cat(8));
-  await says(page, /^This one looks all right/);
-  await teach(page, 'Rocket', ['noto', 'twemoji']);
-  await eventually(async () => assert.equal(await page.locator('.good').isVisible(), false, 'two classes are ordinary ones'));
-  await page.getByRole('button', { name: 'Delete Rocket' }).click();
-  await says(page, /^This one looks all right/);
-}));
+test('good ones and bad ones are told apart from examples of good ones alone', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Good');
+    const files = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at)));
+    await addPictures(page, 'Good', files.slice(0, 2));
+    await recognise(page, await cat(11));
+    assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
+    await addPictures(page, 'Good', files.slice(2));
+    await says(page, /^This one looks all right: \d+ %$/); // what is shown is judged anew
+    await page.getByText('Compared place by place with 6 examples of “Good”.', { exact: true }).waitFor();
+    await recognise(page, await cat(8, true));
+    await says(page, /^Something is wrong with this one: \d+ %$/);
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
+    const [across, down] = await page
+      .locator('.where-lines .where-line')
+      .last()
+      .evaluate((line) => {
+        const { x, y, width, height } = /** @type {SVGPathElement} */ (line).getBBox();
+        return [(x + width / 2) / 48, (y + height / 2) / 48];
+      });
+    assert.ok(across > 0.5 && down < 0.5, `the spot at the upper right is outlined at ${across}, ${down}`);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await card(page, 'Good').waitFor();
+    await recognise(page, await cat(9, true)); // the cells of the examples are read from the stored pictures
+    await says(page, /^Something is wrong with this one/);
+    await recognise(page, await cat(8));
+    await says(page, /^This one looks all right/);
+    await teach(page, 'Rocket', ['noto', 'twemoji']);
+    await eventually(async () => assert.equal(await page.locator('.good').isVisible(), false, 'two classes are ordinary ones'));
+    await page.getByRole('button', { name: 'Delete Rocket' }).click();
+    await says(page, /^This one looks all right/);
+  }));

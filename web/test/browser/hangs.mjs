@@ -3,4 +3,11 @@
 import test from 'node:test';
 import { visit } from './harness.js';
 
-test('hangs', () => visit({}, () => new Promise(() => { setInterval(() => {}, 1000); })));
+test('hangs', () =>
+  visit(
+    {},
+    () =>
+      new Promise(() => {
+        setInterval(() => {}, 1000);
+      }),
+  ));

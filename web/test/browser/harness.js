@@ -22,8 +22,14 @@ export * from './site.js';
 
 /** Headless Chromium as root in a container, silent towards its maker. */
 export const FLAGS = [
-  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
   // The first line is of the browser's own surface, which it would have ready in a process more for each window; the
   // others are what Playwright switches off, for the last of two such flags counts alone.
   `--disable-features=${[
@@ -41,8 +47,12 @@ const HOUSEKEEPING = /^(https?:\/\/)?([\w-]+\.)*(google|googleapis|gvt1|gstatic|
 
 /** Where Chromium is looked for when the environment does not say. */
 const PLACES = [
-  '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
 /**
@@ -51,11 +61,21 @@ const PLACES = [
  * @param {URL} proxy @param {string} [downloadsPath]
  */
 const firefoxOptions = ({ hostname, port }, downloadsPath) => ({
-  executablePath: path.join(root, 'web/test/firefox/bidi.mjs'), channel: 'moz-firefox', timeout: PATIENCE, downloadsPath,
+  executablePath: path.join(root, 'web/test/firefox/bidi.mjs'),
+  channel: 'moz-firefox',
+  timeout: PATIENCE,
+  downloadsPath,
   firefoxUserPrefs: {
-    'app.update.enabled': false, 'browser.safebrowsing.downloads.remote.enabled': false, 'network.captive-portal-service.enabled': false,
-    'network.connectivity-service.enabled': false, 'dom.disable_open_during_load': false,
-    'network.proxy.type': 1, 'network.proxy.http': hostname, 'network.proxy.http_port': Number(port), 'network.proxy.ssl': hostname, 'network.proxy.ssl_port': Number(port),
+    'app.update.enabled': false,
+    'browser.safebrowsing.downloads.remote.enabled': false,
+    'network.captive-portal-service.enabled': false,
+    'network.connectivity-service.enabled': false,
+    'dom.disable_open_during_load': false,
+    'network.proxy.type': 1,
+    'network.proxy.http': hostname,
+    'network.proxy.http_port': Number(port),
+    'network.proxy.ssl': hostname,
+    'network.proxy.ssl_port': Number(port),
   },
 });
 
@@ -83,7 +103,9 @@ async function refuseAll() {
     requests.push(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
-  await new Promise((resolve) => { proxy.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  await new Promise((resolve) => {
+    proxy.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
   proxy.unref(); // a browser that failed to start must not keep the test running
   const { port } = /** @type {import('node:net').AddressInfo} */ (proxy.address());
   return { address: `http://127.0.0.1:${port}`, requests, close: () => proxy.close() };
@@ -120,15 +142,21 @@ async function refuseAll() {
 async function launch({ profile, downloads, flags = [], ...options }) {
   const proxy = await refuseAll();
   const kind = inFirefox ? firefox : chromium;
-  const launching = inFirefox ? firefoxOptions(new URL(proxy.address), downloads) : {
-    executablePath: chromiumPath(), timeout: PATIENCE, handleSIGTERM: false, // else a test that is told to end goes on
-    // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
-    args: [...FLAGS, `--proxy-server=${proxy.address}`, ...flags],
-  };
+  const launching = inFirefox
+    ? firefoxOptions(new URL(proxy.address), downloads)
+    : {
+        executablePath: chromiumPath(),
+        timeout: PATIENCE,
+        handleSIGTERM: false, // else a test that is told to end goes on
+        // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
+        args: [...FLAGS, `--proxy-server=${proxy.address}`, ...flags],
+      };
   const whole = profile ? await kind.launchPersistentContext(profile, { ...launching, ...contextOf(options) }) : null;
   const browser = whole ? null : await kind.launch(launching);
   return {
-    proxy, whole, browser,
+    proxy,
+    whole,
+    browser,
     close: async () => {
       await (whole ?? browser)?.close();
       proxy.close();
@@ -141,7 +169,9 @@ const contextOf = ({ offline, context }) => ({ serviceWorkers: offline ? 'allow'
 
 /** The browser of all tests of a file that want no other: a process of it takes longer to start than most of them. @type {Promise<Launched>|null} */
 let common = null;
-after(async () => { await (await common)?.close(); });
+after(async () => {
+  await (await common)?.close();
+});
 
 /** @returns {Promise<Launched>} */
 async function shared() {
@@ -159,20 +189,24 @@ async function shared() {
  * @param {(visit: Visit) => Promise<void>} check
  */
 export async function visit(options, check) {
-  const site = options.site ?? await serveSite();
+  const site = options.site ?? (await serveSite());
   const own = inFirefox || options.profile || options.flags;
   const launched = own ? await launch(options) : await shared();
   const before = launched.proxy.requests.length;
-  const context = launched.whole ?? await /** @type {import('playwright-core').Browser} */ (launched.browser).newContext(contextOf(options));
+  const context = launched.whole ?? (await /** @type {import('playwright-core').Browser} */ (launched.browser).newContext(contextOf(options)));
   const watch = observe(context, site.origin);
   try {
     context.setDefaultTimeout(PATIENCE);
     await context.addInitScript(noteSaid);
-    const page = context.pages()[0] ?? await context.newPage();
+    const page = context.pages()[0] ?? (await context.newPage());
     if (options.open !== false) await open(page, site, options.query);
     await check({ page, context, site, requested: watch.requested });
     const expected = options.expect ?? [];
-    assert.deepEqual(watch.complaints.filter((text) => !expected.some((pattern) => pattern.test(text))), [], 'complaints on the console');
+    assert.deepEqual(
+      watch.complaints.filter((text) => !expected.some((pattern) => pattern.test(text))),
+      [],
+      'complaints on the console',
+    );
   } catch (error) {
     for (const text of watch.complaints) console.error(`console: ${text}`);
     throw error;

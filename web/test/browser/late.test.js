@@ -16,154 +16,183 @@ const field = (page) => page.getByLabel('Choose a picture', { exact: true });
 /** Waits until the engine has the step that undo would take back. @param {Page} page @param {RegExp} name */
 const undoIs = (page, name) => page.locator('#undo-button').and(page.getByTitle(name)).waitFor();
 
-test('pictures that come while others are encoded in vain, judged or copied are all there, judged with them', { timeout: 180_000 }, () => visit({ expect: [/encoder-worker|404/] }, async ({ page }) => {
-  // A worker that does not start, found out by two pictures at once.
-  await page.evaluate(() => {
-    const { postMessage } = Worker.prototype;
-    Object.assign(globalThis, { encoded: 0 });
-    Worker.prototype.postMessage = function (/** @type {any[]} */ ...given) {
-      if (given[0]?.type === 'encode') /** @type {any} */ (globalThis).encoded++;
-      return postMessage.apply(this, /** @type {any} */ (given));
-    };
-  });
-  await page.route('**/encoder-worker.js', async (route) => {
-    await page.waitForFunction(() => /** @type {any} */ (globalThis).encoded > 1);
-    await route.fulfill({ status: 404 });
-  });
-  await field(page).setInputFiles(OTHERS.slice(0, 2));
-  await sortState(page, /^Nothing is taught yet/);
-  await page.getByRole('heading', { name: '2 pictures' }).waitFor();
-  assert.equal(await page.locator('#sort').getByRole('alert').count(), 0, 'both could be read');
-  await page.getByRole('button', { name: 'Close', exact: true }).click();
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, STYLES);
+test('pictures that come while others are encoded in vain, judged or copied are all there, judged with them', { timeout: 180_000 }, () =>
+  visit({ expect: [/encoder-worker|404/] }, async ({ page }) => {
+    // A worker that does not start, found out by two pictures at once.
+    await page.evaluate(() => {
+      const { postMessage } = Worker.prototype;
+      Object.assign(globalThis, { encoded: 0 });
+      Worker.prototype.postMessage = function (/** @type {any[]} */ ...given) {
+        if (given[0]?.type === 'encode') /** @type {any} */ (globalThis).encoded++;
+        return postMessage.apply(this, /** @type {any} */ (given));
+      };
+    });
+    await page.route('**/encoder-worker.js', async (route) => {
+      await page.waitForFunction(() => /** @type {any} */ (globalThis).encoded > 1);
+      await route.fulfill({ status: 404 });
+    });
+    await field(page).setInputFiles(OTHERS.slice(0, 2));
+    await sortState(page, /^Nothing is taught yet/);
+    await page.getByRole('heading', { name: '2 pictures' }).waitFor();
+    assert.equal(await page.locator('#sort').getByRole('alert').count(), 0, 'both could be read');
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, STYLES);
 
-  const judge = await hold(page, '**/web/engine/worker.js');
-  await field(page).setInputFiles(OTHERS.slice(0, 2));
-  await sortState(page, /^Judging/);
-  const states = await page.evaluateHandle(() => {
-    const seen = /** @type {string[]} */ ([]);
-    const sort = /** @type {Element} */ (document.querySelector('#sort'));
-    new MutationObserver(() => {
-      if (/^Looking/.test(sort.querySelector('.sort-state')?.textContent ?? '')) /** @type {any} */ (globalThis).looking?.();
-      seen.push(`${sort.querySelector('#sort-title')?.textContent}: ${sort.querySelector('.sort-state')?.textContent}`);
-    }).observe(sort, { subtree: true, childList: true, characterData: true });
-    return seen;
-  });
-  await page.exposeFunction('looking', judge);
-  await field(page).setInputFiles(OTHERS.slice(2, 5));
-  await sortState(page, /^Judged together/);
-  await page.getByRole('heading', { name: '5 pictures' }).waitFor();
-  assert.deepEqual((await states.jsonValue()).filter((state) => /: Judged/.test(state) && !/^5 pictures/.test(state)), [], 'nothing is told as judged before all are in');
+    const judge = await hold(page, '**/web/engine/worker.js');
+    await field(page).setInputFiles(OTHERS.slice(0, 2));
+    await sortState(page, /^Judging/);
+    const states = await page.evaluateHandle(() => {
+      const seen = /** @type {string[]} */ ([]);
+      const sort = /** @type {Element} */ (document.querySelector('#sort'));
+      new MutationObserver(() => {
+        if (/^Looking/.test(sort.querySelector('.sort-state')?.textContent ?? '')) /** @type {any} */ (globalThis).looking?.();
+        seen.push(`${sort.querySelector('#sort-title')?.textContent}: ${sort.querySelector('.sort-state')?.textContent}`);
+      }).observe(sort, { subtree: true, childList: true, characterData: true });
+      return seen;
+    });
+    await page.exposeFunction('looking', judge);
+    await field(page).setInputFiles(OTHERS.slice(2, 5));
+    await sortState(page, /^Judged together/);
+    await page.getByRole('heading', { name: '5 pictures' }).waitFor();
+    assert.deepEqual(
+      (await states.jsonValue()).filter((state) => /: Judged/.test(state) && !/^5 pictures/.test(state)),
+      [],
+      'nothing is told as judged before all are in',
+    );
 
-  // What is taught and what comes while copies are made.
-  await page.evaluate(() => {
-    const { createWritable } = FileSystemFileHandle.prototype;
-    const held = new Promise((resolve) => { Object.assign(globalThis, { copy: resolve }); });
-    FileSystemFileHandle.prototype.createWritable = async function (...given) {
-      await held;
-      return createWritable.apply(this, given);
-    };
-    Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() });
-  });
-  await page.getByRole('button', { name: 'Copy into folders' }).click();
-  await sortState(page, /^Copying/);
-  await page.locator('.shot').first().click();
-  const viewer = page.getByRole('dialog', { name: 'Picture' });
-  await viewer.getByRole('button', { name: 'Cat', exact: true }).click();
-  await viewer.getByText('Taught as Cat').waitFor();
-  await undoIs(page, /to Cat$/);
-  await field(page).setInputFiles([OTHERS[5], sample('noto', 'penguin')]);
-  await page.evaluate('copy()');
-  await page.getByRole('heading', { name: '7 pictures' }).waitFor();
-  await page.locator('.sort-tools .button:enabled', { hasText: 'Copy' }).waitFor();
-
-  // What is said of a picture is taken back as it was said; what is pressed for the next one is for that one.
-  for (const [name, done] of [['Rocket', 'Taught as “Rocket”.'], ['None of these', '1 picture taken as none of these.']]) {
-    await viewer.getByRole('button', { name, exact: true }).click();
-    await status(page, done);
-    await undoIs(page, /(to Rocket|from Cat)$/);
-    await page.keyboard.press('Control+z');
-    await status(page, /^Undone: .*(to Rocket|from Cat)\.$/);
+    // What is taught and what comes while copies are made.
+    await page.evaluate(() => {
+      const { createWritable } = FileSystemFileHandle.prototype;
+      const held = new Promise((resolve) => {
+        Object.assign(globalThis, { copy: resolve });
+      });
+      FileSystemFileHandle.prototype.createWritable = async function (...given) {
+        await held;
+        return createWritable.apply(this, given);
+      };
+      Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() });
+    });
+    await page.getByRole('button', { name: 'Copy into folders' }).click();
+    await sortState(page, /^Copying/);
+    await page.locator('.shot').first().click();
+    const viewer = page.getByRole('dialog', { name: 'Picture' });
+    await viewer.getByRole('button', { name: 'Cat', exact: true }).click();
     await viewer.getByText('Taught as Cat').waitFor();
-  }
-  await viewer.evaluate((dialog) => {
-    const press = (/** @type {string} */ name) => [...dialog.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
-    for (const [name, key] of [['Rocket', 'ArrowRight'], ['Cat', 'ArrowLeft']]) { // at once: the second waits, and is of what was shown
-      press(name);
-      dialog.dispatchEvent(new KeyboardEvent('keydown', { key }));
+    await undoIs(page, /to Cat$/);
+    await field(page).setInputFiles([OTHERS[5], sample('noto', 'penguin')]);
+    await page.evaluate('copy()');
+    await page.getByRole('heading', { name: '7 pictures' }).waitFor();
+    await page.locator('.sort-tools .button:enabled', { hasText: 'Copy' }).waitFor();
+
+    // What is said of a picture is taken back as it was said; what is pressed for the next one is for that one.
+    for (const [name, done] of [
+      ['Rocket', 'Taught as “Rocket”.'],
+      ['None of these', '1 picture taken as none of these.'],
+    ]) {
+      await viewer.getByRole('button', { name, exact: true }).click();
+      await status(page, done);
+      await undoIs(page, /(to Rocket|from Cat)$/);
+      await page.keyboard.press('Control+z');
+      await status(page, /^Undone: .*(to Rocket|from Cat)\.$/);
+      await viewer.getByText('Taught as Cat').waitFor();
     }
-  });
-  await viewer.getByText('Taught as Rocket').waitFor();
-  await page.keyboard.press('ArrowRight');
-  await viewer.getByText('Taught as Cat').waitFor();
-}));
+    await viewer.evaluate((dialog) => {
+      const press = (/** @type {string} */ name) => [...dialog.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
+      for (const [name, key] of [
+        ['Rocket', 'ArrowRight'],
+        ['Cat', 'ArrowLeft'],
+      ]) {
+        // at once: the second waits, and is of what was shown
+        press(name);
+        dialog.dispatchEvent(new KeyboardEvent('keydown', { key }));
+      }
+    });
+    await viewer.getByText('Taught as Rocket').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await viewer.getByText('Taught as Cat').waitFor();
+  }),
+);
 
-test('a picture that is cleared as it appears is not asked about, and a camera that is late takes nothing away; the next camera is one', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
-  await teach(page, 'Cat', STYLES);
-  await teach(page, 'Rocket', STYLES);
-  await page.evaluate(() => {
-    const clear = /** @type {HTMLButtonElement} */ (document.querySelector('#clear-button'));
-    new MutationObserver((_, observer) => {
-      if (clear.hidden) return;
-      observer.disconnect();
-      clear.click();
-      document.body.dataset.cleared = 'true';
-    }).observe(clear, { attributes: true });
-  });
-  await field(page).setInputFiles(OTHERS[0]);
-  await page.locator('[data-cleared]').waitFor();
-  await addClass(page, 'Cup'); // by when all that was under way has been answered
-  assert.deepEqual([await page.locator('#correct').getByRole('group').isVisible(), await page.locator('#why').isVisible()], [false, false]);
+test(
+  'a picture that is cleared as it appears is not asked about, and a camera that is late takes nothing away; the next camera is one',
+  { timeout: 120_000 },
+  () =>
+    visit({}, async ({ page }) => {
+      await teach(page, 'Cat', STYLES);
+      await teach(page, 'Rocket', STYLES);
+      await page.evaluate(() => {
+        const clear = /** @type {HTMLButtonElement} */ (document.querySelector('#clear-button'));
+        new MutationObserver((_, observer) => {
+          if (clear.hidden) return;
+          observer.disconnect();
+          clear.click();
+          document.body.dataset.cleared = 'true';
+        }).observe(clear, { attributes: true });
+      });
+      await field(page).setInputFiles(OTHERS[0]);
+      await page.locator('[data-cleared]').waitFor();
+      await addClass(page, 'Cup'); // by when all that was under way has been answered
+      assert.deepEqual([await page.locator('#correct').getByRole('group').isVisible(), await page.locator('#why').isVisible()], [false, false]);
 
-  // Cameras that are drawn, the first one at once, the next when it is told to.
-  await page.evaluate(() => {
-    const scope = /** @type {any} */ (globalThis);
-    const { mediaDevices } = navigator;
-    Object.assign(scope, { tracks: [], turns: 0, late: new Promise((resolve) => { scope.list = resolve; }) });
-    mediaDevices.enumerateDevices = async () => {
-      await scope.late;
-      return /** @type {any} */ (['one', 'two'].map((deviceId) => ({ kind: 'videoinput', deviceId })));
-    };
-    mediaDevices.getUserMedia = async () => {
-      const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
-      const stream = canvas.captureStream(0);
-      const [track] = /** @type {any[]} */ (stream.getVideoTracks());
-      const first = scope.tracks.push(track) < 3;
-      setInterval(() => {
-        if (!first && !scope.go) return;
-        canvas.getContext('2d')?.fillRect(0, 0, 320 * Math.random(), 240);
-        track.requestFrame();
-      }, 50);
-      return stream;
-    };
-  });
-  const live = page.getByRole('button', { name: 'Live camera' });
-  await live.click();
-  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('#live video'))?.readyState > 1);
-  await recognise(page, OTHERS[0]);
-  await page.evaluate('list()');
-  await addClass(page, 'Jug');
-  assert.ok(await page.locator('#query-picture').isVisible(), 'what was asked about meanwhile stays');
+      // Cameras that are drawn, the first one at once, the next when it is told to.
+      await page.evaluate(() => {
+        const scope = /** @type {any} */ (globalThis);
+        const { mediaDevices } = navigator;
+        Object.assign(scope, {
+          tracks: [],
+          turns: 0,
+          late: new Promise((resolve) => {
+            scope.list = resolve;
+          }),
+        });
+        mediaDevices.enumerateDevices = async () => {
+          await scope.late;
+          return /** @type {any} */ (['one', 'two'].map((deviceId) => ({ kind: 'videoinput', deviceId })));
+        };
+        mediaDevices.getUserMedia = async () => {
+          const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
+          const stream = canvas.captureStream(0);
+          const [track] = /** @type {any[]} */ (stream.getVideoTracks());
+          const first = scope.tracks.push(track) < 3;
+          setInterval(() => {
+            if (!first && !scope.go) return;
+            canvas.getContext('2d')?.fillRect(0, 0, 320 * Math.random(), 240);
+            track.requestFrame();
+          }, 50);
+          return stream;
+        };
+      });
+      const live = page.getByRole('button', { name: 'Live camera' });
+      await live.click();
+      await page.waitForFunction(() => /** @type {any} */ (document.querySelector('#live video'))?.readyState > 1);
+      await recognise(page, OTHERS[0]);
+      await page.evaluate('list()');
+      await addClass(page, 'Jug');
+      assert.ok(await page.locator('#query-picture').isVisible(), 'what was asked about meanwhile stays');
 
-  await live.click();
-  await page.getByRole('button', { name: 'Switch camera' }).waitFor();
-  await page.evaluate(() => {
-    const { setTimeout } = globalThis;
-    const later = (/** @type {any[]} */ ...given) => {
-      if (given[1] <= 150) /** @type {any} */ (globalThis).turns++; // as between two looks
-      return setTimeout(.../** @type {[any]} */ (given));
-    };
-    Object.assign(globalThis, { setTimeout: later });
-    const next = /** @type {HTMLButtonElement} */ (document.querySelector('#live [aria-label="Switch camera"]'));
-    next.click();
-    next.click();
-  });
-  await page.waitForFunction(() => { const { tracks, turns } = /** @type {any} */ (globalThis); return tracks.length > 2 && turns > 4; }); // it was looked whether there is a frame
-  await page.evaluate('go = true');
-  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('#live video'))?.readyState > 1);
-  assert.equal(await page.locator('#query-error').textContent(), '');
-  await page.getByRole('meter').first().waitFor(); // there is an answer that can stay
-  await live.click();
-  await status(page, /The camera is off\.$/);
-  assert.deepEqual(await page.evaluate('tracks.map(({ readyState }) => readyState)'), Array(3).fill('ended'), 'each that was opened is off');
-}));
+      await live.click();
+      await page.getByRole('button', { name: 'Switch camera' }).waitFor();
+      await page.evaluate(() => {
+        const { setTimeout } = globalThis;
+        const later = (/** @type {any[]} */ ...given) => {
+          if (given[1] <= 150) /** @type {any} */ (globalThis).turns++; // as between two looks
+          return setTimeout(.../** @type {[any]} */ (given));
+        };
+        Object.assign(globalThis, { setTimeout: later });
+        const next = /** @type {HTMLButtonElement} */ (document.querySelector('#live [aria-label="Switch camera"]'));
+        next.click();
+        next.click();
+      });
+      await page.waitForFunction(() => {
+        const { tracks, turns } = /** @type {any} */ (globalThis);
+        return tracks.length > 2 && turns > 4;
+      }); // it was looked whether there is a frame
+      await page.evaluate('go = true');
+      await page.waitForFunction(() => /** @type {any} */ (document.querySelector('#live video'))?.readyState > 1);
+      assert.equal(await page.locator('#query-error').textContent(), '');
+      await page.getByRole('meter').first().waitFor(); // there is an answer that can stay
+      await live.click();
+      await status(page, /The camera is off\.$/);
+      assert.deepEqual(await page.evaluate('tracks.map(({ readyState }) => readyState)'), Array(3).fill('ended'), 'each that was opened is off');
+    }),
+);

@@ -8,45 +8,53 @@ import { describeLearned } from '../../ui/sessions/learning.js';
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella'];
 const styles = ['noto', 'twemoji', 'openmoji'];
 
-test('what other sessions teach is learned by one press, measured, and taken back', () => visit({}, async ({ page, site }) => {
-  await page.getByText('Learn from my other sessions').click();
-  const box = page.locator('#learning');
-  const press = () => box.getByRole('button', { name: 'Learn', exact: true }).click();
-  for (const name of names) await teach(page, name, styles);
-  await press();
-  await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
+test('what other sessions teach is learned by one press, measured, and taken back', () =>
+  visit({}, async ({ page, site }) => {
+    await page.getByText('Learn from my other sessions').click();
+    const box = page.locator('#learning');
+    const press = () => box.getByRole('button', { name: 'Learn', exact: true }).click();
+    for (const name of names) await teach(page, name, styles);
+    await press();
+    await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
 
-  await newSession(page, 'Garden');
-  const prior = await priorText(page);
-  await page.keyboard.press('Escape');
-  const learn = await hold(page, '**/web/engine/worker.js');
-  await press();
-  await box.getByRole('progressbar', { name: 'Learning' }).waitFor();
-  await box.getByRole('status').filter({ hasText: 'Learning from your other sessions' }).waitFor();
-  assert.ok(await box.getByRole('button', { name: 'Learning …' }).isDisabled());
-  learn();
-  const result = box.getByRole('status').filter({ hasText: 'Tried on classes left out of learning' });
-  await result.waitFor({ timeout: 2 * PATIENCE });
-  const text = await result.textContent() ?? '';
-  const pays = text.startsWith('Learned from 4 classes in 1 other session, and in use here.');
-  assert.ok(pays || text.startsWith('Learning does not help, so nothing has changed.'), text);
-  await box.getByRole('button', { name: 'Learn', exact: true }).and(page.locator(':enabled')).waitFor();
-  assert.ok(await box.getByRole('progressbar').isHidden());
-  await eventually(async () => assert.equal(await priorText(page) !== prior, pays));
-  await page.keyboard.press('Escape');
-  if (pays) {
-    await box.getByRole('button', { name: 'Back to before' }).click();
-    await status(page, 'The background knowledge from before is used again.');
-  }
-  await eventually(async () => assert.equal(await priorText(page), prior));
-  await open(page, site);
-  assert.equal(await priorText(page), prior);
-}));
+    await newSession(page, 'Garden');
+    const prior = await priorText(page);
+    await page.keyboard.press('Escape');
+    const learn = await hold(page, '**/web/engine/worker.js');
+    await press();
+    await box.getByRole('progressbar', { name: 'Learning' }).waitFor();
+    await box.getByRole('status').filter({ hasText: 'Learning from your other sessions' }).waitFor();
+    assert.ok(await box.getByRole('button', { name: 'Learning …' }).isDisabled());
+    learn();
+    const result = box.getByRole('status').filter({ hasText: 'Tried on classes left out of learning' });
+    await result.waitFor({ timeout: 2 * PATIENCE });
+    const text = (await result.textContent()) ?? '';
+    const pays = text.startsWith('Learned from 4 classes in 1 other session, and in use here.');
+    assert.ok(pays || text.startsWith('Learning does not help, so nothing has changed.'), text);
+    await box.getByRole('button', { name: 'Learn', exact: true }).and(page.locator(':enabled')).waitFor();
+    assert.ok(await box.getByRole('progressbar').isHidden());
+    await eventually(async () => assert.equal((await priorText(page)) !== prior, pays));
+    await page.keyboard.press('Escape');
+    if (pays) {
+      await box.getByRole('button', { name: 'Back to before' }).click();
+      await status(page, 'The background knowledge from before is used again.');
+    }
+    await eventually(async () => assert.equal(await priorText(page), prior));
+    await open(page, site);
+    assert.equal(await priorText(page), prior);
+  }));
 
 test('what was measured is told in words', () => {
   const told = (/** @type {Uint8Array|null} */ prior) =>
-    describeLearned({ prior, classes: 14, sessions: 2, before: { accuracy: 0.71, unknown: 0.4, loss: 1 }, after: { accuracy: 0.76, unknown: 0.36, loss: 0.9 } });
-  const tried = 'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; “none of these” for something unknown 40 % before, 36 % after.';
+    describeLearned({
+      prior,
+      classes: 14,
+      sessions: 2,
+      before: { accuracy: 0.71, unknown: 0.4, loss: 1 },
+      after: { accuracy: 0.76, unknown: 0.36, loss: 0.9 },
+    });
+  const tried =
+    'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; “none of these” for something unknown 40 % before, 36 % after.';
   assert.equal(told(new Uint8Array(1)), `Learned from 14 classes in 2 other sessions, and in use here. ${tried} Its percentages are nearer to the truth.`);
   assert.equal(told(null), `Learning does not help, so nothing has changed. ${tried}`);
 });

@@ -20,8 +20,13 @@ export async function drawings(folder, variants, outOfSet = variants) {
     for (const style of OTHERS) {
       for (let i = 0; i < (concept === OUT_OF_SET ? outOfSet : variants); i++) {
         const file = path.join(place, concept, `${style}-${i}.png`);
-        await sharp(sample(style, concept)).resize(90 + 2 * (i % 20)).rotate((i * 7) % 31 - 15, { background: '#fff' })
-          .flatten({ background: ['#fff', '#f4efe6', '#e8f0f4'][i % 3] }).modulate({ brightness: 0.9 + 0.05 * (i % 5) }).png().toFile(file);
+        await sharp(sample(style, concept))
+          .resize(90 + 2 * (i % 20))
+          .rotate(((i * 7) % 31) - 15, { background: '#fff' })
+          .flatten({ background: ['#fff', '#f4efe6', '#e8f0f4'][i % 3] })
+          .modulate({ brightness: 0.9 + 0.05 * (i % 5) })
+          .png()
+          .toFile(file);
         files.push(file);
       }
     }
@@ -32,10 +37,13 @@ export async function drawings(folder, variants, outOfSet = variants) {
 /** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
 export async function drop(page, selector, paths) {
   await page.locator(selector).first().scrollIntoViewIfNeeded();
-  const { x, y } = await page.locator(selector).first().evaluate((element) => {
-    const box = element.getBoundingClientRect();
-    return { x: box.x + box.width / 2, y: box.y + Math.min(20, box.height / 2) };
-  });
+  const { x, y } = await page
+    .locator(selector)
+    .first()
+    .evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      return { x: box.x + box.width / 2, y: box.y + Math.min(20, box.height / 2) };
+    });
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
   for (const type of /** @type {const} */ (['dragEnter', 'dragOver', 'drop'])) await session.send('Input.dispatchDragEvent', { type, x, y, data });
@@ -48,7 +56,11 @@ export const sortState = (page, text, timeout = 240_000) => page.locator('.sort-
 /** The table as saved, a record for each line. @param {Page} page */
 export async function savedTable(page) {
   const text = await readFile(await (await downloaded(page, 'Save as a table')).path(), 'utf8');
-  const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
+  const [head, ...rows] = text
+    .replace('\uFEFF', '')
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(','));
   return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
 }
 
@@ -56,15 +68,25 @@ export async function savedTable(page) {
 export function watchTasks(page) {
   return page.evaluate(() => {
     const tasks = /** @type {{at: number, took: number}[]} */ ([]);
-    new PerformanceObserver((list) => { for (const { startTime, duration } of list.getEntries()) tasks.push({ at: startTime, took: duration }); })
-      .observe({ type: 'longtask' });
+    new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) tasks.push({ at: startTime, took: duration });
+    }).observe({ type: 'longtask' });
     Object.assign(globalThis, { longTasks: tasks });
   });
 }
 
 /** The longest task since a time of the page's clock. @param {Page} page @param {number} [since] @returns {Promise<number>} in milliseconds, 0 for less than 50 */
-export const longestTask = (page, since = 0) => page.evaluate((time) => Math.max(0, .../** @type {any} */ (globalThis).longTasks
-  .filter((/** @type {{at: number}} */ { at }) => at >= time).map((/** @type {{took: number}} */ { took }) => took)), since);
+export const longestTask = (page, since = 0) =>
+  page.evaluate(
+    (time) =>
+      Math.max(
+        0,
+        .../** @type {any} */ (globalThis).longTasks
+          .filter((/** @type {{at: number}} */ { at }) => at >= time)
+          .map((/** @type {{took: number}} */ { took }) => took),
+      ),
+    since,
+  );
 
 /** How many entries each of the page's stores has. @param {Page} page @returns {Promise<Record<string, number>>} */
 export function stored(page) {

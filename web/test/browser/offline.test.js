@@ -6,7 +6,25 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { identityOf } from '../../extractor/manifest.js';
-import { assertSame, card, changeFile, copySite, eventually, likeliest, offlineReady, open, priorText, ready, recognise, sample, serveSite, status, teach, touchPrior, visit } from './harness.js';
+import {
+  assertSame,
+  card,
+  changeFile,
+  copySite,
+  eventually,
+  likeliest,
+  offlineReady,
+  open,
+  priorText,
+  ready,
+  recognise,
+  sample,
+  serveSite,
+  status,
+  teach,
+  touchPrior,
+  visit,
+} from './harness.js';
 import { LONG } from '../long.js';
 
 /** @param {(site: import('./harness.js').Site) => Promise<void>} check */
@@ -21,67 +39,87 @@ async function onCopy(check) {
   }
 }
 
-test('a new version is announced and comes with one press', () => onCopy((site) => visit({ site, offline: true }, async ({ page }) => {
-  await offlineReady(page);
-  const first = await caches(page);
-  assert.equal(first.length, 1);
-  const version = await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
-  await page.reload();
-  await page.getByText('A new version is ready.').waitFor();
-  const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
-  assert.equal(await changed(), '', 'the old version stays until the person agrees');
-  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
-  await ready(page);
-  assert.equal(await changed(), '1');
-  await onlyVersion(page, version);
-})));
+test('a new version is announced and comes with one press', () =>
+  onCopy((site) =>
+    visit({ site, offline: true }, async ({ page }) => {
+      await offlineReady(page);
+      const first = await caches(page);
+      assert.equal(first.length, 1);
+      const version = await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+      await page.reload();
+      await page.getByText('A new version is ready.').waitFor();
+      const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
+      assert.equal(await changed(), '', 'the old version stays until the person agrees');
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+      await ready(page);
+      assert.equal(await changed(), '1');
+      await onlyVersion(page, version);
+    }),
+  ));
 
-test('a tab that did not ask for the new version goes on with the files of its own, and is told that another has started it', LONG, () => onCopy((site) => visit({ site, offline: true }, async ({ page, context }) => {
-  await offlineReady(page);
-  const other = await context.newPage();
-  await open(other, site);
-  const version = await changeFile(site.folder, 'web/library/kept.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
-  await page.reload();
-  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
-  await ready(page);
-  const changed = (/** @type {import('playwright-core').Page} */ tab) => tab.evaluate(async () => {
-    const answer = await fetch('web/library/kept.js');
-    return (await answer.text()).includes('changed = 1');
-  });
-  assert.deepEqual([await changed(page), await changed(other)], [true, false]);
-  await other.getByText('Another tab has started a new version.').waitFor();
-  await other.close();
-  await changed(page);
-  await onlyVersion(page, version);
-})));
+test('a tab that did not ask for the new version goes on with the files of its own, and is told that another has started it', LONG, () =>
+  onCopy((site) =>
+    visit({ site, offline: true }, async ({ page, context }) => {
+      await offlineReady(page);
+      const other = await context.newPage();
+      await open(other, site);
+      const version = await changeFile(site.folder, 'web/library/kept.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
+      await page.reload();
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+      await ready(page);
+      const changed = (/** @type {import('playwright-core').Page} */ tab) =>
+        tab.evaluate(async () => {
+          const answer = await fetch('web/library/kept.js');
+          return (await answer.text()).includes('changed = 1');
+        });
+      assert.deepEqual([await changed(page), await changed(other)], [true, false]);
+      await other.getByText('Another tab has started a new version.').waitFor();
+      await other.close();
+      await changed(page);
+      await onlyVersion(page, version);
+    }),
+  ),
+);
 
-test('a session taught under the former extractor is read anew with one press', () => onCopy(async (site) => {
-  const [built, ...parts] = await Promise.all(['extractor.json', 'model.json', 'weights.bin'].map((name) => readFile(path.join(site.folder, 'extractor', name))));
-  // The former one: what the last block answers to one view, 320 numbers.
-  const former = { ...JSON.parse(built.toString()), id: 'former@1', dimension: 320, views: [{ name: 'whole' }], outputs: [{ node: 'blocks.15._project_conv', pooling: 'mean' }] };
-  former.sha256 = await identityOf(former, parts.map((part) => new Uint8Array(part)));
-  await changeFile(site.folder, 'extractor/extractor.json', () => Buffer.from(JSON.stringify(former)));
-  await visit({ site, offline: true }, async ({ page }) => {
-    await offlineReady(page);
-    await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
-    await teach(page, 'Rocket', ['noto', 'twemoji']);
-    await recognise(page, sample('emojione', 'cat'));
+test('a session taught under the former extractor is read anew with one press', () =>
+  onCopy(async (site) => {
+    const [built, ...parts] = await Promise.all(
+      ['extractor.json', 'model.json', 'weights.bin'].map((name) => readFile(path.join(site.folder, 'extractor', name))),
+    );
+    // The former one: what the last block answers to one view, 320 numbers.
+    const former = {
+      ...JSON.parse(built.toString()),
+      id: 'former@1',
+      dimension: 320,
+      views: [{ name: 'whole' }],
+      outputs: [{ node: 'blocks.15._project_conv', pooling: 'mean' }],
+    };
+    former.sha256 = await identityOf(
+      former,
+      parts.map((part) => new Uint8Array(part)),
+    );
+    await changeFile(site.folder, 'extractor/extractor.json', () => Buffer.from(JSON.stringify(former)));
+    await visit({ site, offline: true }, async ({ page }) => {
+      await offlineReady(page);
+      await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
+      await teach(page, 'Rocket', ['noto', 'twemoji']);
+      await recognise(page, sample('emojione', 'cat'));
 
-    await changeFile(site.folder, 'extractor/extractor.json', () => built);
-    await page.reload();
-    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
-    await ready(page);
-    const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
-    await notice.waitFor();
-    await card(page, 'Cat').getByText('3 pictures').waitFor();
-    await page.getByRole('button', { name: 'Read them again' }).click();
-    await status(page, '5 pictures read again, in a session of their own.');
-    await notice.waitFor({ state: 'detached' });
-    await card(page, 'Cat').getByText('3 pictures').waitFor();
-    await card(page, 'Rocket').getByText('2 pictures').waitFor();
-    assert.equal(likeliest(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
-  });
-}));
+      await changeFile(site.folder, 'extractor/extractor.json', () => built);
+      await page.reload();
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+      await ready(page);
+      const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
+      await notice.waitFor();
+      await card(page, 'Cat').getByText('3 pictures').waitFor();
+      await page.getByRole('button', { name: 'Read them again' }).click();
+      await status(page, '5 pictures read again, in a session of their own.');
+      await notice.waitFor({ state: 'detached' });
+      await card(page, 'Cat').getByText('3 pictures').waitFor();
+      await card(page, 'Rocket').getByText('2 pictures').waitFor();
+      assert.equal(likeliest(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
+    });
+  }));
 
 /**
  * A new version of two files, of which one has not arrived yet.
@@ -107,56 +145,67 @@ function parts(page) {
   ]);
 }
 
-test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () => onCopy((site) => visit({ site, offline: true }, async ({ page }) => {
-  await offlineReady(page);
-  const first = await caches(page);
-  const { version, rest } = await half(site);
-  for (let n = 0; n < 2; n++) {
-    await page.reload();
-    await ready(page);
-    await installFailed(page);
-    assert.deepEqual(await parts(page), [false, false]);
-    await eventually(async () => assert.deepEqual(await caches(page), first)); // the browser may have tried once more by itself
-    assert.equal(await page.getByText('A new version is ready.').count(), 0);
-  }
-  await rest();
-  await page.reload();
-  await page.getByText('A new version is ready.').waitFor();
-  assert.deepEqual(await parts(page), [false, false]);
-  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
-  await ready(page);
-  assert.deepEqual(await parts(page), [true, true]);
-  await onlyVersion(page, version);
-})));
+test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () =>
+  onCopy((site) =>
+    visit({ site, offline: true }, async ({ page }) => {
+      await offlineReady(page);
+      const first = await caches(page);
+      const { version, rest } = await half(site);
+      for (let n = 0; n < 2; n++) {
+        await page.reload();
+        await ready(page);
+        await installFailed(page);
+        assert.deepEqual(await parts(page), [false, false]);
+        await eventually(async () => assert.deepEqual(await caches(page), first)); // the browser may have tried once more by itself
+        assert.equal(await page.getByText('A new version is ready.').count(), 0);
+      }
+      await rest();
+      await page.reload();
+      await page.getByText('A new version is ready.').waitFor();
+      assert.deepEqual(await parts(page), [false, false]);
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+      await ready(page);
+      assert.deepEqual(await parts(page), [true, true]);
+      await onlyVersion(page, version);
+    }),
+  ));
 
 /** Has the browser look for a new version, and waits until it could not be installed. @param {import('playwright-core').Page} page */
 function installFailed(page) {
   return page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready;
     const worker = /** @type {ServiceWorker} */ ((await registration.update()).installing);
-    while (worker.state !== 'redundant') await new Promise((resolve) => { worker.addEventListener('statechange', resolve, { once: true }); });
+    while (worker.state !== 'redundant')
+      await new Promise((resolve) => {
+        worker.addEventListener('statechange', resolve, { once: true });
+      });
   });
 }
 
-test('a first visit while half of a version is there is made good without a reload', () => onCopy((site) => visit({ site, open: false, offline: true }, async ({ page }) => {
-  const { version, rest } = await half(site);
-  await page.clock.install();
-  await page.addInitScript(() => {
-    const { register } = ServiceWorkerContainer.prototype;
-    ServiceWorkerContainer.prototype.register = async function (...given) {
-      const registration = await register.apply(this, given);
-      const worker = registration.installing;
-      worker?.addEventListener('statechange', () => { document.documentElement.dataset.installing = worker.state; });
-      return registration;
-    };
-  });
-  await open(page, site);
-  await page.locator('[data-installing="redundant"]').waitFor({ state: 'attached' });
-  assert.equal(await page.getByText('Works offline').isVisible(), false);
-  await rest();
-  while (!await page.getByText('Works offline').isVisible()) await page.clock.runFor(61_000); // once the page waits for the next try
-  assert.deepEqual(await caches(page), [`metaqda-${version}`]);
-})));
+test('a first visit while half of a version is there is made good without a reload', () =>
+  onCopy((site) =>
+    visit({ site, open: false, offline: true }, async ({ page }) => {
+      const { version, rest } = await half(site);
+      await page.clock.install();
+      await page.addInitScript(() => {
+        const { register } = ServiceWorkerContainer.prototype;
+        ServiceWorkerContainer.prototype.register = async function (...given) {
+          const registration = await register.apply(this, given);
+          const worker = registration.installing;
+          worker?.addEventListener('statechange', () => {
+            document.documentElement.dataset.installing = worker.state;
+          });
+          return registration;
+        };
+      });
+      await open(page, site);
+      await page.locator('[data-installing="redundant"]').waitFor({ state: 'attached' });
+      assert.equal(await page.getByText('Works offline').isVisible(), false);
+      await rest();
+      while (!(await page.getByText('Works offline').isVisible())) await page.clock.runFor(61_000); // once the page waits for the next try
+      assert.deepEqual(await caches(page), [`metaqda-${version}`]);
+    }),
+  ));
 
 /** @param {import('playwright-core').Page} page */
 function caches(page) {
@@ -168,53 +217,62 @@ async function onlyVersion(page, version) {
   while (String(await caches(page)) !== `metaqda-${version}`) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
 
-test('the prior is fetched once over reloads, and again only when its hash changes', () => onCopy((site) => visit({ site }, async ({ page, requested }) => {
-  const fetches = () => requested.filter((path) => path.endsWith('/prior.safetensors')).length;
-  assert.equal(fetches(), 1);
-  await open(page, site);
-  await open(page, site);
-  assert.equal(fetches(), 1, 'after two reloads');
-  const before = await priorText(page);
-  await changeFile(site.folder, 'prior.safetensors', touchPrior);
-  await open(page, site);
-  assert.equal(fetches(), 2, 'after its hash changed');
-  assert.notEqual(await priorText(page), before);
-  await open(page, site);
-  assert.equal(fetches(), 2, 'and not again');
-})));
+test('the prior is fetched once over reloads, and again only when its hash changes', () =>
+  onCopy((site) =>
+    visit({ site }, async ({ page, requested }) => {
+      const fetches = () => requested.filter((path) => path.endsWith('/prior.safetensors')).length;
+      assert.equal(fetches(), 1);
+      await open(page, site);
+      await open(page, site);
+      assert.equal(fetches(), 1, 'after two reloads');
+      const before = await priorText(page);
+      await changeFile(site.folder, 'prior.safetensors', touchPrior);
+      await open(page, site);
+      assert.equal(fetches(), 2, 'after its hash changed');
+      assert.notEqual(await priorText(page), before);
+      await open(page, site);
+      assert.equal(fetches(), 2, 'and not again');
+    }),
+  ));
 
-test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, expect: [/404/] }, async ({ page }) => {
-  await teach(page, 'Cat', ['noto', 'twemoji']);
-  await teach(page, 'Rocket', ['noto', 'twemoji']);
-  const probabilities = await recognise(page, sample('emojione', 'cat'));
-  const before = await priorText(page);
-  await changeFile(site.folder, 'prior.safetensors', touchPrior);
-  const away = await hide(site.folder, 'prior.safetensors');
-  await open(page, site);
-  await notice(page, 'The page’s background knowledge could not be fetched. The one from your last visit is used instead.').waitFor();
-  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
-  assert.equal(await priorText(page), before);
-  await page.keyboard.press('Escape');
-  await away();
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
-  await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
-})));
+test('where the new prior cannot be fetched the page goes on with the former one', () =>
+  onCopy((site) =>
+    visit({ site, expect: [/404/] }, async ({ page }) => {
+      await teach(page, 'Cat', ['noto', 'twemoji']);
+      await teach(page, 'Rocket', ['noto', 'twemoji']);
+      const probabilities = await recognise(page, sample('emojione', 'cat'));
+      const before = await priorText(page);
+      await changeFile(site.folder, 'prior.safetensors', touchPrior);
+      const away = await hide(site.folder, 'prior.safetensors');
+      await open(page, site);
+      await notice(page, 'The page’s background knowledge could not be fetched. The one from your last visit is used instead.').waitFor();
+      assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
+      assert.equal(await priorText(page), before);
+      await page.keyboard.press('Escape');
+      await away();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
+      await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
+    }),
+  ));
 
-test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, expect: [/404/], open: false }, async ({ page }) => {
-  const back = await hide(site.folder, 'prior.safetensors');
-  await open(page, site);
-  await notice(page, 'The page’s background knowledge could not be fetched. A generic one is used instead').waitFor();
-  await teach(page, 'Cat', ['noto', 'twemoji']);
-  await teach(page, 'Rocket', ['noto', 'twemoji']);
-  // A style close to those taught: a prior that was not learned takes others for what they are not.
-  assert.equal(likeliest(await recognise(page, sample('openmoji', 'cat'))), 'Cat');
-  assert.equal(likeliest(await recognise(page, sample('openmoji', 'rocket'))), 'Rocket');
-  await back();
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
-  await eventually(async () => assert.match(await priorText(page) ?? '', /sha256/));
-})));
+test('where no prior could ever be fetched the page works with one that was not learned', () =>
+  onCopy((site) =>
+    visit({ site, expect: [/404/], open: false }, async ({ page }) => {
+      const back = await hide(site.folder, 'prior.safetensors');
+      await open(page, site);
+      await notice(page, 'The page’s background knowledge could not be fetched. A generic one is used instead').waitFor();
+      await teach(page, 'Cat', ['noto', 'twemoji']);
+      await teach(page, 'Rocket', ['noto', 'twemoji']);
+      // A style close to those taught: a prior that was not learned takes others for what they are not.
+      assert.equal(likeliest(await recognise(page, sample('openmoji', 'cat'))), 'Cat');
+      assert.equal(likeliest(await recognise(page, sample('openmoji', 'rocket'))), 'Rocket');
+      await back();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
+      await eventually(async () => assert.match((await priorText(page)) ?? '', /sha256/));
+    }),
+  ));
 
 /** @param {import('playwright-core').Page} page @param {string} text */
 function notice(page, text) {
@@ -231,28 +289,33 @@ function notice(page, text) {
 async function hide(folder, name) {
   const files = ['', '.br', '.gz'].map((suffix) => path.join(folder, name + suffix)).filter((file) => existsSync(file));
   for (const file of files) await rename(file, `${file}.hidden`);
-  return async () => { for (const file of files) await rename(`${file}.hidden`, file); };
+  return async () => {
+    for (const file of files) await rename(`${file}.hidden`, file);
+  };
 }
 
-test('a first visit that got files of two versions is told so', () => onCopy((site) => visit({ site, open: false, offline: true }, async ({ page }) => {
-  await page.exposeFunction('deploy', () => changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`)));
-  await page.addInitScript(() => {
-    const scope = /** @type {any} */ (globalThis);
-    const { fetch } = scope;
-    // The site is replaced when the style has come and the manifest has not.
-    scope.fetch = async (/** @type {any[]} */ ...args) => {
-      if (args[0] === 'manifest.json' && !sessionStorage.deployed) {
-        sessionStorage.deployed = 'yes';
-        await scope.deploy();
-      }
-      return fetch(...args);
-    };
-  });
-  await open(page, site);
-  const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
-  assert.equal(await changed(), '');
-  await page.getByText('A new version is ready.').waitFor();
-  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
-  await ready(page);
-  assert.equal(await changed(), '1');
-})));
+test('a first visit that got files of two versions is told so', () =>
+  onCopy((site) =>
+    visit({ site, open: false, offline: true }, async ({ page }) => {
+      await page.exposeFunction('deploy', () => changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`)));
+      await page.addInitScript(() => {
+        const scope = /** @type {any} */ (globalThis);
+        const { fetch } = scope;
+        // The site is replaced when the style has come and the manifest has not.
+        scope.fetch = async (/** @type {any[]} */ ...args) => {
+          if (args[0] === 'manifest.json' && !sessionStorage.deployed) {
+            sessionStorage.deployed = 'yes';
+            await scope.deploy();
+          }
+          return fetch(...args);
+        };
+      });
+      await open(page, site);
+      const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
+      assert.equal(await changed(), '');
+      await page.getByText('A new version is ready.').waitFor();
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+      await ready(page);
+      assert.equal(await changed(), '1');
+    }),
+  ));

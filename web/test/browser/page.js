@@ -23,7 +23,9 @@ export async function ready(page) {
 /** Holds what is asked for at an address. @param {Page} page @param {string} address @returns {Promise<() => void>} lets it go */
 export async function hold(page, address) {
   let go = () => {};
-  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { go = resolve; });
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    go = resolve;
+  });
   await page.route(address, async (route) => {
     await held;
     await route.continue();
@@ -35,12 +37,16 @@ export async function hold(page, address) {
 export async function holdPictures(page, count) {
   await page.evaluate((most) => {
     const { createImageBitmap } = globalThis;
-    const held = new Promise((resolve) => { Object.assign(globalThis, { goOn: resolve }); });
+    const held = new Promise((resolve) => {
+      Object.assign(globalThis, { goOn: resolve });
+    });
     let begun = 0;
-    Object.assign(globalThis, { createImageBitmap: async (/** @type {any[]} */ ...given) => {
-      if ((given[0] instanceof Blob || given[0] instanceof HTMLVideoElement) && ++begun > most) await held;
-      return createImageBitmap(.../** @type {[any]} */ (given));
-    } });
+    Object.assign(globalThis, {
+      createImageBitmap: async (/** @type {any[]} */ ...given) => {
+        if ((given[0] instanceof Blob || given[0] instanceof HTMLVideoElement) && ++begun > most) await held;
+        return createImageBitmap(.../** @type {[any]} */ (given));
+      },
+    });
   }, count);
   return () => page.evaluate('goOn()');
 }
@@ -71,14 +77,21 @@ export async function addClass(page, name) {
 export async function addPictures(page, name, files) {
   const before = await card(page, name).locator('.thumb').count();
   await page.getByLabel(`Add pictures to ${name}`, { exact: true }).setInputFiles(files);
-  await card(page, name).locator('.thumb').nth(before + files.length - 1).waitFor();
+  await card(page, name)
+    .locator('.thumb')
+    .nth(before + files.length - 1)
+    .waitFor();
   await status(page, `${files.length} picture${files.length === 1 ? '' : 's'} added to “${name}”.`);
 }
 
 /** Teaches a class with one sample of each style. @param {Page} page @param {string} name @param {string[]} styles */
 export async function teach(page, name, styles) {
   await addClass(page, name);
-  await addPictures(page, name, styles.map((style) => sample(style, name.toLowerCase())));
+  await addPictures(
+    page,
+    name,
+    styles.map((style) => sample(style, name.toLowerCase())),
+  );
 }
 
 /** Recognises a file and answers the meters. @param {Page} page @param {string} file */
@@ -103,10 +116,12 @@ export function noteSaid() {
     const status = document.getElementById('status');
     if (!status) return;
     observer.disconnect();
-    new MutationObserver((list) => list.forEach(({ type, addedNodes }, i) => {
-      if (type === 'childList') said.push([...addedNodes].map((one) => one.textContent).join(''));
-      else if (list[i - 1]?.type !== 'childList') said.push(status.title); // the same once more
-    })).observe(status, { childList: true, attributeFilter: ['title'] });
+    new MutationObserver((list) =>
+      list.forEach(({ type, addedNodes }, i) => {
+        if (type === 'childList') said.push([...addedNodes].map((one) => one.textContent).join(''));
+        else if (list[i - 1]?.type !== 'childList') said.push(status.title); // the same once more
+      }),
+    ).observe(status, { childList: true, attributeFilter: ['title'] });
   }).observe(document, { subtree: true, childList: true });
 }
 
@@ -117,20 +132,31 @@ export function noteSaid() {
  */
 export async function status(page, text) {
   const { source, flags } = typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i') : text;
-  const found = await page.waitForFunction(({ source, flags }) => {
-    const scope = /** @type {{said: string[], waitedFor: number}} */ (/** @type {unknown} */ (globalThis));
-    const at = scope.said.findIndex((one, i) => i >= scope.waitedFor && new RegExp(source, flags).test(one.replace(/\s+/g, ' ')));
-    if (at >= 0) scope.waitedFor = at + 1;
-    return at >= 0 && [scope.said[at]];
-  }, { source, flags }).catch(async (error) => {
-    throw new Error(`the page did not say “${text}”, but ${JSON.stringify(await page.evaluate('said.slice(waitedFor)'))}`, { cause: error });
-  });
+  const found = await page
+    .waitForFunction(
+      ({ source, flags }) => {
+        const scope = /** @type {{said: string[], waitedFor: number}} */ (/** @type {unknown} */ (globalThis));
+        const at = scope.said.findIndex((one, i) => i >= scope.waitedFor && new RegExp(source, flags).test(one.replace(/\s+/g, ' ')));
+        if (at >= 0) scope.waitedFor = at + 1;
+        return at >= 0 && [scope.said[at]];
+      },
+      { source, flags },
+    )
+    .catch(async (error) => {
+      throw new Error(`the page did not say “${text}”, but ${JSON.stringify(await page.evaluate('said.slice(waitedFor)'))}`, { cause: error });
+    });
   return /** @type {string[]} */ (await found.jsonValue())[0];
 }
 
 /** Tries again what fails until it holds: for what follows a change in its own time. @template T @param {() => Promise<T>} check @returns {Promise<T>} */
 export async function eventually(check) {
-  for (const end = Date.now() + PATIENCE; ; await new Promise((resolve) => { setTimeout(resolve, 50); })) {
+  for (
+    const end = Date.now() + PATIENCE;
+    ;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    })
+  ) {
     try {
       return await check();
     } catch (error) {
@@ -192,7 +218,7 @@ export const assertMeters = (page, want, what) => eventually(async () => assertS
 /** Opens the dialog of the sessions. @param {Page} page */
 export async function sessionsOf(page) {
   const dialog = page.getByRole('dialog', { name: 'Sessions' });
-  if (!await dialog.isVisible()) await page.getByRole('button', { name: /^Session:/ }).click();
+  if (!(await dialog.isVisible())) await page.getByRole('button', { name: /^Session:/ }).click();
   await dialog.waitFor();
   return dialog;
 }
@@ -222,7 +248,7 @@ export async function teachNew(page, bar, name) {
 /** What the settings say about the prior in use. @param {Page} page */
 export async function priorText(page) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
-  if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
+  if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'Settings' }).click();
   return dialog.getByText(/numbers per picture/).textContent();
 }
 
@@ -248,7 +274,8 @@ export async function faults(page) {
   return page.evaluate(async () => {
     const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
     return result.violations.flatMap((/** @type {any} */ rule) =>
-      rule.nodes.map((/** @type {any} */ node) => `${rule.id}: ${node.target} ${node.failureSummary}`));
+      rule.nodes.map((/** @type {any} */ node) => `${rule.id}: ${node.target} ${node.failureSummary}`),
+    );
   });
 }
 
@@ -257,7 +284,8 @@ export async function faults(page) {
  *
  * @param {Page} page @param {string} state code that answers how far it is, null while it does not go on
  */
-export const servedMeanwhile = (page, state) => page.evaluate(`(() => {
+export const servedMeanwhile = (page, state) =>
+  page.evaluate(`(() => {
   const served = globalThis.served = { frames: new Set(), keys: new Set() };
   const note = (which) => { const now = ${state}; if (now !== null) served[which].add(now); };
   addEventListener('keydown', () => note('keys'));
@@ -268,5 +296,8 @@ export const servedMeanwhile = (page, state) => page.evaluate(`(() => {
 /** Fails unless there were several of both, at several states. @param {Page} page */
 export async function assertServed(page) {
   const served = await page.evaluate('[served.frames.size, served.keys.size]');
-  assert.ok(/** @type {number[]} */ (served).every((n) => n > 2), `frames and keys at so many states: ${served}`);
+  assert.ok(
+    /** @type {number[]} */ (served).every((n) => n > 2),
+    `frames and keys at so many states: ${served}`,
+  );
 }

@@ -11,161 +11,208 @@ import { addClass, card, eventually, holdPictures, meters, most, sample, status,
 
 /** Dispatches a drop or a paste that carries files. @param {Page} page @param {string} selector @param {'drop'|'paste'} type @param {string[]} paths */
 async function hand(page, selector, type, paths) {
-  const files = await Promise.all(paths.map(async (path) => ({
-    name: path.split('/').slice(-2).join('-'), base64: (await readFile(path)).toString('base64'),
-  })));
-  await page.locator(selector).first().evaluate((target, { files, type }) => {
-    const data = new DataTransfer();
-    for (const { name, base64 } of files) {
-      data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
-    }
-    const options = { bubbles: true, cancelable: true };
-    if (type === 'drop') {
-      for (const step of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(step, { ...options, dataTransfer: data }));
-    } else {
-      target.dispatchEvent(new ClipboardEvent('paste', { ...options, clipboardData: data }));
-    }
-  }, { files, type });
+  const files = await Promise.all(
+    paths.map(async (path) => ({
+      name: path.split('/').slice(-2).join('-'),
+      base64: (await readFile(path)).toString('base64'),
+    })),
+  );
+  await page
+    .locator(selector)
+    .first()
+    .evaluate(
+      (target, { files, type }) => {
+        const data = new DataTransfer();
+        for (const { name, base64 } of files) {
+          data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
+        }
+        const options = { bubbles: true, cancelable: true };
+        if (type === 'drop') {
+          for (const step of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(step, { ...options, dataTransfer: data }));
+        } else {
+          target.dispatchEvent(new ClipboardEvent('paste', { ...options, clipboardData: data }));
+        }
+      },
+      { files, type },
+    );
 }
 
-test('files dropped on a card teach it, files dropped elsewhere are recognised; a pasted one goes to the class that has the focus, or is recognised', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  await addClass(page, 'Rocket');
-  for (const name of ['cat', 'rocket']) {
-    await hand(page, `.card:has([aria-label="Name of the class ${name[0].toUpperCase()}${name.slice(1)}"])`, 'drop',
-      ['noto', 'twemoji', 'openmoji'].map((style) => sample(style, name)));
-  }
-  await card(page, 'Cat').getByText('3 pictures').waitFor();
-  await card(page, 'Rocket').getByText('3 pictures').waitFor();
-  await hand(page, '#stage', 'drop', [sample('emojione', 'rocket')]);
-  await status(page, 'Recognised “emojione-rocket.png”.');
-  assert.equal(most(await meters(page)), 'Rocket');
-  assert.equal(await page.locator('.drop-target').count(), 0);
-  await hand(page, 'footer', 'drop', [sample('noto', 'cat')]);
-  await status(page, 'Recognised “noto-cat.png”.');
+test('files dropped on a card teach it, files dropped elsewhere are recognised; a pasted one goes to the class that has the focus, or is recognised', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    await addClass(page, 'Rocket');
+    for (const name of ['cat', 'rocket']) {
+      await hand(
+        page,
+        `.card:has([aria-label="Name of the class ${name[0].toUpperCase()}${name.slice(1)}"])`,
+        'drop',
+        ['noto', 'twemoji', 'openmoji'].map((style) => sample(style, name)),
+      );
+    }
+    await card(page, 'Cat').getByText('3 pictures').waitFor();
+    await card(page, 'Rocket').getByText('3 pictures').waitFor();
+    await hand(page, '#stage', 'drop', [sample('emojione', 'rocket')]);
+    await status(page, 'Recognised “emojione-rocket.png”.');
+    assert.equal(most(await meters(page)), 'Rocket');
+    assert.equal(await page.locator('.drop-target').count(), 0);
+    await hand(page, 'footer', 'drop', [sample('noto', 'cat')]);
+    await status(page, 'Recognised “noto-cat.png”.');
 
-  await page.getByLabel('Add pictures to Cat', { exact: true }).focus();
-  await hand(page, 'body', 'paste', [sample('noto', 'cat')]);
-  await card(page, 'Cat').getByText('4 pictures').waitFor();
-  await page.getByRole('button', { name: 'Settings' }).focus();
-  await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
-  await status(page, 'Recognised “twemoji-cat.png”.');
-  await card(page, 'Cat').getByText('4 pictures').waitFor();
-}));
+    await page.getByLabel('Add pictures to Cat', { exact: true }).focus();
+    await hand(page, 'body', 'paste', [sample('noto', 'cat')]);
+    await card(page, 'Cat').getByText('4 pictures').waitFor();
+    await page.getByRole('button', { name: 'Settings' }).focus();
+    await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
+    await status(page, 'Recognised “twemoji-cat.png”.');
+    await card(page, 'Cat').getByText('4 pictures').waitFor();
+  }));
 
-test('the file that is asked about is shown itself, a drawing as its pixels, and no address of a picture is left', () => visit({}, async ({ page }) => {
-  await page.evaluate(() => {
-    const live = /** @type {Map<string, Blob>} */ (new Map());
-    const { createObjectURL, revokeObjectURL } = URL;
-    URL.createObjectURL = (made) => {
-      const url = createObjectURL.call(URL, made);
-      live.set(url, /** @type {Blob} */ (made));
-      return url;
+test('the file that is asked about is shown itself, a drawing as its pixels, and no address of a picture is left', () =>
+  visit({}, async ({ page }) => {
+    await page.evaluate(() => {
+      const live = /** @type {Map<string, Blob>} */ (new Map());
+      const { createObjectURL, revokeObjectURL } = URL;
+      URL.createObjectURL = (made) => {
+        const url = createObjectURL.call(URL, made);
+        live.set(url, /** @type {Blob} */ (made));
+        return url;
+      };
+      URL.revokeObjectURL = (url) => {
+        live.delete(url);
+        revokeObjectURL.call(URL, url);
+      };
+      /** @type {any} */ (globalThis).live = live;
+    });
+    const shown = () =>
+      page.evaluate(() => {
+        const image = /** @type {HTMLImageElement} */ (document.querySelector('#query-picture'));
+        const { live } = /** @type {{live: Map<string, Blob>}} */ (/** @type {any} */ (globalThis));
+        const blob = live.get(image.src);
+        return { file: blob instanceof File ? blob.name : '', live: live.size, complete: image.complete, width: image.naturalWidth };
+      });
+    const ask = async (/** @type {{name: string, mimeType: string, buffer: Buffer}} */ file) => {
+      await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(file);
+      await status(page, `Recognised “${file.name}”.`);
+      await eventually(async () => assert.ok((await shown()).complete));
+      return shown();
     };
-    URL.revokeObjectURL = (url) => {
-      live.delete(url);
-      revokeObjectURL.call(URL, url);
-    };
-    /** @type {any} */ (globalThis).live = live;
-  });
-  const shown = () => page.evaluate(() => {
-    const image = /** @type {HTMLImageElement} */ (document.querySelector('#query-picture'));
-    const { live } = /** @type {{live: Map<string, Blob>}} */ (/** @type {any} */ (globalThis));
-    const blob = live.get(image.src);
-    return { file: blob instanceof File ? blob.name : '', live: live.size, complete: image.complete, width: image.naturalWidth };
-  });
-  const ask = async (/** @type {{name: string, mimeType: string, buffer: Buffer}} */ file) => {
-    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(file);
-    await status(page, `Recognised “${file.name}”.`);
-    await eventually(async () => assert.ok((await shown()).complete));
-    return shown();
-  };
-  const large = await sharp({ create: { width: 900, height: 30, channels: 3, background: '#b00' } }).png().toBuffer();
-  assert.deepEqual(await ask({ name: 'large.png', mimeType: 'image/png', buffer: large }), { file: 'large.png', live: 1, complete: true, width: 900 });
-  const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="960" height="30"><rect width="960" height="30"/></svg>';
-  assert.deepEqual(await ask({ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(drawing) }), { file: '', live: 1, complete: true, width: 480 });
-  assert.equal((await ask({ name: 'again.png', mimeType: 'image/png', buffer: large })).live, 1);
-  await page.getByRole('button', { name: 'Clear the picture' }).click();
-  await eventually(async () => assert.equal((await shown()).live, 0));
-}));
+    const large = await sharp({ create: { width: 900, height: 30, channels: 3, background: '#b00' } })
+      .png()
+      .toBuffer();
+    assert.deepEqual(await ask({ name: 'large.png', mimeType: 'image/png', buffer: large }), { file: 'large.png', live: 1, complete: true, width: 900 });
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="960" height="30"><rect width="960" height="30"/></svg>';
+    assert.deepEqual(await ask({ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(drawing) }), {
+      file: '',
+      live: 1,
+      complete: true,
+      width: 480,
+    });
+    assert.equal((await ask({ name: 'again.png', mimeType: 'image/png', buffer: large })).live, 1);
+    await page.getByRole('button', { name: 'Clear the picture' }).click();
+    await eventually(async () => assert.equal((await shown()).live, 0));
+  }));
 
-test('files that are no pictures are named in one sentence each, and the others go on', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  const png = await readFile(sample('noto', 'cat'));
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
-    { name: 'good.png', mimeType: 'image/png', buffer: png },
-    { name: 'torn.png', mimeType: 'image/png', buffer: png.subarray(0, 40) },
-    { name: 'IMG_1.heic', mimeType: 'image/heic', buffer: Buffer.from('....ftypheic') },
-    { name: 'void.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(0) },
-    { name: 'fine.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="3"/></svg>') },
-  ]);
-  await card(page, 'Cat').getByText('2 pictures').waitFor();
-  const alert = card(page, 'Cat').getByRole('alert');
-  await alert.filter({ hasText: '“torn.png” could not be read as a picture' }).waitFor();
-  const text = await alert.textContent();
-  assert.match(text ?? '', /“IMG_1\.heic” is a HEIC picture, which this browser cannot open/);
-  assert.match(text ?? '', /“void\.jpg” is empty/);
-  await status(page, '2 pictures added to “Cat”.');
+test('files that are no pictures are named in one sentence each, and the others go on', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    const png = await readFile(sample('noto', 'cat'));
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
+      { name: 'good.png', mimeType: 'image/png', buffer: png },
+      { name: 'torn.png', mimeType: 'image/png', buffer: png.subarray(0, 40) },
+      { name: 'IMG_1.heic', mimeType: 'image/heic', buffer: Buffer.from('....ftypheic') },
+      { name: 'void.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(0) },
+      {
+        name: 'fine.svg',
+        mimeType: 'image/svg+xml',
+        buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="3"/></svg>'),
+      },
+    ]);
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    const alert = card(page, 'Cat').getByRole('alert');
+    await alert.filter({ hasText: '“torn.png” could not be read as a picture' }).waitFor();
+    const text = await alert.textContent();
+    assert.match(text ?? '', /“IMG_1\.heic” is a HEIC picture, which this browser cannot open/);
+    assert.match(text ?? '', /“void\.jpg” is empty/);
+    await status(page, '2 pictures added to “Cat”.');
 
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
-    { name: 'page.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>') },
-    { name: 'bomb.png', mimeType: 'image/png', buffer: Buffer.concat([png.subarray(0, 16), Buffer.from([0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]), png.subarray(24)]) },
-  ]);
-  await alert.filter({ hasText: '“bomb.png” has 20000 × 20000 pixels, and at most 120 million are read here' }).waitFor();
-  assert.match(await alert.textContent() ?? '', /“page\.svg” has parts of a web page in it \(foreignObject\).*save it as PNG/);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
+      {
+        name: 'page.svg',
+        mimeType: 'image/svg+xml',
+        buffer: Buffer.from(
+          '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>',
+        ),
+      },
+      {
+        name: 'bomb.png',
+        mimeType: 'image/png',
+        buffer: Buffer.concat([png.subarray(0, 16), Buffer.from([0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]), png.subarray(24)]),
+      },
+    ]);
+    await alert.filter({ hasText: '“bomb.png” has 20000 × 20000 pixels, and at most 120 million are read here' }).waitFor();
+    assert.match((await alert.textContent()) ?? '', /“page\.svg” has parts of a web page in it \(foreignObject\).*save it as PNG/);
 
-  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
-  await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
-}));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+    await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
+  }));
 
-test('a batch shows how far it is and can be cancelled, and undone while it is under way', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  const files = Array.from({ length: 40 }, (_, i) => sample(['noto', 'twemoji', 'openmoji', 'fxemoji'][i % 4], 'cat'));
-  const buffers = await Promise.all(files.map(async (file, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer: await readFile(file) })));
-  const goOn = await holdPictures(page, 5);
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
-  const box = card(page, 'Cat');
-  await box.getByText(/^\d+ of 40$/).waitFor();
-  await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
-  await box.getByRole('button', { name: 'Cancel' }).click();
-  await goOn();
-  const shown = Number(/\d+/.exec(await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/)));
-  assert.ok(shown >= 1 && shown < 40, `${shown} added`);
-  const all = () => eventually(async () => assert.equal(await box.locator('.thumb').count(), shown));
-  await all();
+test('a batch shows how far it is and can be cancelled, and undone while it is under way', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    const files = Array.from({ length: 40 }, (_, i) => sample(['noto', 'twemoji', 'openmoji', 'fxemoji'][i % 4], 'cat'));
+    const buffers = await Promise.all(files.map(async (file, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer: await readFile(file) })));
+    const goOn = await holdPictures(page, 5);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
+    const box = card(page, 'Cat');
+    await box.getByText(/^\d+ of 40$/).waitFor();
+    await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
+    await box.getByRole('button', { name: 'Cancel' }).click();
+    await goOn();
+    const shown = Number(/\d+/.exec(await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/)));
+    assert.ok(shown >= 1 && shown < 40, `${shown} added`);
+    const all = () => eventually(async () => assert.equal(await box.locator('.thumb').count(), shown));
+    await all();
 
-  const more = await holdPictures(page, 5);
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
-  await box.getByText(`${shown + 5} pictures`).waitFor();
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await more();
-  await status(page, /^Undone: add \d pictures to Cat\.$/);
-  await box.getByText(`${shown} picture`).waitFor();
-  await box.locator('progress').waitFor({ state: 'detached' });
-  await all();
-}));
+    const more = await holdPictures(page, 5);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
+    await box.getByText(`${shown + 5} pictures`).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await more();
+    await status(page, /^Undone: add \d pictures to Cat\.$/);
+    await box.getByText(`${shown} picture`).waitFor();
+    await box.locator('progress').waitFor({ state: 'detached' });
+    await all();
+  }));
 
 // In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,
 // or later: here not at all.
-test('a tab behind another adds pictures, and sorts them, without a timer, a frame or a canvas of its own', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  const files = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'].flatMap((style) => ['cat', 'rocket', 'banana', 'umbrella'].map((concept) => sample(style, concept)));
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(0, 1)); // so that all is warm
-  await card(page, 'Cat').getByText('1 picture').waitFor();
-  const size = await card(page, 'Cat').locator('.thumb-picture').first().evaluate(async (image) => {
-    if (!(image instanceof HTMLImageElement)) throw new Error('no image');
-    await image.decode();
-    return [image.naturalWidth, image.naturalHeight];
-  });
-  assert.equal(Math.max(...size), 192, 'a small picture is kept as it is');
-  await page.evaluate(() => {
-    const never = () => 0;
-    Object.assign(globalThis, { setTimeout: never, requestAnimationFrame: never, requestIdleCallback: never });
-    HTMLCanvasElement.prototype.toBlob = never;
-    OffscreenCanvas.prototype.convertToBlob = () => new Promise(never);
-  });
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(1));
-  await card(page, 'Cat').getByText(`${files.length} pictures`).waitFor();
-  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['noto', 'twemoji', 'emojione', 'fxemoji'].flatMap((style) => ['penguin', 'bicycle'].map((concept) => sample(style, concept))));
-  await sortState(page, /^Judged together/);
-}));
+test('a tab behind another adds pictures, and sorts them, without a timer, a frame or a canvas of its own', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    const files = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'].flatMap((style) =>
+      ['cat', 'rocket', 'banana', 'umbrella'].map((concept) => sample(style, concept)),
+    );
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(0, 1)); // so that all is warm
+    await card(page, 'Cat').getByText('1 picture').waitFor();
+    const size = await card(page, 'Cat')
+      .locator('.thumb-picture')
+      .first()
+      .evaluate(async (image) => {
+        if (!(image instanceof HTMLImageElement)) throw new Error('no image');
+        await image.decode();
+        return [image.naturalWidth, image.naturalHeight];
+      });
+    assert.equal(Math.max(...size), 192, 'a small picture is kept as it is');
+    await page.evaluate(() => {
+      const never = () => 0;
+      Object.assign(globalThis, { setTimeout: never, requestAnimationFrame: never, requestIdleCallback: never });
+      HTMLCanvasElement.prototype.toBlob = never;
+      OffscreenCanvas.prototype.convertToBlob = () => new Promise(never);
+    });
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(1));
+    await card(page, 'Cat').getByText(`${files.length} pictures`).waitFor();
+    await page
+      .getByLabel('Choose a picture', { exact: true })
+      .setInputFiles(['noto', 'twemoji', 'emojione', 'fxemoji'].flatMap((style) => ['penguin', 'bicycle'].map((concept) => sample(style, concept))));
+    await sortState(page, /^Judged together/);
+  }));

@@ -3,7 +3,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { appendEdit } from './engine/former.js';
-import { addClass, addPictures, assertSame, card, downloaded, newSession, open, openSession, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
+import {
+  addClass,
+  addPictures,
+  assertSame,
+  card,
+  downloaded,
+  newSession,
+  open,
+  openSession,
+  recognise,
+  sample,
+  serveSite,
+  sessionsOf,
+  status,
+  teach,
+  visit,
+} from './harness.js';
 import { savedTable, sortState } from './many.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
@@ -29,80 +45,89 @@ test('what one tab was taught is there after a restart of the browser', async ()
   }
 });
 
-test('sessions are made, switched, renamed and deleted', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  const first = (await page.locator('#session-name').textContent()) ?? '';
+test('sessions are made, switched, renamed and deleted', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    const first = (await page.locator('#session-name').textContent()) ?? '';
 
-  await newSession(page, 'Garden');
-  await card(page, 'Cat').waitFor({ state: 'detached' });
-  await addClass(page, 'Finch');
+    await newSession(page, 'Garden');
+    await card(page, 'Cat').waitFor({ state: 'detached' });
+    await addClass(page, 'Finch');
 
-  await page.locator('#undo-button[aria-disabled=false]').waitFor();
-  const dialog = await sessionsOf(page);
-  await dialog.getByRole('button', { name: 'Erase undo history' }).click();
-  await status(page, 'The undo history is erased.');
-  await page.locator('#undo-button[aria-disabled=true]').waitFor();
-  const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
-  await name.fill('');
-  await name.press('Enter');
-  await dialog.getByRole('alert').filter({ hasText: 'A session needs a name.' }).waitFor();
-  await name.fill('Garden'); // as it was: nothing is wrong any more
-  await dialog.getByRole('alert').waitFor({ state: 'detached' });
-  await name.fill('Birds');
-  await name.press('Enter');
-  await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
-  await openSession(page, first);
-  await card(page, 'Cat').waitFor();
-  await card(page, 'Finch').waitFor({ state: 'detached' });
+    await page.locator('#undo-button[aria-disabled=false]').waitFor();
+    const dialog = await sessionsOf(page);
+    await dialog.getByRole('button', { name: 'Erase undo history' }).click();
+    await status(page, 'The undo history is erased.');
+    await page.locator('#undo-button[aria-disabled=true]').waitFor();
+    const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
+    await name.fill('');
+    await name.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'A session needs a name.' }).waitFor();
+    await name.fill('Garden'); // as it was: nothing is wrong any more
+    await dialog.getByRole('alert').waitFor({ state: 'detached' });
+    await name.fill('Birds');
+    await name.press('Enter');
+    await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
+    await openSession(page, first);
+    await card(page, 'Cat').waitFor();
+    await card(page, 'Finch').waitFor({ state: 'detached' });
 
-  await openSession(page, 'Birds');
-  await card(page, 'Finch').waitFor();
-  await recognise(page, sample('noto', 'cat'));
-  await sessionsOf(page);
-  await dialog.getByRole('button', { name: 'Delete Birds' }).click();
-  await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
-  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
-  await card(page, 'Cat').waitFor();
-  await page.locator('#query-picture').waitFor({ state: 'hidden' }); // which was asked about in the one that is gone
-}));
-
-test('with eight sessions what saves and shares the open one is in sight, on a laptop and on a phone', () => visit({}, async ({ page }) => {
-  for (let i = 2; i <= 8; i++) await newSession(page, `Session ${i}`);
-  const dialog = await sessionsOf(page);
-  await dialog.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-  await page.keyboard.press('Escape');
-  for (const [width, height] of [[1280, 800], [390, 844]]) {
-    await page.setViewportSize({ width, height });
+    await openSession(page, 'Birds');
+    await card(page, 'Finch').waitFor();
+    await recognise(page, sample('noto', 'cat'));
     await sessionsOf(page);
-    const whole = await dialog.boundingBox();
-    for (const name of ['Save this session', 'Share…']) {
-      const box = await dialog.getByRole('button', { name }).boundingBox();
-      assert.ok(whole && box && box.y >= whole.y && box.y + box.height <= whole.y + whole.height, `${name} at ${JSON.stringify(box)} of ${JSON.stringify(whole)}`);
-    }
-    await page.keyboard.press('Escape');
-  }
-}));
+    await dialog.getByRole('button', { name: 'Delete Birds' }).click();
+    await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
+    await card(page, 'Cat').waitFor();
+    await page.locator('#query-picture').waitFor({ state: 'hidden' }); // which was asked about in the one that is gone
+  }));
 
-test('what one tab changes is seen in another, and who is too late is told', () => visit({}, async ({ page, context, site }) => {
-  await teach(page, 'Cat', ['noto']);
-  const other = await context.newPage();
-  await other.addInitScript(() => Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { set: () => {} })); // word of the first tab comes too late
-  await open(other, site);
-  await card(other, 'Cat').getByText('1 picture').waitFor();
-  await addPictures(page, 'Cat', [sample('twemoji', 'cat')]);
-  await other.getByRole('button', { name: 'Delete Cat' }).click();
-  await other.getByText('Pictures were added to this class in another tab meanwhile, so it was not removed').first().waitFor();
-  await card(other, 'Cat').getByText('2 pictures').waitFor();
-  await teach(other, 'Rocket', ['noto', 'twemoji']);
-  await card(page, 'Rocket').getByText('2 pictures').waitFor();
-  await newSession(other, 'Garden');
-  const dialog = await sessionsOf(other);
-  await dialog.getByRole('button', { name: 'Delete My classes' }).click();
-  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
-  assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
-}));
+test('with eight sessions what saves and shares the open one is in sight, on a laptop and on a phone', () =>
+  visit({}, async ({ page }) => {
+    for (let i = 2; i <= 8; i++) await newSession(page, `Session ${i}`);
+    const dialog = await sessionsOf(page);
+    await dialog.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.keyboard.press('Escape');
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ]) {
+      await page.setViewportSize({ width, height });
+      await sessionsOf(page);
+      const whole = await dialog.boundingBox();
+      for (const name of ['Save this session', 'Share…']) {
+        const box = await dialog.getByRole('button', { name }).boundingBox();
+        assert.ok(
+          whole && box && box.y >= whole.y && box.y + box.height <= whole.y + whole.height,
+          `${name} at ${JSON.stringify(box)} of ${JSON.stringify(whole)}`,
+        );
+      }
+      await page.keyboard.press('Escape');
+    }
+  }));
+
+test('what one tab changes is seen in another, and who is too late is told', () =>
+  visit({}, async ({ page, context, site }) => {
+    await teach(page, 'Cat', ['noto']);
+    const other = await context.newPage();
+    await other.addInitScript(() => Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { set: () => {} })); // word of the first tab comes too late
+    await open(other, site);
+    await card(other, 'Cat').getByText('1 picture').waitFor();
+    await addPictures(page, 'Cat', [sample('twemoji', 'cat')]);
+    await other.getByRole('button', { name: 'Delete Cat' }).click();
+    await other.getByText('Pictures were added to this class in another tab meanwhile, so it was not removed').first().waitFor();
+    await card(other, 'Cat').getByText('2 pictures').waitFor();
+    await teach(other, 'Rocket', ['noto', 'twemoji']);
+    await card(page, 'Rocket').getByText('2 pictures').waitFor();
+    await newSession(other, 'Garden');
+    const dialog = await sessionsOf(other);
+    await dialog.getByRole('button', { name: 'Delete My classes' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
+    assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
+  }));
 
 /**
  * Makes all sessions ones from before they recorded their extractor, or of another one.
@@ -112,90 +137,101 @@ test('what one tab changes is seen in another, and who is too late is told', () 
  */
 const rewriteExtractor = (page, extractor) => appendEdit(page, { Extractor: extractor ? { ID: extractor, SHA256: '00' } : { ID: '', SHA256: '' } });
 
-for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['another one', 'net@1'], ['one that was not recorded', undefined]])) {
-  test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, LONG, () => visit({}, async ({ page, site }) => {
-    await teach(page, 'Cat', ['noto', 'twemoji']);
-    await teach(page, 'Rocket', ['noto', 'twemoji']);
-    const own = await recognise(page, sample('emojione', 'cat'));
-    await open(page, site);
-    assertSame(await recognise(page, sample('emojione', 'cat')), own);
-    const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
-    await notice.waitFor({ state: 'detached' });
+for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([
+  ['another one', 'net@1'],
+  ['one that was not recorded', undefined],
+])) {
+  test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, LONG, () =>
+    visit({}, async ({ page, site }) => {
+      await teach(page, 'Cat', ['noto', 'twemoji']);
+      await teach(page, 'Rocket', ['noto', 'twemoji']);
+      const own = await recognise(page, sample('emojione', 'cat'));
+      await open(page, site);
+      assertSame(await recognise(page, sample('emojione', 'cat')), own);
+      const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
+      await notice.waitFor({ state: 'detached' });
 
-    await rewriteExtractor(page, extractor);
-    await open(page, site);
-    await notice.filter({ hasText: 'read them again, or show others in a new session' }).waitFor();
-    await card(page, 'Cat').getByText('2 pictures').waitFor();
-    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(sample('emojione', 'cat'));
-    await page.locator('#query-error').filter({ hasText: 'read by another feature extractor' }).waitFor();
-    await card(page, 'Cat').locator('input[type=file]').setInputFiles(sample('openmoji', 'cat'));
-    await card(page, 'Cat').getByRole('alert').filter({ hasText: 'read by another feature extractor' }).waitFor();
-    await card(page, 'Cat').getByText('2 pictures').waitFor();
+      await rewriteExtractor(page, extractor);
+      await open(page, site);
+      await notice.filter({ hasText: 'read them again, or show others in a new session' }).waitFor();
+      await card(page, 'Cat').getByText('2 pictures').waitFor();
+      await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(sample('emojione', 'cat'));
+      await page.locator('#query-error').filter({ hasText: 'read by another feature extractor' }).waitFor();
+      await card(page, 'Cat').locator('input[type=file]').setInputFiles(sample('openmoji', 'cat'));
+      await card(page, 'Cat').getByRole('alert').filter({ hasText: 'read by another feature extractor' }).waitFor();
+      await card(page, 'Cat').getByText('2 pictures').waitFor();
 
-    const dialog = await sessionsOf(page);
-    const file = await (await downloaded(page, 'Save this session')).path();
-    await dialog.getByLabel('Open a saved session').setInputFiles(file);
-    await dialog.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
-    await page.keyboard.press('Escape');
+      const dialog = await sessionsOf(page);
+      const file = await (await downloaded(page, 'Save this session')).path();
+      await dialog.getByLabel('Open a saved session').setInputFiles(file);
+      await dialog.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
+      await page.keyboard.press('Escape');
 
-    await newSession(page, 'Anew');
-    await notice.waitFor({ state: 'detached' });
-    await teach(page, 'Cat', ['noto', 'twemoji']);
-    await teach(page, 'Rocket', ['noto', 'twemoji']);
-    assertSame(await recognise(page, sample('emojione', 'cat')), own);
+      await newSession(page, 'Anew');
+      await notice.waitFor({ state: 'detached' });
+      await teach(page, 'Cat', ['noto', 'twemoji']);
+      await teach(page, 'Rocket', ['noto', 'twemoji']);
+      assertSame(await recognise(page, sample('emojione', 'cat')), own);
 
-    const sessions = await sessionsOf(page);
-    await sessions.getByRole('button', { name: 'Delete My classes' }).click();
-    await sessions.getByRole('button', { name: 'Delete', exact: true }).click();
-    await sessions.getByRole('textbox', { name: 'Name of the session My classes' }).waitFor({ state: 'detached' });
-  }));
+      const sessions = await sessionsOf(page);
+      await sessions.getByRole('button', { name: 'Delete My classes' }).click();
+      await sessions.getByRole('button', { name: 'Delete', exact: true }).click();
+      await sessions.getByRole('textbox', { name: 'Name of the session My classes' }).waitFor({ state: 'detached' });
+    }),
+  );
 }
 
-test('where the site\'s data are cleared under an open page, what is added is refused on its card, and the rest goes out as a file', () => visit({}, async ({ page, site }) => {
-  await teach(page, 'Cat', ['noto']);
-  await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
-  await page.getByRole('region', { name: 'Notices' }).getByText('only in this tab: save it to a file').waitFor();
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(['twemoji', 'openmoji'].map((style) => sample(style, 'cat')));
-  await card(page, 'Cat').getByRole('alert').filter({ hasText: /save|export/ }).waitFor();
-  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
-  await sessionsOf(page);
-  await downloaded(page, 'Save this session');
-}));
+test("where the site's data are cleared under an open page, what is added is refused on its card, and the rest goes out as a file", () =>
+  visit({}, async ({ page, site }) => {
+    await teach(page, 'Cat', ['noto']);
+    await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
+    await page.getByRole('region', { name: 'Notices' }).getByText('only in this tab: save it to a file').waitFor();
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(['twemoji', 'openmoji'].map((style) => sample(style, 'cat')));
+    await card(page, 'Cat')
+      .getByRole('alert')
+      .filter({ hasText: /save|export/ })
+      .waitFor();
+    await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+    await sessionsOf(page);
+    await downloaded(page, 'Save this session');
+  }));
 
-test('what is sorted belongs to its session: another one has it put away, and its own brings it back or says that it is gone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Umbrella']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
-  await newSession(page, 'Other');
-  await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
-  await openSession(page, 'My classes');
-  const field = page.getByLabel('Choose a picture', { exact: true });
-  const sort = page.locator('#sort');
-  const [files, others] = ['cat', 'rocket'].map((concept) => ['emojione', 'fxemoji'].map((style) => sample(style, concept)));
-  await field.setInputFiles(files);
-  await sortState(page, /^Judged together/);
-  const { head, rows } = await savedTable(page);
-  await openSession(page, 'Other'); // open, by its own session
-  await sort.waitFor({ state: 'hidden' });
-  assert.ok(await page.locator('#teach').isVisible());
-  await openSession(page, 'My classes');
-  await sort.waitFor();
-  await sortState(page, /^Judged together/);
-  assert.deepEqual(await savedTable(page), { head, rows });
+test('what is sorted belongs to its session: another one has it put away, and its own brings it back or says that it is gone', { timeout: 120_000 }, () =>
+  visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Umbrella']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
+    await newSession(page, 'Other');
+    await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+    await openSession(page, 'My classes');
+    const field = page.getByLabel('Choose a picture', { exact: true });
+    const sort = page.locator('#sort');
+    const [files, others] = ['cat', 'rocket'].map((concept) => ['emojione', 'fxemoji'].map((style) => sample(style, concept)));
+    await field.setInputFiles(files);
+    await sortState(page, /^Judged together/);
+    const { head, rows } = await savedTable(page);
+    await openSession(page, 'Other'); // open, by its own session
+    await sort.waitFor({ state: 'hidden' });
+    assert.ok(await page.locator('#teach').isVisible());
+    await openSession(page, 'My classes');
+    await sort.waitFor();
+    await sortState(page, /^Judged together/);
+    assert.deepEqual(await savedTable(page), { head, rows });
 
-  await page.getByRole('button', { name: 'Close', exact: true }).click(); // closed, its notice
-  const again = page.getByRole('button', { name: 'Open again' });
-  await again.waitFor();
-  await openSession(page, 'Other');
-  await again.waitFor({ state: 'detached' });
-  await openSession(page, 'My classes');
-  await again.click();
-  await sortState(page, /^Judged together/);
-  assert.deepEqual(await savedTable(page), { head, rows });
+    await page.getByRole('button', { name: 'Close', exact: true }).click(); // closed, its notice
+    const again = page.getByRole('button', { name: 'Open again' });
+    await again.waitFor();
+    await openSession(page, 'Other');
+    await again.waitFor({ state: 'detached' });
+    await openSession(page, 'My classes');
+    await again.click();
+    await sortState(page, /^Judged together/);
+    assert.deepEqual(await savedTable(page), { head, rows });
 
-  await openSession(page, 'Other'); // others take its place
-  await field.setInputFiles(others);
-  await sortState(page, /^Judged together/);
-  assert.ok((await savedTable(page)).head.includes('Rocket'));
-  await openSession(page, 'My classes');
-  await sort.waitFor({ state: 'hidden' });
-  await page.getByText('What was being sorted here is gone: choose it again.').waitFor();
-}));
+    await openSession(page, 'Other'); // others take its place
+    await field.setInputFiles(others);
+    await sortState(page, /^Judged together/);
+    assert.ok((await savedTable(page)).head.includes('Rocket'));
+    await openSession(page, 'My classes');
+    await sort.waitFor({ state: 'hidden' });
+    await page.getByText('What was being sorted here is gone: choose it again.').waitFor();
+  }),
+);

@@ -32,17 +32,33 @@ const folder = temporaryFolder('shipped');
 
 /** @param {string} name @param {string} place folder of folders @returns {Promise<PictureSet>} */
 async function setOf(name, place) {
-  const classes = (await readdir(place, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
+  const classes = (await readdir(place, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
   const step = Math.max(1, Math.floor(classes.length / CLASSES));
   const chosen = classes.filter((_, i) => i % step === 0).slice(0, CLASSES);
-  return { name, classes: await Promise.all(chosen.map(async (one) =>
-    (await readdir(path.join(place, one))).sort().slice(0, PICTURES).map((file) => path.join(place, one, file)))) };
+  return {
+    name,
+    classes: await Promise.all(
+      chosen.map(async (one) =>
+        (await readdir(path.join(place, one)))
+          .sort()
+          .slice(0, PICTURES)
+          .map((file) => path.join(place, one, file)),
+      ),
+    ),
+  };
 }
 
 async function drawings() {
   const place = path.join(folder, 'drawings');
   const step = Math.floor(allConcepts.length / CLASSES);
-  await buildSamples(place, allConcepts.filter((_, i) => i % step === 0), (style, concept) => `${concept}/${style}.png`);
+  await buildSamples(
+    place,
+    allConcepts.filter((_, i) => i % step === 0),
+    (style, concept) => `${concept}/${style}.png`,
+  );
   return setOf('drawings', place);
 }
 
@@ -83,7 +99,7 @@ async function measure({ classes, held, compare }) {
     context.fillRect(0, 0, width, height);
     const scale = i ? between(0.97, 1.03) : 1;
     const shift = () => (i ? Math.round(between(1, 3)) * (random() < 0.5 ? 1 : -1) : 0);
-    context.drawImage(bitmap, shift() + width * (1 - scale) / 2, shift() + height * (1 - scale) / 2, width * scale, height * scale);
+    context.drawImage(bitmap, shift() + (width * (1 - scale)) / 2, shift() + (height * (1 - scale)) / 2, width * scale, height * scale);
     return canvas.transferToImageBitmap();
   };
 
@@ -126,10 +142,18 @@ async function measure({ classes, held, compare }) {
   };
 
   /** Classes of so many pictures each, asked about their others. @param {ReturnType<typeof score>} sum @param {Float32Array[][]} chosen @param {number} shot */
-  const taught = (sum, chosen, shot) => session(chosen.map((rows) => rows.slice(0, shot)), async () => {
-    for (const [i, rows] of chosen.entries()) for (const x of rows.slice(shot)) await ask(sum, x, i);
-  });
-  const shuffled = (/** @type {any[]} */ all) => all.map((one) => ({ one, at: random() })).sort((a, b) => a.at - b.at).map(({ one }) => one);
+  const taught = (sum, chosen, shot) =>
+    session(
+      chosen.map((rows) => rows.slice(0, shot)),
+      async () => {
+        for (const [i, rows] of chosen.entries()) for (const x of rows.slice(shot)) await ask(sum, x, i);
+      },
+    );
+  const shuffled = (/** @type {any[]} */ all) =>
+    all
+      .map((one) => ({ one, at: random() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ one }) => one);
   const episodes = Array.from({ length: compare ? 40 : 0 }, () => shuffled(pictures).slice(0, 5).map(shuffled));
   /** Five classes of one, two and three pictures, the same ones each time. */
   const fives = async () => {
@@ -182,8 +206,12 @@ async function measure({ classes, held, compare }) {
   const four = score();
   for (let draw = 0; draw < classes.length; draw++) {
     const from = draw % 3;
-    const chosen = [0, 1, 2, 3].map((i) => pictures[(draw + i * (1 + draw % 2)) % classes.length]);
-    await taught(four, chosen.map((rows) => [...rows.slice(from), ...rows.slice(0, from)]), 3);
+    const chosen = [0, 1, 2, 3].map((i) => pictures[(draw + i * (1 + (draw % 2))) % classes.length]);
+    await taught(
+      four,
+      chosen.map((rows) => [...rows.slice(from), ...rows.slice(0, from)]),
+      3,
+    );
   }
   return { hold, outOfSet, seconds, above: above / seconds.length, four, crafted, learned };
 }
@@ -200,17 +228,30 @@ async function measured(set) {
       const [k, i] = new URL(route.request().url()).pathname.split('/').slice(-2).map(Number);
       await route.fulfill({ body: await readFile(set.classes[k][i]) });
     });
-    result = await page.evaluate(measure, { classes: set.classes.map((files, k) => files.map((_, i) => `/pictures/${k}/${i}`)), held: HELD, compare: !LONG.skip });
+    result = await page.evaluate(measure, {
+      classes: set.classes.map((files, k) => files.map((_, i) => `/pictures/${k}/${i}`)),
+      held: HELD,
+      compare: !LONG.skip,
+    });
   });
   assert.ok(result);
-  const { hold: { many, once, bursts }, outOfSet, seconds, above, four, crafted, learned } = result;
+  const {
+    hold: { many, once, bursts },
+    outOfSet,
+    seconds,
+    above,
+    four,
+    crafted,
+    learned,
+  } = result;
   return {
     held: { right: many.right / many.asked, none: many.none / many.asked, bursts: Math.max(...bursts.map((b) => b.length)) },
     once: { right: once.right / once.asked, none: once.none / once.asked },
     outOfSet: { most: Math.max(...outOfSet), mean: mean(outOfSet), above9: outOfSet.filter((p) => p > 0.9).length / outOfSet.length },
     second: { mean: mean(seconds), aboveOutOfSet: above },
     four: { right: four.right / four.asked, none: four.none / four.asked, surelyNone: four.surelyNone / four.asked },
-    crafted, learned,
+    crafted,
+    learned,
   };
 }
 
@@ -252,10 +293,15 @@ async function judge(set, right) {
 test('the shipped prior on drawings in six styles', { timeout: 300_000 }, async () => judge(await drawings(), { held: 0.9, four: 0.9, loss: 1.05 })); // with three examples a class the hand-crafted prior does as well here
 
 for (const [name, right] of Object.entries({
-  flowers17: { held: 0.83, four: 0.9, loss: 0.8 }, corel1k: { held: 0.92, four: 0.95, loss: 0.8 }, canteen_food: { held: 0.7, four: 0.75, loss: 0.95 },
+  flowers17: { held: 0.83, four: 0.9, loss: 0.8 },
+  corel1k: { held: 0.92, four: 0.95, loss: 0.8 },
+  canteen_food: { held: 0.7, four: 0.75, loss: 0.95 },
 })) {
   const there = existsSync(path.join(shared, `${name}.tar`));
-  console.log(`# the photographs ${name} ${there ? 'lie beside the clone and are asked too' : 'do not lie beside the clone (../shared/pictures) and are left out'}`);
+  console.log(
+    `# the photographs ${name} ${there ? 'lie beside the clone and are asked too' : 'do not lie beside the clone (../shared/pictures) and are left out'}`,
+  );
   test(`the shipped prior on photographs, ${name}`, { timeout: 300_000, skip: there ? false : 'not beside the clone', ...LONG }, async () =>
-    judge(await photographs(name), right));
+    judge(await photographs(name), right),
+  );
 }

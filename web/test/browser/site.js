@@ -30,7 +30,9 @@ export const inFirefox = process.env.METAQDA_BROWSER === 'firefox';
 export async function serveSite(folder = siteFolder, address = '127.0.0.1:0') {
   // A server that outlives a killed test keeps the test's error stream open, and 'node --test' waits for that without end.
   const server = spawn(path.join(root, 'build/bin/serve'), ['-dir', folder, '-addr', address, '-until-eof'], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const ended = new Promise((resolve) => { server.once('exit', resolve); });
+  const ended = new Promise((resolve) => {
+    server.once('exit', resolve);
+  });
   const origin = await new Promise((resolve, reject) => {
     let text = '';
     server.once('error', reject);
@@ -42,7 +44,8 @@ export async function serveSite(folder = siteFolder, address = '127.0.0.1:0') {
     });
   });
   return {
-    origin, folder,
+    origin,
+    folder,
     stop: async () => {
       server.kill('SIGTERM');
       await ended;

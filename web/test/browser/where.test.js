@@ -16,49 +16,68 @@ const styles = ['noto', 'twemoji', 'openmoji'];
 async function beside(left, right) {
   const file = path.join(folder, `${left}-${right}.png`);
   const [a, b] = await Promise.all([left, right].map((name) => sharp(sample('fluent-emoji-flat', name)).resize(190, 190).toBuffer()));
-  await sharp({ create: { width: 400, height: 200, channels: 3, background: '#fff' } }).composite([{ input: a, left: 5, top: 5 }, { input: b, left: 205, top: 5 }]).png().toFile(file);
+  await sharp({ create: { width: 400, height: 200, channels: 3, background: '#fff' } })
+    .composite([
+      { input: a, left: 5, top: 5 },
+      { input: b, left: 205, top: 5 },
+    ])
+    .png()
+    .toFile(file);
   return file;
 }
 
 /** Where the innermost line is, in shares of the picture's width. @param {Page} page @returns {Promise<number>} */
-const across = (page) => page.locator('.where-lines .where-line').last().evaluate((line) => {
-  const { x, width } = /** @type {SVGPathElement} */ (line).getBBox();
-  return (x + width / 2) / 48;
-});
+const across = (page) =>
+  page
+    .locator('.where-lines .where-line')
+    .last()
+    .evaluate((line) => {
+      const { x, width } = /** @type {SVGPathElement} */ (line).getBBox();
+      return (x + width / 2) / 48;
+    });
 
 /** What is outlined, in words. @param {Page} page @param {string} text */
 const outlined = (page, text) => page.getByText(`Outlined: what speaks most for ${text}.`, { exact: true }).waitFor();
 
-test('the lines are around the thing that the answer names, and follow the answer', () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
-  const where = page.getByRole('button', { name: 'Where', exact: true });
-  assert.equal(await where.isVisible(), false, 'nothing was asked');
-  await recognise(page, await beside('cat', 'rocket'));
-  await where.click();
-  const rather = page.getByRole('button', { name: /^Rather than / });
-  await rather.click();
-  for (const [left, right] of [['cat', 'rocket'], ['rocket', 'cat']]) {
-    await recognise(page, await beside(left, right));
-    const second = /** @type {string} */ (await rather.textContent()).replace('Rather than ', '');
-    const first = second === 'Cat' ? 'Rocket' : 'Cat';
-    await outlined(page, `“${first}” rather than “${second}”`);
-    await eventually(async () => assert.equal(await across(page) < 0.5, first.toLowerCase() === left, `${first} at ${await across(page)} of ${left} and ${right}`));
-  }
-  await where.click();
-  await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible(), false));
-  await where.click();
-  await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible(), true));
-  await page.getByRole('button', { name: 'Clear the picture' }).click();
-  await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible() || await where.isVisible(), false, 'it is about a picture that is gone'));
-}));
+test('the lines are around the thing that the answer names, and follow the answer', () =>
+  visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    const where = page.getByRole('button', { name: 'Where', exact: true });
+    assert.equal(await where.isVisible(), false, 'nothing was asked');
+    await recognise(page, await beside('cat', 'rocket'));
+    await where.click();
+    const rather = page.getByRole('button', { name: /^Rather than / });
+    await rather.click();
+    for (const [left, right] of [
+      ['cat', 'rocket'],
+      ['rocket', 'cat'],
+    ]) {
+      await recognise(page, await beside(left, right));
+      const second = /** @type {string} */ (await rather.textContent()).replace('Rather than ', '');
+      const first = second === 'Cat' ? 'Rocket' : 'Cat';
+      await outlined(page, `“${first}” rather than “${second}”`);
+      await eventually(async () =>
+        assert.equal((await across(page)) < 0.5, first.toLowerCase() === left, `${first} at ${await across(page)} of ${left} and ${right}`),
+      );
+    }
+    await where.click();
+    await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible(), false));
+    await where.click();
+    await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible(), true));
+    await page.getByRole('button', { name: 'Clear the picture' }).click();
+    await eventually(async () =>
+      assert.equal((await page.locator('.where-lines').isVisible()) || (await where.isVisible()), false, 'it is about a picture that is gone'),
+    );
+  }));
 
-test('a class that is gone is not outlined', () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles.slice(0, 2)); // of three examples of one class it says whether the picture is all right
-  await recognise(page, sample('fluent-emoji-flat', 'cat'));
-  await page.getByRole('button', { name: 'Where', exact: true }).click();
-  await outlined(page, '“Cat”');
-  await page.getByRole('button', { name: 'Delete Cat' }).click();
-  await outlined(page, '“Rocket”');
-  await page.keyboard.press('Control+z');
-  await outlined(page, '“Cat”');
-}));
+test('a class that is gone is not outlined', () =>
+  visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles.slice(0, 2)); // of three examples of one class it says whether the picture is all right
+    await recognise(page, sample('fluent-emoji-flat', 'cat'));
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await outlined(page, '“Cat”');
+    await page.getByRole('button', { name: 'Delete Cat' }).click();
+    await outlined(page, '“Rocket”');
+    await page.keyboard.press('Control+z');
+    await outlined(page, '“Cat”');
+  }));

@@ -22,7 +22,9 @@ export default async function speech({ read }) {
     let windows = 0;
     for (let at = 0; (at + frames) * bands <= spectrogram.length; at += step, windows++) {
       const part = await answer(embedding, spectrogram.slice(at * bands, (at + frames) * bands), [1, frames, bands, 1]);
-      part.forEach((/** @type {number} */ value, /** @type {number} */ i) => { sum[i] += value; });
+      part.forEach((/** @type {number} */ value, /** @type {number} */ i) => {
+        sum[i] += value;
+      });
     }
     if (windows === 0) throw new Error('the sound is shorter than a second');
     return sum.map((value) => value / windows);
@@ -32,6 +34,7 @@ export default async function speech({ read }) {
 /** @param {Uint8Array} file */
 function samplesOf(file) {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  if (view.byteLength < 44 || view.getUint32(0) !== 0x52494646 || view.getUint32(24, true) !== 16_000 || view.getUint16(34, true) !== 16) throw new Error('not a WAV file of 16-bit samples, 16000 a second');
+  if (view.byteLength < 44 || view.getUint32(0) !== 0x52494646 || view.getUint32(24, true) !== 16_000 || view.getUint16(34, true) !== 16)
+    throw new Error('not a WAV file of 16-bit samples, 16000 a second');
   return Float32Array.from({ length: (view.byteLength - 44) >> 1 }, (_, i) => view.getInt16(44 + 2 * i, true));
 }

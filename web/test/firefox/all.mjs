@@ -36,18 +36,27 @@ const EXCEPT = {
   'met.test.js': { 'axe finds nothing': CAMERA },
   'eye.test.js': { 'a thing held before the camera': CAMERA },
   'hands.test.js': { 'the camera draws': CAMERA },
-  'sounds.test.js': { 'what is held is recorded': CAMERA, 'a microphone that': CAMERA, 'sounds from files': 'it lets sounds play unasked by a flag of Chromium' },
+  'sounds.test.js': {
+    'what is held is recorded': CAMERA,
+    'a microphone that': CAMERA,
+    'sounds from files': 'it lets sounds play unasked by a flag of Chromium',
+  },
   'files.test.js': { 'files of another feature extractor are refused': DOWNLOADS },
   'sessions.test.js': { 'a session that': DOWNLOADS, 'sessions are made': TYPING },
   'turn.test.js': { 'pictures chosen while others are added': SLOW, 'what is said covers nothing in a dialog': DOWNLOADS },
 };
 
-const [files, options] = process.argv.slice(2).reduce((/** @type {[string[], string[]]} */ [some, rest], word) => {
-  if (word === '--' || rest.length) rest.push(word);
-  else some.push(word);
-  return [some, rest];
-}, [[], []]);
-const wanted = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.js') && (!files.length || files.includes(path.basename(file)))).sort();
+const [files, options] = process.argv.slice(2).reduce(
+  (/** @type {[string[], string[]]} */ [some, rest], word) => {
+    if (word === '--' || rest.length) rest.push(word);
+    else some.push(word);
+    return [some, rest];
+  },
+  [[], []],
+);
+const wanted = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.js') && (!files.length || files.includes(path.basename(file))))
+  .sort();
 let failed = 0;
 for (const file of wanted) {
   const except = EXCEPT[path.basename(file)] ?? {};
@@ -58,9 +67,20 @@ for (const file of wanted) {
   for (const [name, why] of Object.entries(except)) console.log(`-- not in Firefox: ${file}: ${name} …: ${why}`);
   // What holds the tests of a file is asked too, and would let all of them in.
   const names = Object.keys(except).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-force-exit', '--test-timeout=300000', '--test-reporter=spec',
-    ...names.length && !options.length ? [`--test-name-pattern=/^(?!${['<root>', ...names].join('|')})/`] : [], ...options.slice(1), `${folder}${file}`],
-  { stdio: 'inherit', env: { ...process.env, METAQDA_BROWSER: 'firefox' } });
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      '--test',
+      '--test-concurrency=1',
+      '--test-force-exit',
+      '--test-timeout=300000',
+      '--test-reporter=spec',
+      ...(names.length && !options.length ? [`--test-name-pattern=/^(?!${['<root>', ...names].join('|')})/`] : []),
+      ...options.slice(1),
+      `${folder}${file}`,
+    ],
+    { stdio: 'inherit', env: { ...process.env, METAQDA_BROWSER: 'firefox' } },
+  );
   if (status !== 0) failed++;
 }
 if (failed) {

@@ -10,10 +10,14 @@ function picture(seed, spot) {
   const all = Array.from({ length: 6 }, (_, i) => vector(i === spot ? 1 : 0, 10 * seed + i));
   const d = all[0].length;
   return {
-    width: 640, height: 480,
+    width: 640,
+    height: 480,
     embedding: Float32Array.from({ length: d }, (_, i) => all.reduce((sum, one) => sum + one[i], 0) / all.length),
     values: Float32Array.from(all.flatMap((one) => [...one])),
-    views: [{ x: 0, y: 0, width: 1, height: 1, rows: 2, columns: 2 }, { x: 0.25, y: 0.25, width: 0.5, height: 0.5, rows: 1, columns: 2 }],
+    views: [
+      { x: 0, y: 0, width: 1, height: 1, rows: 2, columns: 2 },
+      { x: 0.25, y: 0.25, width: 0.5, height: 0.5, rows: 1, columns: 2 },
+    ],
   };
 }
 
@@ -34,7 +38,10 @@ test('a picture with a spot is wrong, there', async () => {
   const whole = c.anomaly(picture(50));
   const spot = c.anomaly(picture(50, 2));
   assert.ok(whole.wrong < spot.wrong && spot.wrong > 0.9, `${whole.wrong} of a good one, ${spot.wrong} of one with a spot`);
-  assert.deepEqual(spot.views.map(({ values, rows, columns }) => values.length === rows * columns), [true, true]);
+  assert.deepEqual(
+    spot.views.map(({ values, rows, columns }) => values.length === rows * columns),
+    [true, true],
+  );
   const all = spot.views.flatMap(({ values }) => [...values]);
   assert.equal(all.indexOf(Math.max(...all)), 2);
   assert.deepEqual({ ...spot.views[1], values: null }, { ...picture(50).views[1], values: null }, 'where the view looks');

@@ -23,8 +23,27 @@ test('what needs a browser says so in Node.js, and what serves in its place', as
   const { Batch, openStorage } = await storages;
   const s = await openStorage();
   await Promise.all([s.classifier.addExample([1, 2], 'a'), s.classifier.addExample([3, -2], 'b')]);
-  assert.deepEqual((await s.classifier.classify([[1, 2], [3, -2]])).map(({ label }) => label), ['a', 'b']);
-  assert.equal((await s.classifier.suggest([[1, 2], [3, -2]], { count: 1 })).length, 1);
+  assert.deepEqual(
+    (
+      await s.classifier.classify([
+        [1, 2],
+        [3, -2],
+      ])
+    ).map(({ label }) => label),
+    ['a', 'b'],
+  );
+  assert.equal(
+    (
+      await s.classifier.suggest(
+        [
+          [1, 2],
+          [3, -2],
+        ],
+        { count: 1 },
+      )
+    ).length,
+    1,
+  );
   await assert.rejects(new Batch(s).classify([new Float32Array(2)]), refusal('unsupported'));
 });
 
@@ -47,9 +66,15 @@ test('what is removed was never there, and undo brings it back to the bit', asyn
   const query = vector(1, 7);
   const states = [c.predictSync(query)];
   const steps = [
-    () => c.removeExample(ids[1][1]), () => c.addExampleSync(vector(1, 4), 'pen'), () => c.removeClass('cup'), () => c.renameClass('pen', 'pencil'),
-    () => c.addExampleSync(vector(3, 0), 'new', { group: 'g' }), () => c.addExampleSync(vector(3, 1), 'new', { group: 'g' }), () => c.addClass('empty'),
-    () => c.removeExample(c.examples('new')[0]), () => c.removeExample(c.examples('new')[0]),
+    () => c.removeExample(ids[1][1]),
+    () => c.addExampleSync(vector(1, 4), 'pen'),
+    () => c.removeClass('cup'),
+    () => c.renameClass('pen', 'pencil'),
+    () => c.addExampleSync(vector(3, 0), 'new', { group: 'g' }),
+    () => c.addExampleSync(vector(3, 1), 'new', { group: 'g' }),
+    () => c.addClass('empty'),
+    () => c.removeExample(c.examples('new')[0]),
+    () => c.removeExample(c.examples('new')[0]),
   ];
   for (const step of steps) {
     step();
@@ -89,8 +114,14 @@ test('frames of a group count as one example, in files too, and are left out tog
   const again = await openClassifier(many.save());
   for (const c of [many, again]) assert.ok(Math.abs(one.predictSync(vector(2, 6)).probabilities.c - c.predictSync(vector(2, 6)).probabilities.c) < 1e-9);
   const all = await again.leaveOneOut();
-  assert.deepEqual(all.map(({ id, label }) => [id, label]), ['a', 'b', 'c'].flatMap((label) => again.examples(label).map((id) => [id, label])));
-  assert.equal(all.filter((x) => x.label === 'c').every((x) => x.prediction?.probabilities.c === 0), true);
+  assert.deepEqual(
+    all.map(({ id, label }) => [id, label]),
+    ['a', 'b', 'c'].flatMap((label) => again.examples(label).map((id) => [id, label])),
+  );
+  assert.equal(
+    all.filter((x) => x.label === 'c').every((x) => x.prediction?.probabilities.c === 0),
+    true,
+  );
   again.removeExample(all[1].id);
   assert.ok(Math.abs((all[1].prediction?.none ?? 0) - again.predictSync(vector(0, 1)).none) < 1e-9, 'it is that of a classifier that never had it');
   for (const x of [one, many, again]) x.dispose();
@@ -116,7 +147,12 @@ test('merged classifiers are one that was taught both, and leave both as they we
   const { c: a } = await taught(['a', 'b']);
   const { c: whole } = await taught(['a', 'b']);
   const b = await createClassifier();
-  for (const x of [b, whole]) for (const [k, i, label] of /** @type {[number, number, string][]} */ ([[1, 3, 'b'], [2, 0, 'c']])) x.addExampleSync(vector(k, i), label);
+  for (const x of [b, whole])
+    for (const [k, i, label] of /** @type {[number, number, string][]} */ ([
+      [1, 3, 'b'],
+      [2, 0, 'c'],
+    ]))
+      x.addExampleSync(vector(k, i), label);
   const both = a.merge(b);
   assert.deepEqual(a.labels, ['a', 'b']);
   for (const x of [a, b]) x.dispose();
@@ -125,8 +161,15 @@ test('merged classifiers are one that was taught both, and leave both as they we
 });
 
 test('columns of a table are standardised where that is asked for, in files too', async () => {
-  const c = await createClassifier({ scale: 'standardise' }), plain = await createClassifier();
-  for (const [label, row] of /** @type {[string, number[]][]} */ ([['low', [1, 1000]], ['low', [1.2, 1100]], ['high', [3, 1050]], ['high', [3.2, 980]]])) for (const x of [c, plain]) await x.addExample(row, label);
+  const c = await createClassifier({ scale: 'standardise' }),
+    plain = await createClassifier();
+  for (const [label, row] of /** @type {[string, number[]][]} */ ([
+    ['low', [1, 1000]],
+    ['low', [1.2, 1100]],
+    ['high', [3, 1050]],
+    ['high', [3.2, 980]],
+  ]))
+    for (const x of [c, plain]) await x.addExample(row, label);
   const again = await openClassifier(c.save());
   assert.deepEqual(again.settings, { nonePrior: 0.2, scale: 'standardise' });
   const [sure, same, asItIs] = [c, again, plain].map((x) => x.predictSync([3.1, 1020]).probabilities.high);
@@ -162,26 +205,63 @@ test('what is of a wrong kind is refused by every call', async () => {
   const x = vector(0, 1, 64);
   /** By what is wrong: the code, the call and its arguments. @type {Record<string, any[][]>} */
   const cases = {
-    entries: [null, undefined, true, '7', [3], 1n, {}].flatMap((wrong) => [0, 5].map((at) => ['value', 'predict', Array.from(x, (v, i) => (i === at ? wrong : v))])),
-    vectors: [['value', 'predict', new BigInt64Array(64)], ['argument', 'predict', tensor(64, [2, 32])], ['argument', 'predict', tensor(64, [3])], ['argument', 'addExamples', tensor(128, [2, 64]), ['a', 'b']]],
-    lists: [['argument', 'addExamples', [x, x], 'ab'], ['argument', 'addExamples', 5, ['a']], ['argument', 'addExamples', [x], [7]], ['argument', 'classify', x], ['argument', 'predictMany', 'ab'], ['argument', 'suggest', null]],
-    options: [null, 5, [], 'x', { signl: 1 }, { signal: 'x' }].flatMap((options) => [['argument', 'predict', x, options], ['argument', 'predictMany', [x], options], ['argument', 'addExample', x, 'a', options], ['argument', 'embed', x, options],
-      ['argument', 'classify', [x], options], ['argument', 'suggest', [x], options]]),
-    'others of them': [['argument', 'classify', [x], { onProgress: 1 }], ['argument', 'classify', [x], { onprogress() {} }], ['argument', 'suggest', [x], { count: 1.5 }], ['argument', 'addExample', x, 'a', { group: 7 }]],
-    settings: [['argument', 'configure', null], ['argument', 'configure', { nonePrior: '0.2' }], ['value', 'configure', { nonePrior: 1 }], ['argument', 'configure', { nonePrior: NaN }]],
+    entries: [null, undefined, true, '7', [3], 1n, {}].flatMap((wrong) =>
+      [0, 5].map((at) => ['value', 'predict', Array.from(x, (v, i) => (i === at ? wrong : v))]),
+    ),
+    vectors: [
+      ['value', 'predict', new BigInt64Array(64)],
+      ['argument', 'predict', tensor(64, [2, 32])],
+      ['argument', 'predict', tensor(64, [3])],
+      ['argument', 'addExamples', tensor(128, [2, 64]), ['a', 'b']],
+    ],
+    lists: [
+      ['argument', 'addExamples', [x, x], 'ab'],
+      ['argument', 'addExamples', 5, ['a']],
+      ['argument', 'addExamples', [x], [7]],
+      ['argument', 'classify', x],
+      ['argument', 'predictMany', 'ab'],
+      ['argument', 'suggest', null],
+    ],
+    options: [null, 5, [], 'x', { signl: 1 }, { signal: 'x' }].flatMap((options) => [
+      ['argument', 'predict', x, options],
+      ['argument', 'predictMany', [x], options],
+      ['argument', 'addExample', x, 'a', options],
+      ['argument', 'embed', x, options],
+      ['argument', 'classify', [x], options],
+      ['argument', 'suggest', [x], options],
+    ]),
+    'others of them': [
+      ['argument', 'classify', [x], { onProgress: 1 }],
+      ['argument', 'classify', [x], { onprogress() {} }],
+      ['argument', 'suggest', [x], { count: 1.5 }],
+      ['argument', 'addExample', x, 'a', { group: 7 }],
+    ],
+    settings: [
+      ['argument', 'configure', null],
+      ['argument', 'configure', { nonePrior: '0.2' }],
+      ['value', 'configure', { nonePrior: 1 }],
+      ['argument', 'configure', { nonePrior: NaN }],
+    ],
     into: [[], new Float64Array(1), new Uint8Array(2), null].map((dst) => ['argument', 'predictInto', dst, x]),
   };
   for (const [what, all] of Object.entries(cases)) {
     for (const [code, call, ...args] of all) {
-      for (const one of /** @type {any[]} */ ([c, s.classifier])) await assert.rejects(async () => one[call](...args), refusal(code), `${what}: ${call} ${JSON.stringify(args.slice(call === 'predict' ? 1 : 0), (_, v) => (typeof v === 'bigint' ? `${v}n` : v))?.slice(0, 200)}`);
+      for (const one of /** @type {any[]} */ ([c, s.classifier]))
+        await assert.rejects(
+          async () => one[call](...args),
+          refusal(code),
+          `${what}: ${call} ${JSON.stringify(args.slice(call === 'predict' ? 1 : 0), (_, v) => (typeof v === 'bigint' ? `${v}n` : v))?.slice(0, 200)}`,
+        );
     }
   }
-  for (const one of [c, s.classifier]) assert.deepEqual([...await one.labels, (await one.settings).nonePrior], ['a', 'b', 0.2]);
+  for (const one of [c, s.classifier]) assert.deepEqual([...(await one.labels), (await one.settings).nonePrior], ['a', 'b', 0.2]);
   assert.equal((await c.predict(tensor(64, [1, 64]))).label, c.predictSync(new Float32Array(64).fill(1)).label);
   const made = /** @type {(options: any) => Promise<any>} */ (createClassifier);
-  for (const options of [null, 5, [], { nonePrior: '0.2' }, { extractor: 5 }, { extractor: {} }, { prior: 7 }, { name: 7 }]) await assert.rejects(made(options), refusal('argument'), JSON.stringify(options));
+  for (const options of [null, 5, [], { nonePrior: '0.2' }, { extractor: 5 }, { extractor: {} }, { prior: 7 }, { name: 7 }])
+    await assert.rejects(made(options), refusal('argument'), JSON.stringify(options));
   for (const file of [undefined, null, {}, '/a/path']) await assert.rejects(openClassifier(/** @type {any} */ (file)), refusal('argument'), `${file}`);
-  for (const options of [{ wams: 1 }, { simd: 1 }, { name: 7 }, { worker: {} }, null]) await assert.rejects(openStorage(/** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
+  for (const options of [{ wams: 1 }, { simd: 1 }, { name: 7 }, { worker: {} }, null])
+    await assert.rejects(openStorage(/** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   assert.deepEqual((await openClassifier(new Blob([c.save()]))).labels, ['a', 'b']);
   c.dispose();
 });
@@ -189,13 +269,38 @@ test('what is of a wrong kind is refused by every call', async () => {
 test('changes of a storage that are asked for at once are all made, in their order', async () => {
   const { openStorage } = await storages;
   const { classifier: c } = await openStorage();
-  const ids = await Promise.all([...Array.from({ length: 30 }, (_, i) => c.addExample([1, i], `new ${i % 3}`)), c.addExamples([[1, 2], [2, 1]], ['x', 'y']), c.addExamples([[1, 2], [2, 1]], ['y', 'z'])]);
+  const ids = await Promise.all([
+    ...Array.from({ length: 30 }, (_, i) => c.addExample([1, i], `new ${i % 3}`)),
+    c.addExamples(
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      ['x', 'y'],
+    ),
+    c.addExamples(
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      ['y', 'z'],
+    ),
+  ]);
   assert.equal(new Set(ids.flat()).size, 34);
-  assert.deepEqual({ ...await c.counts }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, x: 1, y: 2, z: 1 });
-  const [bad] = await Promise.allSettled([c.addExamples([[1, 2], [1, 2, 3]], ['x', 'more']), c.addExample([1, 2], 'x')]);
+  assert.deepEqual({ ...(await c.counts) }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, x: 1, y: 2, z: 1 });
+  const [bad] = await Promise.allSettled([
+    c.addExamples(
+      [
+        [1, 2],
+        [1, 2, 3],
+      ],
+      ['x', 'more'],
+    ),
+    c.addExample([1, 2], 'x'),
+  ]);
   assert.equal(bad.status, 'rejected');
   await Promise.all([c.renameClass('x', 'first'), c.renameClass('first', 'second'), c.addExample([1, 2], 'gone'), c.undo(), c.mergeClasses('second', 'z')]);
-  assert.deepEqual({ ...await c.counts }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, y: 2, z: 3 });
+  assert.deepEqual({ ...(await c.counts) }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, y: 2, z: 3 });
 });
 
 test('an option that there is not is refused by its name', async () => {
@@ -212,7 +317,9 @@ test('an option that there is not is refused by its name', async () => {
 });
 
 test('an extractor reads what is no vector', async () => {
-  const c = await createClassifier({ extractor: async (/** @type {string} */ s) => Array.from({ length: 26 }, (_, i) => s.split(String.fromCharCode(97 + i)).length - 1) });
+  const c = await createClassifier({
+    extractor: async (/** @type {string} */ s) => Array.from({ length: 26 }, (_, i) => s.split(String.fromCharCode(97 + i)).length - 1),
+  });
   for (const word of ['banana', 'bandana', 'ananas']) await c.addExample(word, 'fruit');
   for (const word of ['hub', 'bug', 'tub']) await c.addExample(word, 'thing');
   assert.equal((await c.predict('nanna')).label, 'fruit');
@@ -269,7 +376,9 @@ test('predictions leave nothing behind', async () => {
   const p = c.predictSync(query);
   assert.equal(c.predictInto(dst, query), p.none);
   assert.deepEqual([...dst], Object.values(p.probabilities));
-  const ask = (/** @type {number} */ n) => { for (let i = 0; i < n; i++) c.predictInto(dst, query); };
+  const ask = (/** @type {number} */ n) => {
+    for (let i = 0; i < n; i++) c.predictInto(dst, query);
+  };
   ask(20_000);
   const held = () => {
     setFlagsFromString('--expose-gc');

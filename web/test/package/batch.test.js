@@ -17,7 +17,10 @@ test('a batch is judged together, the same each time, and changes nothing', asyn
   assert.equal(together.length, batch.length);
   together.forEach(assertProbabilities);
   together.forEach((p, i) => assert.ok(Math.abs(p.none - alone[i].none) < 1e-9, 'none is that of a picture alone'));
-  assert.ok(together.some((p, i) => Math.abs(p.probabilities.a - alone[i].probabilities.a) > 0.01), 'others tell something');
+  assert.ok(
+    together.some((p, i) => Math.abs(p.probabilities.a - alone[i].probabilities.a) > 0.01),
+    'others tell something',
+  );
   assert.deepEqual(await c.classify(batch), together);
   assert.deepEqual(c.save(), file);
   assert.deepEqual(await c.predict(batch[3]), alone[3]);
@@ -29,7 +32,10 @@ test('what to label is what covers the most, from nothing taught on', async () =
   const c = await createClassifier();
   const clumps = [0, 0, 0, 0, 1, 1, 1, 2, 2].map((k, i) => vector(k, 3 + i));
   const first = await c.suggest(clumps, { count: 3 });
-  assert.deepEqual(first.map((i) => [0, 0, 0, 0, 1, 1, 1, 2, 2][i]), [0, 1, 2]);
+  assert.deepEqual(
+    first.map((i) => [0, 0, 0, 0, 1, 1, 1, 2, 2][i]),
+    [0, 1, 2],
+  );
   assert.equal(c.dimension, 0, 'asking settles nothing');
   assert.deepEqual((await c.suggest(clumps)).length, 9);
   c.addExampleSync(vector(0, 1), 'a');
@@ -61,17 +67,33 @@ test('a batch tells its progress, leaves the thread free and stops at the signal
     console.log(`a batch of 2,400 left the thread free ${turns} times; once it took ${longest.toFixed(0)} ms`);
     const controller = new AbortController();
     let told = 0;
-    await assert.rejects(ask({ signal: controller.signal, onProgress: () => { if (++told === 3) controller.abort(new Error('enough')); } }), /enough/);
+    await assert.rejects(
+      ask({
+        signal: controller.signal,
+        onProgress: () => {
+          if (++told === 3) controller.abort(new Error('enough'));
+        },
+      }),
+      /enough/,
+    );
     assert.ok(told < seen.length);
   }
   const before = c.predictSync(batch[0]);
   // What is taught while a batch is judged does not reach it; the classifier may even go.
   const want = await c.classify(batch);
-  const got = c.classify(batch, { onProgress: () => { if (c.counts.a === 3) c.addExampleSync(batch[7], 'a'); } });
+  const got = c.classify(batch, {
+    onProgress: () => {
+      if (c.counts.a === 3) c.addExampleSync(batch[7], 'a');
+    },
+  });
   assert.deepEqual(await got, want);
   c.undo();
   assert.deepEqual(c.predictSync(batch[0]), before);
-  const late = c.classify(batch, { onProgress: ({ done, total }) => { if (done < total / 2) c.dispose(); } });
+  const late = c.classify(batch, {
+    onProgress: ({ done, total }) => {
+      if (done < total / 2) c.dispose();
+    },
+  });
   assert.deepEqual(await late, want);
   await assert.rejects(c.classify(batch), refusal('disposed'));
 });
@@ -81,7 +103,11 @@ test('answers to a batch are of the classes that there were when it was asked, w
   /** @param {() => void} change @param {string[]} labels */
   const during = async (change, labels) => {
     const pictures = Array.from({ length: 30 }, (_, i) => ({ k: i % 3 }));
-    const got = await c.classify(pictures, { onProgress: ({ done }) => { if (done === 7) change(); } });
+    const got = await c.classify(pictures, {
+      onProgress: ({ done }) => {
+        if (done === 7) change();
+      },
+    });
     assert.equal(got.length, pictures.length);
     got.forEach((p, i) => {
       assertProbabilities(p);
@@ -91,7 +117,8 @@ test('answers to a batch are of the classes that there were when it was asked, w
   };
   await during(() => c.addExampleSync(vector(7, 1), 'd'), ['a', 'b', 'c', 'd']);
   await during(() => c.removeClass('d'), ['a', 'b', 'c']);
-  await during(() => { // another class in its place
+  await during(() => {
+    // another class in its place
     c.removeClass('b');
     c.addExampleSync(vector(1, 1), 'z');
   }, ['a', 'c', 'z']);
@@ -102,8 +129,20 @@ test('a batch is refused as a whole, by the place of what is wrong in it', async
   const c = await createClassifier();
   await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
   c.addExampleSync([1, 2], 'a');
-  await assert.rejects(c.classify([[1, 2], [1, 2, 3]]), (/** @type {any} */ e) => refusal('dimension')(e) && /Vector 1 /.test(e.message));
-  await assert.rejects(c.classify([[1, 2], [1, NaN]]), (/** @type {any} */ e) => refusal('value')(e) && /Vector 1 /.test(e.message));
+  await assert.rejects(
+    c.classify([
+      [1, 2],
+      [1, 2, 3],
+    ]),
+    (/** @type {any} */ e) => refusal('dimension')(e) && /Vector 1 /.test(e.message),
+  );
+  await assert.rejects(
+    c.classify([
+      [1, 2],
+      [1, NaN],
+    ]),
+    (/** @type {any} */ e) => refusal('value')(e) && /Vector 1 /.test(e.message),
+  );
   await assert.rejects(c.classify([[1, 2, 3]]), refusal('dimension'));
   await assert.rejects(c.classify([{}]), refusal('extractor'));
   await assert.rejects(c.classify([[1, 2]], { signal: AbortSignal.abort() }), { name: 'AbortError' });

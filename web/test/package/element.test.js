@@ -13,17 +13,28 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
   const { folder, package: from } = project();
   const out = path.join(folder, 'site');
   cpSync(from, path.join(out, 'metaqda'), { recursive: true });
-  writeFileSync(path.join(out, 'index.html'), '<!doctype html><html lang="en"><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="metaqda/element.js"></script><metaqda-classifier></metaqda-classifier>');
+  writeFileSync(
+    path.join(out, 'index.html'),
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="metaqda/element.js"></script><metaqda-classifier></metaqda-classifier>',
+  );
   const site = await serveSite(out);
   try {
     await visit({ site, open: false, ...CAMERA }, async ({ page }) => {
       await page.addInitScript(() => {
         const scope = /** @type {any} */ (globalThis);
         scope.told = [];
-        for (const name of ['ready', 'example', 'answer', 'failed']) addEventListener(name, (event) => scope.told.push([name, /** @type {CustomEvent} */ (event).detail]));
+        for (const name of ['ready', 'example', 'answer', 'failed'])
+          addEventListener(name, (event) => scope.told.push([name, /** @type {CustomEvent} */ (event).detail]));
       });
       await page.goto(`${site.origin}/`);
-      const told = (/** @type {string} */ name) => page.evaluate((wanted) => /** @type {any} */ (globalThis).told.filter((/** @type {[string, any]} */ [one]) => one === wanted).map((/** @type {[string, any]} */ [, detail]) => detail), name);
+      const told = (/** @type {string} */ name) =>
+        page.evaluate(
+          (wanted) =>
+            /** @type {any} */ (globalThis).told
+              .filter((/** @type {[string, any]} */ [one]) => one === wanted)
+              .map((/** @type {[string, any]} */ [, detail]) => detail),
+          name,
+        );
       const answer = page.locator('metaqda-classifier output');
       await answer.filter({ hasText: 'Show something' }).waitFor();
       for (const [i, label] of ['green', 'other'].entries()) {
@@ -36,13 +47,26 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       assert.deepEqual(await counts(), { green: 3, other: 3 });
       await answer.filter({ hasText: /(green|other):? \d+ %|none of these/i }).waitFor();
       const examples = await told('example');
-      assert.deepEqual(examples.map((/** @type {any} */ { label, ids }) => [label, ids.length]), [['green', 3], ['other', 3]]);
+      assert.deepEqual(
+        examples.map((/** @type {any} */ { label, ids }) => [label, ids.length]),
+        [
+          ['green', 3],
+          ['other', 3],
+        ],
+      );
       const { probabilities, none } = (await told('answer')).at(-1);
       assert.ok(Math.abs(none + probabilities.green + (probabilities.other ?? 0) - 1) < 1e-9);
       await page.getByRole('button', { name: 'Undo' }).click();
       assert.equal((await counts()).other ?? 0, 0);
       // Its parts are styled from outside.
-      assert.deepEqual(await element.evaluate((one) => [...one.shadowRoot?.querySelectorAll('[part]') ?? []].map((part) => part.getAttribute('part'))), ['video', 'form', 'label', 'add', 'undo', 'answer']);
+      assert.deepEqual(await element.evaluate((one) => [...(one.shadowRoot?.querySelectorAll('[part]') ?? [])].map((part) => part.getAttribute('part'))), [
+        'video',
+        'form',
+        'label',
+        'add',
+        'undo',
+        'answer',
+      ]);
       const state = await element.evaluate((/** @type {any} */ one) => {
         const [track] = one.shadowRoot.querySelector('video').srcObject.getTracks();
         one.remove();
@@ -50,7 +74,9 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       });
       assert.deepEqual(state, ['ended', null]);
       // Back in the page it begins anew.
-      await page.evaluate(() => { document.body.append(document.createElement('metaqda-classifier')); });
+      await page.evaluate(() => {
+        document.body.append(document.createElement('metaqda-classifier'));
+      });
       await answer.filter({ hasText: 'Show something' }).waitFor();
       assert.deepEqual(await told('failed'), []);
     });

@@ -10,10 +10,14 @@ function halves(left, right) {
   const all = [0, 1, 2].flatMap((i) => [vector(left, 20 + i), vector(right, 30 + i)]);
   const d = all[0].length;
   return {
-    width: 640, height: 480,
+    width: 640,
+    height: 480,
     embedding: Float32Array.from({ length: d }, (_, i) => all.reduce((sum, one) => sum + one[i], 0) / all.length),
     values: Float32Array.from(all.flatMap((one) => [...one])),
-    views: [{ x: 0, y: 0, width: 1, height: 1, rows: 2, columns: 2 }, { x: 0.25, y: 0.25, width: 0.5, height: 0.5, rows: 1, columns: 2 }],
+    views: [
+      { x: 0, y: 0, width: 1, height: 1, rows: 2, columns: 2 },
+      { x: 0.25, y: 0.25, width: 0.5, height: 0.5, rows: 1, columns: 2 },
+    ],
   };
 }
 
@@ -49,11 +53,24 @@ test('what explain refuses', async () => {
   for (const wrong of [undefined, {}, { ...cells, values: [...cells.values] }, { ...cells, views: [] }, { ...cells, values: cells.values.subarray(1) }]) {
     assert.throws(() => c.explain(/** @type {any} */ (wrong)), refusal('argument'));
   }
-  for (const options of [{ label: 'unknown' }, { label: 'cup', against: 'unknown' }, { label: 'cup', against: 'cup' }, { label: 'empty' }, { lable: 'cup' }, { label: 7 }]) {
+  for (const options of [
+    { label: 'unknown' },
+    { label: 'cup', against: 'unknown' },
+    { label: 'cup', against: 'cup' },
+    { label: 'empty' },
+    { lable: 'cup' },
+    { label: 7 },
+  ]) {
     assert.throws(() => c.explain(cells, /** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   }
   assert.throws(() => c.explain({ ...cells, values: cells.values.map(() => NaN) }, { label: 'cup' }), refusal('value'));
-  const other = { width: 1, height: 1, embedding: new Float32Array(3), values: new Float32Array(6), views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }] };
+  const other = {
+    width: 1,
+    height: 1,
+    embedding: new Float32Array(3),
+    values: new Float32Array(6),
+    views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }],
+  };
   assert.throws(() => c.explain(other, { label: 'cup' }), refusal('dimension'));
   c.dispose();
 });

@@ -10,13 +10,16 @@ import { serveSite, visit } from '../browser/harness.js';
 import { documented } from './environments/environment.js';
 import { project, root } from './project.js';
 
-const HTML = (/** @type {string} */ src) => `<!doctype html><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="${src}"></script>`;
+const HTML = (/** @type {string} */ src) =>
+  `<!doctype html><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="${src}"></script>`;
 
 test('the first prediction comes within 150 ms of the import, warm', { skip: process.env.METAQDA_SOAK ? false : 'times: make soak-scale' }, async () => {
   const { folder: out, package: from } = project();
   cpSync(from, path.join(out, 'metaqda'), { recursive: true });
   writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
-  writeFileSync(path.join(out, 'main.js'), `
+  writeFileSync(
+    path.join(out, 'main.js'),
+    `
     const began = performance.now();
     const { createClassifier } = await import('./metaqda/index.js');
     const c = await createClassifier();
@@ -33,7 +36,8 @@ test('the first prediction comes within 150 ms of the import, warm', { skip: pro
       times.push((performance.now() - from) / 50);
     }
     times.sort((a, b) => a - b);
-    document.body.dataset.result = JSON.stringify({ first, prediction: times[100] });`);
+    document.body.dataset.result = JSON.stringify({ first, prediction: times[100] });`,
+  );
   const site = await serveSite(out);
   /** @type {{first: number, prediction: number}[]} */
   const results = [];
@@ -42,14 +46,19 @@ test('the first prediction comes within 150 ms of the import, warm', { skip: pro
       for (let i = 0; i < 6; i++) {
         await page.goto(`${site.origin}/?${i}`);
         await page.locator('body[data-result]').waitFor({ state: 'attached' });
-        results.push(JSON.parse(await page.locator('body').getAttribute('data-result') ?? ''));
+        results.push(JSON.parse((await page.locator('body').getAttribute('data-result')) ?? ''));
       }
     });
   } finally {
     await site.stop();
   }
   const first = Math.min(...results.slice(1).map((r) => r.first));
-  console.log(`first prediction ${results[0].first.toFixed(0)} ms after the import cold, ${results.slice(1).map((r) => r.first.toFixed(0)).join(', ')} ms warm; a prediction at 5 classes of 5, d = 1280: ${(1000 * Math.min(...results.map((r) => r.prediction))).toFixed(0)} us`);
+  console.log(
+    `first prediction ${results[0].first.toFixed(0)} ms after the import cold, ${results
+      .slice(1)
+      .map((r) => r.first.toFixed(0))
+      .join(', ')} ms warm; a prediction at 5 classes of 5, d = 1280: ${(1000 * Math.min(...results.map((r) => r.prediction))).toFixed(0)} us`,
+  );
   assert.ok(first <= 150, `${first} ms`);
 });
 
@@ -74,7 +83,9 @@ const KNN = `
 const PRELOAD = '<link rel="preload" href="metaqda.wasm" as="fetch" crossorigin>';
 
 // Each visit has a browser of its own, so that nothing is compiled before; both are built by esbuild and come brotli-compressed.
-test('from navigation to the first answer it takes at most 350 ms, with the recipe of the README', { skip: process.env.METAQDA_SOAK ? false : 'times: make soak-scale' }, async () => {
+test('from navigation to the first answer it takes at most 350 ms, with the recipe of the README', {
+  skip: process.env.METAQDA_SOAK ? false : 'times: make soak-scale',
+}, async () => {
   documented([PRELOAD]);
   const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
   const { folder } = project({ 'metaqda.js': METAQDA });
@@ -82,7 +93,13 @@ test('from navigation to the first answer it takes at most 350 ms, with the reci
   cpSync(path.join(folder, 'node_modules/metaqda'), out, { recursive: true });
   const common = { bundle: true, minify: true, format: 'esm', target: 'es2022', logLevel: 'error' };
   await build({ ...common, entryPoints: [path.join(folder, 'metaqda.js')], outfile: path.join(out, 'main.js') });
-  await build({ ...common, stdin: { contents: KNN, resolveDir: path.join(root, 'web') }, outfile: path.join(out, 'knn.js'), define: { process: 'undefined', global: 'globalThis' }, external: ['util', 'crypto', 'string_decoder', 'fs', 'node-fetch'] });
+  await build({
+    ...common,
+    stdin: { contents: KNN, resolveDir: path.join(root, 'web') },
+    outfile: path.join(out, 'knn.js'),
+    define: { process: 'undefined', global: 'globalThis' },
+    external: ['util', 'crypto', 'string_decoder', 'fs', 'node-fetch'],
+  });
   const pages = { metaqda: HTML('./main.js').replace('<script', `${PRELOAD}<script`), 'metaqda, no preload': HTML('./main.js'), 'tfjs-knn': HTML('./knn.js') };
   for (const [name, page] of Object.entries(pages)) writeFileSync(path.join(out, `${name}.html`), page);
   writeFileSync(path.join(out, 'index.html'), ''); // which the server looks for
@@ -91,19 +108,21 @@ test('from navigation to the first answer it takes at most 350 ms, with the reci
   /** @type {Record<string, number[]>} */
   const times = {};
   try {
-    for (let i = 0; i < 9; i++) for (const name of Object.keys(pages)) {
-      await visit({ site, open: false, flags: ['--disable-extensions'] }, async ({ page }) => {
-        await page.goto(`${site.origin}/${encodeURIComponent(name)}.html`);
-        await page.locator('body[data-result]').waitFor({ state: 'attached' });
-        const { label, first } = JSON.parse(await page.locator('body').getAttribute('data-result') ?? '');
-        assert.equal(label, 'class 2', name);
-        (times[name] ??= []).push(first);
-      });
-    }
+    for (let i = 0; i < 9; i++)
+      for (const name of Object.keys(pages)) {
+        await visit({ site, open: false, flags: ['--disable-extensions'] }, async ({ page }) => {
+          await page.goto(`${site.origin}/${encodeURIComponent(name)}.html`);
+          await page.locator('body[data-result]').waitFor({ state: 'attached' });
+          const { label, first } = JSON.parse((await page.locator('body').getAttribute('data-result')) ?? '');
+          assert.equal(label, 'class 2', name);
+          (times[name] ??= []).push(first);
+        });
+      }
   } finally {
     await site.stop();
   }
   for (const all of Object.values(times)) all.sort((a, b) => a - b);
-  for (const [name, all] of Object.entries(times)) console.log(`navigation to first answer, ${name}: median ${all[4].toFixed(0)} ms, ${all[0].toFixed(0)} to ${all[8].toFixed(0)}`);
+  for (const [name, all] of Object.entries(times))
+    console.log(`navigation to first answer, ${name}: median ${all[4].toFixed(0)} ms, ${all[0].toFixed(0)} to ${all[8].toFixed(0)}`);
   assert.ok(times.metaqda[4] <= 350, `${times.metaqda[4]} ms`);
 });

@@ -21,7 +21,11 @@ test('an example of a wrong class is found, left out and brought back', async ()
   const { c, wrong } = await mistaught();
   /** @type {number[]} */
   const told = [];
-  const [first] = await c.influence({ onProgress: ({ done, total }) => { told.push(done / total); } });
+  const [first] = await c.influence({
+    onProgress: ({ done, total }) => {
+      told.push(done / total);
+    },
+  });
   assert.deepEqual([first.ids, first.label, first.like, first.asked], [[wrong], 'b', 'a', 12]);
   assert.ok(first.odds > 0 && first.logProbability > 0 && Number.isInteger(first.right), JSON.stringify(first));
   assert.deepEqual([told.at(-1), told.toSorted((a, b) => a - b)], [1, told]);
@@ -29,7 +33,7 @@ test('an example of a wrong class is found, left out and brought back', async ()
   const right = async () => (await c.leaveOneOut()).filter(({ id, label, prediction }) => id !== wrong && prediction?.decision === label).length;
   const before = await right();
   c.removeExample(wrong);
-  assert.equal(await right() - before, first.right);
+  assert.equal((await right()) - before, first.right);
   assert.deepEqual(await c.influence(), []);
   assert.equal(c.undo(), true);
   assert.equal((await c.influence())[0].like, 'a');
@@ -57,7 +61,10 @@ test('a set has the labels that are not much less probable, and says what it res
   const p = (/** @type {string | null} */ label) => (label === null ? set.prediction.none : set.prediction.probabilities[label]);
   assert.deepEqual([small.labels, set.labels[0]], [[set.prediction.label], set.prediction.label]);
   assert.ok(small.labels.length <= set.labels.length && set.labels.length <= large.labels.length && large.labels.length > 1);
-  assert.deepEqual(large.labels, large.labels.toSorted((a, b) => p(b) - p(a)));
+  assert.deepEqual(
+    large.labels,
+    large.labels.toSorted((a, b) => p(b) - p(a)),
+  );
   assert.deepEqual([set.examples, set.borrowed, large.borrowed], [13, false, true]);
   for (const coverage of [0, 1, Number.NaN, '0.9']) await assert.rejects(c.predictSet(query, { coverage: /** @type {any} */ (coverage) }), refusal('argument'));
   const empty = await createClassifier();

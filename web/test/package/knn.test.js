@@ -31,10 +31,19 @@ async function ownTests(implementation) {
   const tests = [];
   /** @type {Record<string, unknown>} */
   const modules = {
-    '@tensorflow/tfjs-core': tf, './index': implementation,
-    '@tensorflow/tfjs-core/dist/jasmine_util': { NODE_ENVS: {}, describeWithFlags: (/** @type {string} */ _, /** @type {object} */ _env, /** @type {() => void} */ define) => define() },
+    '@tensorflow/tfjs-core': tf,
+    './index': implementation,
+    '@tensorflow/tfjs-core/dist/jasmine_util': {
+      NODE_ENVS: {},
+      describeWithFlags: (/** @type {string} */ _, /** @type {object} */ _env, /** @type {() => void} */ define) => define(),
+    },
   };
-  new Function('require', 'exports', 'it', 'expect', source)((/** @type {string} */ name) => modules[name], {}, (/** @type {string} */ name, /** @type {() => unknown} */ run) => tests.push([name, run]), expect);
+  new Function('require', 'exports', 'it', 'expect', source)(
+    (/** @type {string} */ name) => modules[name],
+    {},
+    (/** @type {string} */ name, /** @type {() => unknown} */ run) => tests.push([name, run]),
+    expect,
+  );
   assert.ok(tests.length >= 7);
   const failed = [];
   for (const [name, run] of tests) {
@@ -122,8 +131,11 @@ test('every call of the README answers alike, side by side', async () => {
   assert.deepEqual(Object.keys((await b.predictClass(x)).confidences), Object.keys((await a.predictClass(x)).confidences));
   assert.equal((await b.predictClass(x)).classIndex, (await a.predictClass(x)).classIndex);
   for (const call of [
-    (/** @type {any} */ c) => c.clearClass('pen'), (/** @type {any} */ c) => c.predictClass(x, 0), (/** @type {any} */ c) => c.addExample(tf.tensor1d([1, 2]), 'cup'),
-  ]) assert.equal(await refusal(() => call(b)), await refusal(() => call(a)));
+    (/** @type {any} */ c) => c.clearClass('pen'),
+    (/** @type {any} */ c) => c.predictClass(x, 0),
+    (/** @type {any} */ c) => c.addExample(tf.tensor1d([1, 2]), 'cup'),
+  ])
+    assert.equal(await refusal(() => call(b)), await refusal(() => call(a)));
   for (const c of [a, b]) c.clearAllClasses();
   assert.equal(b.getNumClasses(), a.getNumClasses());
   assert.equal(await refusal(() => b.predictClass(x)), await refusal(() => a.predictClass(x)));

@@ -11,7 +11,7 @@ import { project, run, vector } from './project.js';
 test('many examples are checked before anything is done, and are one step', async () => {
   const c = await createClassifier();
   let seed = 1;
-  const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const row = () => Array.from({ length: 16 }, random); // no two alike: thousands of near-copies take minutes
   /** @param {number} n @returns {[number[][], string[]]} */
   const many = (n) => [Array.from({ length: n }, row), Array.from({ length: n }, (_, i) => `c${i % 7}`)];
@@ -62,10 +62,15 @@ test('after the engine has stopped, a classifier that is made anew works', () =>
 test('calls with many classes leave the thread free after each piece of work', async (t) => {
   // Each look at the clock finds that a slice of time is over: turns of the event loop then count pieces, on any machine.
   let now = performance.now();
-  t.mock.method(performance, 'now', () => now += 20);
+  t.mock.method(performance, 'now', () => (now += 20));
   let [turns, watching] = [0, true];
-  t.after(() => { watching = false; });
-  const watch = () => { if (watching) setImmediate(watch); turns++; };
+  t.after(() => {
+    watching = false;
+  });
+  const watch = () => {
+    if (watching) setImmediate(watch);
+    turns++;
+  };
   watch();
   /** @template T @param {string} what @param {number} least @param {() => Promise<T>} call @returns {Promise<T>} */
   const turned = async (what, least, call) => {
@@ -75,7 +80,8 @@ test('calls with many classes leave the thread free after each piece of work', a
     return result;
   };
   const [classes, d] = [400, 1024];
-  const row = (/** @type {number} */ j, /** @type {number} */ i) => Float32Array.from({ length: d }, (_, k) => (j % d === k ? 3 : 0) + Math.sin(7 * j + 13 * i + k * k));
+  const row = (/** @type {number} */ j, /** @type {number} */ i) =>
+    Float32Array.from({ length: d }, (_, k) => (j % d === k ? 3 : 0) + Math.sin(7 * j + 13 * i + k * k));
   const labels = Array.from({ length: 2 * classes }, (_, i) => `class ${i % classes}`);
   const rows = labels.map((_, i) => row(i % classes, i));
   const c = await createClassifier();
@@ -89,7 +95,13 @@ test('calls with many classes leave the thread free after each piece of work', a
   const batch = rows.slice(0, 60).map((x, i) => x.map((v, k) => v + 0.3 * Math.cos(i + k)));
   const given = Math.ceil(60 / Math.floor(8192 / (6 + classes)));
   let last = 0;
-  const predictions = await turned('classify', 20 + given, () => c.classify(batch, { onProgress: ({ done, total }) => { if (done < total) last = turns; } }));
+  const predictions = await turned('classify', 20 + given, () =>
+    c.classify(batch, {
+      onProgress: ({ done, total }) => {
+        if (done < total) last = turns;
+      },
+    }),
+  );
   assert.ok(turns - last >= given, `answers came in ${turns - last} pieces, want ${given}`);
   assert.equal(predictions.length, 60);
   await turned('suggest', 60, () => c.suggest(batch, { count: 5 }));
@@ -132,9 +144,17 @@ test('leaving out tells how far it is, and can be stopped', async () => {
   const { c } = await taught(labels);
   /** @type {number[]} */
   const told = [];
-  const all = await c.leaveOneOut({ onProgress: ({ done, total }) => { told.push(done); assert.equal(total, 45); } });
+  const all = await c.leaveOneOut({
+    onProgress: ({ done, total }) => {
+      told.push(done);
+      assert.equal(total, 45);
+    },
+  });
   assert.deepEqual([all.length, told.at(-1), told.length > 40], [45, 45, true]);
-  assert.deepEqual(told.toSorted((a, b) => a - b), told);
+  assert.deepEqual(
+    told.toSorted((a, b) => a - b),
+    told,
+  );
   const controller = new AbortController();
   const asked = c.leaveOneOut({ signal: controller.signal, onProgress: () => controller.abort() });
   c.removeClass(labels[0]); // it is about what was taught when it was asked
@@ -147,9 +167,18 @@ test('columns of different units are noted once, where no scale is given', async
   /** @type {string[]} */
   const notes = [];
   const onNote = (/** @type {string} */ note) => notes.push(note);
-  const rows = [[1, 200, 3], [4, 100, 2], [0, 150, 9], [2, 900, 1]].map(([a, b, c]) => [a, b, c, b * 5]);
+  const rows = [
+    [1, 200, 3],
+    [4, 100, 2],
+    [0, 150, 9],
+    [2, 900, 1],
+  ].map(([a, b, c]) => [a, b, c, b * 5]);
   const labels = ['a', 'b', 'a', 'b'];
-  for (const [options, count] of /** @type {const} */ ([[{ scale: 'standardise' }, 0], [{ extractor: () => [] }, 0], [{}, 1]])) {
+  for (const [options, count] of /** @type {const} */ ([
+    [{ scale: 'standardise' }, 0],
+    [{ extractor: () => [] }, 0],
+    [{}, 1],
+  ])) {
     const c = await createClassifier({ ...options, onNote });
     await c.addExamples(rows, labels);
     for (let i = 0; i < 3; i++) {
@@ -174,7 +203,17 @@ test('a worker is sent the address of a URL, which cannot be cloned', async () =
 test('importing an entry of a worker is not dropped as if it did nothing', async () => {
   const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
   const { folder } = project({ 'threads.js': "import 'metaqda/worker-thread'; import 'metaqda/storage-thread';" });
-  const { outputFiles, metafile } = await build({ entryPoints: ['threads.js'], absWorkingDir: folder, bundle: true, format: 'esm', write: false, metafile: true, platform: 'browser', external: ['node:*'], logLevel: 'error' });
+  const { outputFiles, metafile } = await build({
+    entryPoints: ['threads.js'],
+    absWorkingDir: folder,
+    bundle: true,
+    format: 'esm',
+    write: false,
+    metafile: true,
+    platform: 'browser',
+    external: ['node:*'],
+    logLevel: 'error',
+  });
   assert.ok(outputFiles[0].contents.length > 0);
   for (const name of ['worker-thread', 'storage-thread']) assert.ok(metafile.inputs[`node_modules/metaqda/${name}.js`], name);
   const { inputs } = Object.values(metafile.outputs)[0];

@@ -62,10 +62,17 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
   assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch', 'argument', '', 'argument'] });
 });
 
-for (const [where, own] of Object.entries({ browsers: { lib: ['es2023', 'dom'], types: [] }, 'Node.js, without lib dom': { lib: ['es2023'], types: ['node'], typeRoots: [path.join(root, 'web/node_modules/@types')] } })) test(`the types hold in a strict project for ${where}`, () => {
-  const { folder } = project({
-    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', skipLibCheck: false, exactOptionalPropertyTypes: true, ...own }, include: ['*.ts'] }),
-    'use.ts': `
+for (const [where, own] of Object.entries({
+  browsers: { lib: ['es2023', 'dom'], types: [] },
+  'Node.js, without lib dom': { lib: ['es2023'], types: ['node'], typeRoots: [path.join(root, 'web/node_modules/@types')] },
+}))
+  test(`the types hold in a strict project for ${where}`, () => {
+    const { folder } = project({
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', skipLibCheck: false, exactOptionalPropertyTypes: true, ...own },
+        include: ['*.ts'],
+      }),
+      'use.ts': `
       import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
       import { create, type Rows } from 'metaqda/knn-classifier';
       import { ClassifierWorker } from 'metaqda/worker';
@@ -94,13 +101,13 @@ for (const [where, own] of Object.entries({ browsers: { lib: ['es2023', 'dom'], 
       const code: string = new MetaqdaError('a', 'b').code;
       export { id, share, again, rows, left, code, next, sessions };
     `,
+    });
+    try {
+      execFileSync(process.execPath, [path.join(root, 'web/node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+    } catch (error) {
+      assert.fail(/** @type {any} */ (error).stdout);
+    }
   });
-  try {
-    execFileSync(process.execPath, [path.join(root, 'web/node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
-  } catch (error) {
-    assert.fail(/** @type {any} */ (error).stdout);
-  }
-});
 
 test('what is exported answers in the few lines of the README, under every kind of settings', async () => {
   const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
@@ -114,7 +121,11 @@ test('what is exported answers in the few lines of the README, under every kind 
       const got = predict(plain, x);
       const want = c.predictSync(x);
       assert.ok(Math.abs(got.none - want.none) < 1e-9, `none ${got.none}, want ${want.none}`);
-      for (const label of plain.classes) assert.ok(Math.abs(got.probabilities[label] - want.probabilities[label]) < 1e-9, `${label} ${got.probabilities[label]}, want ${want.probabilities[label]}`);
+      for (const label of plain.classes)
+        assert.ok(
+          Math.abs(got.probabilities[label] - want.probabilities[label]) < 1e-9,
+          `${label} ${got.probabilities[label]}, want ${want.probabilities[label]}`,
+        );
     }
     c.dispose();
   }
@@ -168,17 +179,29 @@ test('the engine keeps to its size', () => {
 test('a function with a manifest is an extractor of its own identity', async () => {
   const { functionExtractor } = await import(pathToFileURL(path.join(installed.package, 'function.js')).href);
   const manifest = {
-    format: 'metaqda-extractor-1', id: 'letters@1', runtime: 'function', takes: 'file', dimension: 26, licence: 'Apache-2.0',
+    format: 'metaqda-extractor-1',
+    id: 'letters@1',
+    runtime: 'function',
+    takes: 'file',
+    dimension: 26,
+    licence: 'Apache-2.0',
     files: [{ name: 'letters.mjs', bytes: 3, sha256: '0'.repeat(64) }],
   };
   const count = (/** @type {string} */ text) => Float32Array.from({ length: 26 }, (_, i) => text.split(String.fromCharCode(97 + i)).length - 0.9);
   const extractor = await functionExtractor(manifest, { 'letters.mjs': Uint8Array.from([1, 2, 3]) }, count);
   assert.match(extractor.sha256, /^[0-9a-f]{64}$/);
   const c = await createClassifier({ extractor });
-  for (const [text, label] of [['banana', 'fruit'], ['hello', 'greeting']]) await c.addExample(text, label);
+  for (const [text, label] of [
+    ['banana', 'fruit'],
+    ['hello', 'greeting'],
+  ])
+    await c.addExample(text, label);
   assert.equal((await c.predict('bananas')).label, 'fruit');
   await assert.rejects(openClassifier(c.save(), { extractor: { ...extractor, id: 'letters@2' } }), refusal('extractor'));
   const wrong = await functionExtractor({ ...manifest, sha256: '0'.repeat(64) }, null, () => [1, 2]);
-  await assert.rejects(wrong.embed('x'), (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message));
+  await assert.rejects(
+    wrong.embed('x'),
+    (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message),
+  );
   await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
 });

@@ -13,7 +13,10 @@ const installed = project().package;
 const blocks = (document) => [...readFileSync(path.join(root, document), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);
 
 /** Runs a program beside the package and returns the lines that it prints. @param {string} code */
-const printed = (code) => execFileSync(process.execPath, ['readme.js'], { cwd: project({ 'readme.js': code }).folder, encoding: 'utf8', timeout: 60_000 }).trim().split('\n');
+const printed = (code) =>
+  execFileSync(process.execPath, ['readme.js'], { cwd: project({ 'readme.js': code }).folder, encoding: 'utf8', timeout: 60_000 })
+    .trim()
+    .split('\n');
 
 test('the ten lines of the README run and print what their comments say', () => {
   const [code] = blocks('README.md');
@@ -30,7 +33,8 @@ const GIVEN = `
   const extractor = { cells: async () => ({ embedding: vector, values: vector, views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 1 }], width: 1, height: 1 }) };
   const [picture, goodOnes] = [{}, [1, 2, 3]];
   const [onProgress, show, { signal }] = [() => {}, () => {}, new AbortController()];`;
-const C = "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); await c.addExample([8, 1, 1, 7, 2, 1, 1, 3], 'pen'); let asked = ''; const ask = (text) => { asked = text; };";
+const C =
+  "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); await c.addExample([8, 1, 1, 7, 2, 1, 1, 3], 'pen'); let asked = ''; const ask = (text) => { asked = text; };";
 
 test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];

@@ -12,9 +12,14 @@ import { project } from './project.js';
 const installed = project();
 const folder = path.join(installed.folder, 'app');
 cpSync(installed.package, path.join(folder, 'metaqda'), { recursive: true });
-writeFileSync(path.join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>storage</title><link rel="icon" href="data:,">
-<p id="verdict">mine</p><div id="meters"></div><script type="module" src="./main.js"></script>`);
-writeFileSync(path.join(folder, 'main.js'), `
+writeFileSync(
+  path.join(folder, 'index.html'),
+  `<!doctype html><meta charset="utf-8"><title>storage</title><link rel="icon" href="data:,">
+<p id="verdict">mine</p><div id="meters"></div><script type="module" src="./main.js"></script>`,
+);
+writeFileSync(
+  path.join(folder, 'main.js'),
+  `
   import { openStorage, Batch, learn } from './metaqda/storage.js';
   const before = new Set(Object.getOwnPropertyNames(globalThis));
   const all = new Map();
@@ -22,11 +27,14 @@ writeFileSync(path.join(folder, 'main.js'), `
   globalThis.vector = (k, i, d = 48) => Float32Array.from({ length: d }, (_, j) => Math.abs(Math.sin((k + 1) * (j + 1) * 1.7)) + 0.3 * Math.abs(Math.sin((i + 1) * 7919 + j * 1.3 + k)));
   globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Batch', 'learn'].includes(n));
   Object.assign(globalThis, { Batch, learn });
-  document.body.dataset.ready = 'true';`);
+  document.body.dataset.ready = 'true';`,
+);
 
 /** @type {import('../browser/harness.js').Site} */
 let site;
-before(async () => { site = await serveSite(folder); });
+before(async () => {
+  site = await serveSite(folder);
+});
 after(() => site.stop());
 
 /** Runs a body with \`s\`, a storage, in a page. @param {Page} page @param {string} body @param {string} [name] @returns {Promise<any>} */
@@ -43,38 +51,60 @@ const TEACH = `
     const { id } = await s.addClass(name);
     for (let i = 0; i < 3; i++) await s.addExample(id, vector(k, i), i === 0 ? Uint8Array.of(1, 2, 3 + k) : null);
   }`;
-const SHOWN = "const { classes, sessionName, storage: { kept } } = await s.state(); return { sessionName, kept, classes: classes.map((c) => [c.name, c.examples.length]) };";
-const PREDICTION = "const p = await s.predict(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];";
+const SHOWN =
+  'const { classes, sessionName, storage: { kept } } = await s.state(); return { sessionName, kept, classes: classes.map((c) => [c.name, c.examples.length]) };';
+const PREDICTION = 'const p = await s.predict(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];';
 
-test('what was taught is there after a reload, apart from other databases, with its thumbnails and a prior that is fetched once', () => visit({ site, open: false }, async ({ page, requested }) => {
-  await opened(page);
-  const prior = "const { priorSource } = await import('./metaqda/efficientnet-lite0.js'); await s.usePrior(priorSource()); return (await s.state()).prior.sha256 === priorSource().sha256;";
-  assert.equal(await on(page, prior, 'other'), true);
-  await on(page, `await s.renameSession((await s.state()).sessionId, 'Desk'); ${TEACH}`);
-  const taught = { sessionName: 'Desk', kept: true, classes: [['cup', 3], ['pen', 3]] };
-  assert.deepEqual(await on(page, SHOWN), taught);
-  const prediction = await on(page, PREDICTION);
-  assert.ok(prediction[2] > 0.5 && Math.abs(prediction.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) - 1) < 1e-9);
-  assert.deepEqual(await page.evaluate('left()'), [], 'nothing global');
-  assert.equal(await page.locator('#verdict').textContent(), 'mine', 'the page is left alone');
-  await opened(page);
-  assert.deepEqual(await on(page, SHOWN), taught);
-  const again = await on(page, PREDICTION);
-  prediction.forEach((/** @type {number} */ p, /** @type {number} */ i) => assert.ok(Math.abs(p - again[i]) < 1e-9));
-  assert.deepEqual(await on(page, "const { classes } = await s.changes(0); return classes.map((c) => [...c.examples[0].thumbnail, c.examples[1].thumbnail ?? null]);"), [[1, 2, 3, null], [1, 2, 4, null]]);
-  assert.equal(await on(page, prior, 'other'), true);
-  assert.equal(requested.filter((name) => name.endsWith('efficientnet-lite0.safetensors')).length, 1);
-  const seen = await on(page, `
+test('what was taught is there after a reload, apart from other databases, with its thumbnails and a prior that is fetched once', () =>
+  visit({ site, open: false }, async ({ page, requested }) => {
+    await opened(page);
+    const prior =
+      "const { priorSource } = await import('./metaqda/efficientnet-lite0.js'); await s.usePrior(priorSource()); return (await s.state()).prior.sha256 === priorSource().sha256;";
+    assert.equal(await on(page, prior, 'other'), true);
+    await on(page, `await s.renameSession((await s.state()).sessionId, 'Desk'); ${TEACH}`);
+    const taught = {
+      sessionName: 'Desk',
+      kept: true,
+      classes: [
+        ['cup', 3],
+        ['pen', 3],
+      ],
+    };
+    assert.deepEqual(await on(page, SHOWN), taught);
+    const prediction = await on(page, PREDICTION);
+    assert.ok(prediction[2] > 0.5 && Math.abs(prediction.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) - 1) < 1e-9);
+    assert.deepEqual(await page.evaluate('left()'), [], 'nothing global');
+    assert.equal(await page.locator('#verdict').textContent(), 'mine', 'the page is left alone');
+    await opened(page);
+    assert.deepEqual(await on(page, SHOWN), taught);
+    const again = await on(page, PREDICTION);
+    prediction.forEach((/** @type {number} */ p, /** @type {number} */ i) => assert.ok(Math.abs(p - again[i]) < 1e-9));
+    assert.deepEqual(
+      await on(page, 'const { classes } = await s.changes(0); return classes.map((c) => [...c.examples[0].thumbnail, c.examples[1].thumbnail ?? null]);'),
+      [
+        [1, 2, 3, null],
+        [1, 2, 4, null],
+      ],
+    );
+    assert.equal(await on(page, prior, 'other'), true);
+    assert.equal(requested.filter((name) => name.endsWith('efficientnet-lite0.safetensors')).length, 1);
+    const seen = await on(
+      page,
+      `
     const { openClassifier } = await import('./metaqda/index.js');
     const c = await openClassifier(await s.saveSession());
     const code = await s.addClass('cup').catch((error) => [error.code, error.name]);
-    return { other: (await (await storage('other')).state()).classes.length, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort(), code };`);
-  assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });
-}));
+    return { other: (await (await storage('other')).state()).classes.length, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort(), code };`,
+    );
+    assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });
+  }));
 
-test('the classifier of a storage and that of a worker are that of the main entry', () => visit({ site, open: false }, async ({ page }) => {
-  await opened(page);
-  const seen = await on(page, `
+test('the classifier of a storage and that of a worker are that of the main entry', () =>
+  visit({ site, open: false }, async ({ page }) => {
+    await opened(page);
+    const seen = await on(
+      page,
+      `
     const { Classifier, createClassifier, openClassifier } = await import('./metaqda/index.js');
     const { ClassifierWorker } = await import('./metaqda/worker.js');
     const worker = new ClassifierWorker();
@@ -129,18 +159,34 @@ test('the classifier of a storage and that of a worker are that of the main entr
     await each('dispose', (c) => c.dispose());
     for (const name of ['predict', ...properties]) await each('disposed ' + name, (c) => (name === 'predict' ? c.predict(vector(0, 0)) : c[name]));
     worker.terminate();
-    return { differ, methods, done: done.map((p) => p.at(-1)), there: (await s.state()).classes.map((c) => [c.name, c.examples.length]) };`, 'both');
-  assert.deepEqual(seen.differ, []);
-  assert.ok(seen.methods[0].length > 25, `${seen.methods[0]}`);
-  // A watch answers at once, so a classifier that is elsewhere has none.
-  for (const methods of seen.methods.slice(1)) assert.deepEqual(methods, seen.methods[0].filter((/** @type {string} */ name) => name !== 'watch'));
-  assert.deepEqual(seen.done, [1, 1, 1]);
-  assert.deepEqual(seen.there, [['mug', 0], ['Caf\u00e9', 5]], 'what was taught stays');
-}));
+    return { differ, methods, done: done.map((p) => p.at(-1)), there: (await s.state()).classes.map((c) => [c.name, c.examples.length]) };`,
+      'both',
+    );
+    assert.deepEqual(seen.differ, []);
+    assert.ok(seen.methods[0].length > 25, `${seen.methods[0]}`);
+    // A watch answers at once, so a classifier that is elsewhere has none.
+    for (const methods of seen.methods.slice(1))
+      assert.deepEqual(
+        methods,
+        seen.methods[0].filter((/** @type {string} */ name) => name !== 'watch'),
+      );
+    assert.deepEqual(seen.done, [1, 1, 1]);
+    assert.deepEqual(
+      seen.there,
+      [
+        ['mug', 0],
+        ['Caf\u00e9', 5],
+      ],
+      'what was taught stays',
+    );
+  }));
 
-test('many are judged together, and a prior is learned, in a worker', () => visit({ site, open: false }, async ({ page }) => {
-  await opened(page);
-  const seen = await on(page, `
+test('many are judged together, and a prior is learned, in a worker', () =>
+  visit({ site, open: false }, async ({ page }) => {
+    await opened(page);
+    const seen = await on(
+      page,
+      `
     for (let k = 0; k < 8; k++) {
       const { id } = await s.addClass('class ' + k);
       for (let i = 0; i < 6; i++) await s.addExample(id, vector(k, i), null);
@@ -152,14 +198,16 @@ test('many are judged together, and a prior is learned, in a worker', () => visi
     const early = await learn(s).catch((error) => error.code);
     await s.newSession('another');
     const { classes: from, sessions, before, after } = await learn(s);
-    return { n: classes.length, best, early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`);
-  assert.deepEqual(seen, { n: 8, best: [0, 1, 7], early: 'too-little', from: 8, sessions: 1, measured: [1, 1] });
-}));
+    return { n: classes.length, best, early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
+    );
+    assert.deepEqual(seen, { n: 8, best: [0, 1, 7], early: 'too-little', from: 8, sessions: 1, measured: [1, 1] });
+  }));
 
-test('a batch is judged in the window in slices, between which frames are drawn and keys are heard', () => visit({ site, open: false }, async ({ page }) => {
-  await opened(page);
-  await servedMeanwhile(page, 'globalThis.progress ?? null');
-  await page.evaluate(`(async () => {
+test('a batch is judged in the window in slices, between which frames are drawn and keys are heard', () =>
+  visit({ site, open: false }, async ({ page }) => {
+    await opened(page);
+    await servedMeanwhile(page, 'globalThis.progress ?? null');
+    await page.evaluate(`(async () => {
     const { createClassifier } = await import('./metaqda/index.js');
     const c = await createClassifier();
     for (let k = 0; k < 5; k++) for (let i = 0; i < 3; i++) c.addExampleSync(vector(k, i, 1280), 'class ' + k);
@@ -173,7 +221,7 @@ test('a batch is judged in the window in slices, between which frames are drawn 
     };
     void judge(20);
   })()`);
-  while (!await page.evaluate('judged')) await page.keyboard.press('Shift');
-  assert.equal(await page.evaluate('judged'), 3000);
-  await assertServed(page);
-}));
+    while (!(await page.evaluate('judged'))) await page.keyboard.press('Shift');
+    assert.equal(await page.evaluate('judged'), 3000);
+    await assertServed(page);
+  }));

@@ -54,9 +54,15 @@ test('classes that come while it watches are seen, and those that go are gone', 
   const { c } = await taught(['cup']);
   const watch = c.watch();
   c.addExamplesSync([vector(1, 0), vector(1, 1), vector(1, 2)], ['__proto__', '__proto__', '__proto__']);
-  assert.deepEqual(show(c, watch, vector(1, 5), 0, 8).map(({ label, here }) => [label, here]), [['__proto__', true]]);
+  assert.deepEqual(
+    show(c, watch, vector(1, 5), 0, 8).map(({ label, here }) => [label, here]),
+    [['__proto__', true]],
+  );
   c.removeClass('__proto__');
-  assert.deepEqual(show(c, watch, null, 2, 8).map(({ label, here }) => [label, here]), [['__proto__', false]]);
+  assert.deepEqual(
+    show(c, watch, null, 2, 8).map(({ label, here }) => [label, here]),
+    [['__proto__', false]],
+  );
   c.removeClass('cup');
   assert.deepEqual(watch.next(null, 4), []);
   c.dispose();
@@ -87,7 +93,14 @@ test('what a watch refuses', async () => {
   for (const probabilities of [{ cup: 1 }, { cup: 1, key: 0 }, { cup: 0.5, pen: '0' }, {}, undefined, { cup: 0.1, pen: 0.1, key: 0.1 }]) {
     assert.throws(() => watch.next(/** @type {any} */ ({ probabilities }), 6), refusal('argument'), JSON.stringify(probabilities));
   }
-  for (const [p, seconds] of [[NaN, 6], [2, 6], [-1, 6], [0.5, NaN], [0.5, Infinity], [0.5, 4]]) {
+  for (const [p, seconds] of [
+    [NaN, 6],
+    [2, 6],
+    [-1, 6],
+    [0.5, NaN],
+    [0.5, Infinity],
+    [0.5, 4],
+  ]) {
     assert.throws(() => watch.next({ probabilities: { cup: p, pen: 0 } }, seconds), refusal('value'), `${p} at ${seconds}`);
   }
   assert.deepEqual(watch.next({ probabilities: { cup: 0.1, pen: 0.1 } }, 5), []);

@@ -9,14 +9,20 @@ test('a batch works on one item at a time, goes on after one that fails and tell
   const run = async (/** @type {number} */ last) => {
     const stop = new AbortController();
     const [seen, progress] = [/** @type {number[]} */ ([]), /** @type {string[]} */ ([])];
-    const { done, errors, cancelled } = await runBatch([1, 2, 3], async (n) => {
-      assert.equal(++running, 1);
-      seen.push(n);
-      await new Promise((resolve) => { setImmediate(resolve); });
-      running--;
-      if (n === last) stop.abort();
-      if (n === 2) throw new Error('two');
-    }, { signal: stop.signal, onProgress: (n, total) => progress.push(`${n}/${total}`) });
+    const { done, errors, cancelled } = await runBatch(
+      [1, 2, 3],
+      async (n) => {
+        assert.equal(++running, 1);
+        seen.push(n);
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+        running--;
+        if (n === last) stop.abort();
+        if (n === 2) throw new Error('two');
+      },
+      { signal: stop.signal, onProgress: (n, total) => progress.push(`${n}/${total}`) },
+    );
     return [seen.length, progress.join(' '), done, errors.map(String).join(), cancelled];
   };
   assert.deepEqual(await run(0), [3, '0/3 1/3 2/3 3/3', 2, 'Error: two', false]);
@@ -36,7 +42,9 @@ test('batches wait for those before them, and one that is cancelled meanwhile is
   const seen = [];
   /** @type {() => void} */
   let go = () => {};
-  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { go = resolve; });
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    go = resolve;
+  });
   const work = async (/** @type {string} */ one) => {
     seen.push(one);
     await held;
@@ -57,14 +65,18 @@ test('batches wait for those before them, and one that is cancelled meanwhile is
 
 test('what fails does not hold up the line', async () => {
   const line = new Line();
-  const failing = line.wait(async () => { throw new Error('no'); });
+  const failing = line.wait(async () => {
+    throw new Error('no');
+  });
   assert.equal(await line.wait(async () => 1), 1);
   await assert.rejects(failing, /no/);
 });
 
 test('what is stopped before its worker has begun begins none', async () => {
   let go = (/** @type {any} */ _) => {};
-  const input = new Promise((resolve) => { go = resolve; });
+  const input = new Promise((resolve) => {
+    go = resolve;
+  });
   const worker = () => assert.fail('a worker was started');
   const batch = new Batch(/** @type {any} */ ({ state: async () => ({ classes: [] }), batchInput: () => input, thread: { worker } }));
   const asked = batch.classify([new Float32Array(2)]);

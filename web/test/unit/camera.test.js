@@ -8,9 +8,12 @@ const cameraError = (/** @type {unknown} */ error) => sourceError(error, 'camera
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [
-    ['NotAllowedError', 'denied', /allow it for this page/], ['SecurityError', 'denied', /allow it/],
-    ['NotFoundError', 'missing', /connect one/], ['OverconstrainedError', 'missing', /connect another/],
-    ['NotReadableError', 'busy', /close that program/], ['AbortError', 'busy', /try again/],
+    ['NotAllowedError', 'denied', /allow it for this page/],
+    ['SecurityError', 'denied', /allow it/],
+    ['NotFoundError', 'missing', /connect one/],
+    ['OverconstrainedError', 'missing', /connect another/],
+    ['NotReadableError', 'busy', /close that program/],
+    ['AbortError', 'busy', /try again/],
     ['SomethingNew', 'failed', /try again/],
   ]) {
     const error = cameraError(new DOMException('Permission denied', /** @type {string} */ (name)));
@@ -34,8 +37,12 @@ test('an insecure page and a browser without cameras are told apart', () => {
 test('taking the source makes its former holder let go, once', () => {
   /** @type {string[]} */
   const log = [];
-  const a = () => { log.push('a'); };
-  const b = () => { log.push('b'); };
+  const a = () => {
+    log.push('a');
+  };
+  const b = () => {
+    log.push('b');
+  };
   takeSource(a);
   takeSource(a);
   assert.deepEqual(log, []);

@@ -8,22 +8,35 @@ import { Zip } from '../../ui/kit/zip.js';
 
 /** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
 const folder = (name, children) => ({
-  name, isFile: false,
+  name,
+  isFile: false,
   createReader() {
     let at = 0;
-    return { readEntries: (/** @type {(some: any[]) => void} */ answer) => answer(children.slice(at, at += 2)) };
+    return { readEntries: (/** @type {(some: any[]) => void} */ answer) => answer(children.slice(at, (at += 2))) };
   },
 });
 /** @param {string} name @param {string} [type] */
-const file = (name, type = 'image/png') => ({ name, isFile: true, file: (/** @type {(file: File) => void} */ answer) => answer(new File(['x'], name, { type })) });
+const file = (name, type = 'image/png') => ({
+  name,
+  isFile: true,
+  file: (/** @type {(file: File) => void} */ answer) => answer(new File(['x'], name, { type })),
+});
 /** @param {any[]} entries @returns {DataTransfer} */
 const drop = (entries) => /** @type {any} */ ({ items: entries.map((entry) => ({ kind: 'file', webkitGetAsEntry: () => entry })) });
 
 test('a drop gives the pictures of all its folders with their paths, and what came alone as it is', async () => {
-  const files = await filesOf(drop([
-    folder('photos', [folder('cats', [file('10.png'), file('9.png'), file('.hidden.png'), file('Thumbs.db', '')]), file('notes.txt', 'text/plain'), folder('.git', [file('a.png')]), folder('empty', [])]),
-    file('alone.txt', 'text/plain'),
-  ]), claimsPicture);
+  const files = await filesOf(
+    drop([
+      folder('photos', [
+        folder('cats', [file('10.png'), file('9.png'), file('.hidden.png'), file('Thumbs.db', '')]),
+        file('notes.txt', 'text/plain'),
+        folder('.git', [file('a.png')]),
+        folder('empty', []),
+      ]),
+      file('alone.txt', 'text/plain'),
+    ]),
+    claimsPicture,
+  );
   assert.deepEqual(files.map(pathOf), ['photos/cats/9.png', 'photos/cats/10.png', 'alone.txt']);
 });
 
@@ -42,8 +55,11 @@ test('a folder that cannot be read is empty', async () => {
 });
 
 test('of a chosen folder the pictures are taken, in the order of their names', () => {
-  const chosen = ['f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) => Object.defineProperty(
-    new File(['x'], path.split('/').at(-1) ?? '', { type: path.endsWith('png') ? 'image/png' : 'text/plain' }), 'webkitRelativePath', { value: path }));
+  const chosen = ['f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) =>
+    Object.defineProperty(new File(['x'], path.split('/').at(-1) ?? '', { type: path.endsWith('png') ? 'image/png' : 'text/plain' }), 'webkitRelativePath', {
+      value: path,
+    }),
+  );
   assert.deepEqual(filesIn(chosen, claimsPicture).map(pathOf), ['f/9.png', 'f/10.png']);
 });
 
@@ -73,7 +89,14 @@ test('a copy overwrites nothing', async () => {
     getFileHandle: async (/** @type {string} */ name, { create = false } = {}) => {
       if (name === 'b.png') return refuse('TypeMismatchError');
       if (!create && !(name in there)) return refuse('NotFoundError');
-      return { createWritable: async () => ({ write: async (/** @type {File} */ file) => { there[name] = await file.text(); }, close: async () => {} }) };
+      return {
+        createWritable: async () => ({
+          write: async (/** @type {File} */ file) => {
+            there[name] = await file.text();
+          },
+          close: async () => {},
+        }),
+      };
     },
   };
   Object.assign(globalThis, { showDirectoryPicker: async () => ({ name: 'top', getDirectoryHandle: async () => handle }) });
@@ -88,7 +111,7 @@ test('a zip holds each file as it was, under its path, and more than 4 GB are re
   for (const [i, file] of files.entries()) await zip.add(`Äpfel ${i % 3}/${file.name}`, file, { smaller: i % 2 === 1 });
   const bytes = new Uint8Array(await zip.end().arrayBuffer());
   const whole = files.reduce((sum, { size }) => sum + size, 0);
-  assert.ok(bytes.length < .6 * whole, `${bytes.length} bytes of ${whole}: every second file is packed`);
+  assert.ok(bytes.length < 0.6 * whole, `${bytes.length} bytes of ${whole}: every second file is packed`);
   const found = Object.entries(unzipSync(bytes)).map(([name, content]) => [name, new TextDecoder().decode(content)]);
   assert.deepEqual(found, await Promise.all(files.map(async (file, i) => [`Äpfel ${i % 3}/${file.name}`, await file.text()])));
   await assert.rejects(zippedFolders('photos.zip', 5 * 2 ** 30), /holds 4 GB and these files have 5\.0 GB: choose fewer at a time/);

@@ -22,7 +22,12 @@ function trial(truth, decided, answer, more = {}) {
 
 test('an answer is what the engine decided, whatever the numbers are', () => {
   assert.deepEqual(judge(trial('cat', 'cat', [0.7, 0.2, 0])), { truth: 'cat', answer: 'cat', own: 0.7, sure: 0.7, pictures: ['cat-0.7'] });
-  for (const numbers of [[0.9, 0.05, 0], [0.6, 0, 0], [0.3, 0.2, 0], [0, 0, 0]]) {
+  for (const numbers of [
+    [0.9, 0.05, 0],
+    [0.6, 0, 0],
+    [0.3, 0.2, 0],
+    [0, 0, 0],
+  ]) {
     for (const decided of ['cat', 'dog', 'one', null]) assert.equal(judge(trial('cat', decided, numbers)).answer, decided, `${decided} by ${numbers}`);
   }
   assert.equal(judge(trial('cat', null, [0.6, 0, 0])).sure, 0.4, 'none of these');
@@ -30,13 +35,30 @@ test('an answer is what the engine decided, whatever the numbers are', () => {
 
 test('right answers and confusions are counted, a class of one picture is not asked', () => {
   const trials = [
-    trial('cat', 'cat', [0.9, 0.05, 0]), trial('cat', 'dog', [0.1, 0.85, 0], { pictures: ['a', 'b', 'c'] }), trial('cat', 'dog', [0.15, 0.6, 0]),
-    trial('dog', 'dog', [0.1, 0.8, 0]), trial('dog', null, [0.1, 0.5, 0]), trial('one', null, [0, 0, 0], { alone: true }),
+    trial('cat', 'cat', [0.9, 0.05, 0]),
+    trial('cat', 'dog', [0.1, 0.85, 0], { pictures: ['a', 'b', 'c'] }),
+    trial('cat', 'dog', [0.15, 0.6, 0]),
+    trial('dog', 'dog', [0.1, 0.8, 0]),
+    trial('dog', null, [0.1, 0.5, 0]),
+    trial('one', null, [0, 0, 0], { alone: true }),
   ];
   const got = goodnessOf(trials);
   assert.equal(headline(got), '2 of 5 right');
-  assert.deepEqual(got.confusions.map(({ truth, answer, trials: { length } }) => [truth, answer, length]), [['cat', 'dog', 2], ['dog', null, 1]]);
-  assert.deepEqual(got.classes.map(({ id, right, asked, repeats }) => [id, right, asked, repeats]), [['cat', 1, 3, 2], ['dog', 1, 2, 0], ['one', 0, 0, 0]]);
+  assert.deepEqual(
+    got.confusions.map(({ truth, answer, trials: { length } }) => [truth, answer, length]),
+    [
+      ['cat', 'dog', 2],
+      ['dog', null, 1],
+    ],
+  );
+  assert.deepEqual(
+    got.classes.map(({ id, right, asked, repeats }) => [id, right, asked, repeats]),
+    [
+      ['cat', 1, 3, 2],
+      ['dog', 1, 2, 0],
+      ['one', 0, 0, 0],
+    ],
+  );
   assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
   assert.match(advice(got, needed('one'), name), /Add one more picture to “one”: it has only one that counts/);
   assert.equal(advice(got, needed('cat', 'dog'), name), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
@@ -48,7 +70,10 @@ test('what an example that looks like another class spoils is said in words', ()
   assert.equal(spoilsInWords(one, name), 'Taught as “cat”, more like “dog”. Without it 2 more of the others would be right.');
   assert.match(spoilsInWords({ ...one, right: -1 }, name), /Without it 1 fewer of the others would be right\.$/);
   assert.match(spoilsInWords({ ...one, right: 0 }, name), /Without it the others would be surer\.$/);
-  assert.equal(spoilsInWords({ ...one, right: 0, logProbability: -0.1, pictures: ['a', 'b'] }, name), '2 pictures that are nearly the same, taught as “cat”, more like “dog”. Without them the others would be no surer.');
+  assert.equal(
+    spoilsInWords({ ...one, right: 0, logProbability: -0.1, pictures: ['a', 'b'] }, name),
+    '2 pictures that are nearly the same, taught as “cat”, more like “dog”. Without them the others would be no surer.',
+  );
 });
 
 test('percentages are compared with what came true once there are enough', () => {

@@ -15,17 +15,24 @@ class Button extends EventTarget {
   }
 }
 
-const turn = () => new Promise((resolve) => { setTimeout(resolve, 2); });
+const turn = () =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 2);
+  });
 
 function setUp({ interval = 0 } = {}) {
   const button = new Button();
   const state = { ticks: 0, running: 0, most: 0, held: /** @type {boolean[]} */ ([]) };
-  holdRepeat(/** @type {HTMLElement} */ (/** @type {unknown} */ (button)), async () => {
-    state.most = Math.max(state.most, ++state.running);
-    state.ticks++;
-    await turn();
-    state.running--;
-  }, { interval, onHold: (held) => state.held.push(held) });
+  holdRepeat(
+    /** @type {HTMLElement} */ (/** @type {unknown} */ (button)),
+    async () => {
+      state.most = Math.max(state.most, ++state.running);
+      state.ticks++;
+      await turn();
+      state.running--;
+    },
+    { interval, onHold: (held) => state.held.push(held) },
+  );
   return { button, state };
 }
 
@@ -58,7 +65,10 @@ test('a button that leaves the page while it is held is held no longer', async (
 });
 
 test('a press shorter than one tick ticks once, and so does each of several that follow one another faster', async () => {
-  for (const [presses, interval] of [[1, 0], [3, 20]]) {
+  for (const [presses, interval] of [
+    [1, 0],
+    [3, 20],
+  ]) {
     const { button, state } = setUp({ interval });
     for (let i = 0; i < presses; i++) {
       button.send('pointerdown', { button: 0, pointerId: 1 });

@@ -15,16 +15,32 @@ const web = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The packages whose code ends up in the bundles that the site serves. @returns {Promise<string[]>} */
 async function bundled() {
-  const common = /** @type {const} */ ({ bundle: true, format: 'esm', minify: true, target: 'es2022', write: false, metafile: true, absWorkingDir: web, outdir: 'out', logLevel: 'silent' });
+  const common = /** @type {const} */ ({
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    target: 'es2022',
+    write: false,
+    metafile: true,
+    absWorkingDir: web,
+    outdir: 'out',
+    logLevel: 'silent',
+  });
   const results = await Promise.all([
-    build({ ...common, entryPoints: ['extractor/runtime.mjs'], define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' }, plugins: [slimTfjs()] }),
+    build({
+      ...common,
+      entryPoints: ['extractor/runtime.mjs'],
+      define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' },
+      plugins: [slimTfjs()],
+    }),
     build({ ...common, entryPoints: ['extractor/worker.mjs'], external: ['./runtime.js'] }),
     build({ ...networkBundles, ...common }),
     build({ ...kindBundles, ...common }),
     build({ ...common, entryPoints: kitBundles.entryPoints }),
     build({ ...common, entryPoints: ['share/node/pictures.js'], platform: 'node' }),
   ]);
-  const inputs = results.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs)))
+  const inputs = results
+    .flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs)))
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
   const names = inputs.map(([file]) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(file)?.[1]).filter((name) => name !== undefined);
   return [...new Set([...names, 'p5'])].sort(); // p5 as it is, by web/build/use.mjs

@@ -29,8 +29,8 @@ function array(files, name) {
 
 /** Half precision. @param {number} bits */
 function half(bits) {
-  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, bits >> 10 & 31, bits & 1023];
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * fraction / 1024);
+  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
 }
 
 const files = unzipSync(new Uint8Array(await readFile(path.join(root, 'testdata/dataset/emoji.npz'))));
@@ -39,7 +39,8 @@ const [rows, d] = [114, 1280];
 assert.match(embeddings.head, /'<f2', 'fortran_order': False, 'shape': \(114, 1280\)/);
 assert.match(labels.head, /'<i4'.*\(114,\)/);
 const emoji = Array.from({ length: rows }, (_, i) => ({
-  label: labels.view.getInt32(4 * i, true), x: Float32Array.from({ length: d }, (_, j) => half(embeddings.view.getUint16(2 * (i * d + j), true))),
+  label: labels.view.getInt32(4 * i, true),
+  x: Float32Array.from({ length: d }, (_, j) => half(embeddings.view.getUint16(2 * (i * d + j), true))),
 }));
 
 /**
@@ -57,7 +58,13 @@ async function furthest(options, shots, change = (x) => x) {
   const n = asked[0].x.length;
   assert.deepEqual([dimension, classes], [n, classifier.labels]);
   const { probabilities, none } = await session.run({ embedding: new ort.Tensor('float32', Float32Array.from(asked.flatMap(({ x }) => [...x])), [100, n]) });
-  assert.deepEqual([probabilities.dims, none.dims], [[100, classes.length], [100, 1]]);
+  assert.deepEqual(
+    [probabilities.dims, none.dims],
+    [
+      [100, classes.length],
+      [100, 1],
+    ],
+  );
   let most = 0;
   for (const [i, { x }] of asked.entries()) {
     const want = classifier.predictSync(x);
@@ -65,7 +72,7 @@ async function furthest(options, shots, change = (x) => x) {
     most = Math.max(most, Math.abs(Number(none.data[i]) - want.none));
   }
   const spread = asked.map(({ x }) => classifier.predictSync(x).probabilities[classes[0]]);
-  assert.ok(Math.max(...spread) - Math.min(...spread) > .3, 'vectors of a class and others are among them');
+  assert.ok(Math.max(...spread) - Math.min(...spread) > 0.3, 'vectors of a class and others are among them');
   classifier.dispose();
   return most;
 }
@@ -86,14 +93,26 @@ for (const [name, options, shots, change] of /** @type {[string, any, number, ((
 }
 
 test('from a picture of any size ONNX Runtime answers as extractor and classifier do', async () => {
-  const [extractor, json] = [await loadExtractor(), async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(site, 'extractor', name), 'utf8'))];
+  const [extractor, json] = [
+    await loadExtractor(),
+    async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(site, 'extractor', name), 'utf8')),
+  ];
   const classifier = await createClassifier({ prior });
-  const samples = (await readdir(path.join(site, 'samples'), { recursive: true })).filter((name) => name.endsWith('.png')).map((name) => path.join(site, 'samples', name));
-  const photographs = (await readdir(path.join(root, 'testdata/parity'))).filter((name) => name.endsWith('.jpg')).map((name) => path.join(root, 'testdata/parity', name));
+  const samples = (await readdir(path.join(site, 'samples'), { recursive: true }))
+    .filter((name) => name.endsWith('.png'))
+    .map((name) => path.join(site, 'samples', name));
+  const photographs = (await readdir(path.join(root, 'testdata/parity')))
+    .filter((name) => name.endsWith('.jpg'))
+    .map((name) => path.join(root, 'testdata/parity', name));
   for (const name of ['cat', 'rocket', 'banana']) {
-    for (const file of samples.filter((one) => one.endsWith(`${name}.png`)).slice(0, 2)) await classifier.addExample(await extractor.embed(await decodePicture(file)), name);
+    for (const file of samples.filter((one) => one.endsWith(`${name}.png`)).slice(0, 2))
+      await classifier.addExample(await extractor.embed(await decodePicture(file)), name);
   }
-  const network = { recipe: await json('extractor.json'), model: await json('model.json'), weights: new Uint8Array(await readFile(path.join(site, 'extractor/weights.bin'))) };
+  const network = {
+    recipe: await json('extractor.json'),
+    model: await json('model.json'),
+    weights: new Uint8Array(await readFile(path.join(site, 'extractor/weights.bin'))),
+  };
   const { bytes } = onnxOf(classifier.export(), network);
   const session = await ort.InferenceSession.create(bytes);
   const turned = await sharp(samples[0]).resize(77, 201, { fit: 'fill' }).png().toBuffer();
@@ -108,7 +127,10 @@ test('from a picture of any size ONNX Runtime answers as extractor and classifie
     });
     const { probabilities, none } = await session.run({ picture: new ort.Tensor('uint8', rgb, [height, width, 3]) });
     const want = classifier.predictSync(await extractor.embed(pixels));
-    const off = Math.max(Math.abs(Number(none.data[0]) - want.none), ...classifier.labels.map((label, j) => Math.abs(Number(probabilities.data[j]) - want.probabilities[label])));
+    const off = Math.max(
+      Math.abs(Number(none.data[0]) - want.none),
+      ...classifier.labels.map((label, j) => Math.abs(Number(probabilities.data[j]) - want.probabilities[label])),
+    );
     assert.ok(off < 1e-5, `${file}: ${off}`);
     most = Math.max(most, off);
   }

@@ -6,7 +6,10 @@ import sharp from 'sharp';
 import { orientationOf, upright } from '../../share/node/orientation.js';
 
 const [width, height] = [5, 3];
-const picture = sharp(Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 83) % 256), { raw: { width, height, channels: 3 } });
+const picture = sharp(
+  Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 83) % 256),
+  { raw: { width, height, channels: 3 } },
+);
 const pixels = async (/** @type {import('sharp').Sharp} */ image) => {
   const { data, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true });
   return { data: [...data], width: info.width, height: info.height };
@@ -16,7 +19,7 @@ for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
   test(`a photograph of orientation ${orientation} is turned as libvips turns it`, async () => {
     const file = await picture.clone().jpeg().withMetadata({ orientation }).toBuffer();
     assert.equal(orientationOf(file), orientation);
-    const { data, ...size } = upright({ ...await pixels(sharp(file)), data: new Uint8Array((await pixels(sharp(file))).data) }, orientation);
+    const { data, ...size } = upright({ ...(await pixels(sharp(file))), data: new Uint8Array((await pixels(sharp(file))).data) }, orientation);
     assert.deepEqual({ ...size, data: [...data] }, await pixels(sharp(file).autoOrient()));
   });
 }

@@ -18,16 +18,54 @@ function looks(frames) {
 }
 
 test('where all views take little time they are always taken', () => {
-  assert.deepEqual(looks([[40, cup], [60, hand], [149, cup], [50, hand]]), ['all', 'all', 'all', 'all']);
+  assert.deepEqual(
+    looks([
+      [40, cup],
+      [60, hand],
+      [149, cup],
+      [50, hand],
+    ]),
+    ['all', 'all', 'all', 'all'],
+  );
 });
 
 test('a slow device takes the first view while frames differ, all when two look the same, until one does not', () => {
   assert.deepEqual(
-    looks([[400, cup], [400, hand], [400, cup], [400, hand], [400, hand], [400, hand], [400, hand], [400, cup], [400, cup], [400, cupAgain], [400, cup]]),
-    ['all', 'all', 'first', 'first', 'first', 'all', 'all', 'all', 'first', 'first', 'all']);
+    looks([
+      [400, cup],
+      [400, hand],
+      [400, cup],
+      [400, hand],
+      [400, hand],
+      [400, hand],
+      [400, hand],
+      [400, cup],
+      [400, cup],
+      [400, cupAgain],
+      [400, cup],
+    ]),
+    ['all', 'all', 'first', 'first', 'first', 'all', 'all', 'all', 'first', 'first', 'all'],
+  );
 });
 
 test('one frame that was held up changes nothing, several do, and not for ever', () => {
-  assert.deepEqual(looks([[40, cup], [200, hand], [40, cup], [40, hand]]), ['all', 'all', 'all', 'all']);
-  assert.deepEqual(looks([[40, cup], [400, hand], [40, cup], [40, hand], [40, cup]]), ['all', 'all', 'first', 'all', 'all']);
+  assert.deepEqual(
+    looks([
+      [40, cup],
+      [200, hand],
+      [40, cup],
+      [40, hand],
+    ]),
+    ['all', 'all', 'all', 'all'],
+  );
+  assert.deepEqual(
+    looks([
+      [40, cup],
+      [400, hand],
+      [40, cup],
+      [40, hand],
+      [40, cup],
+    ]),
+    ['all', 'all', 'first', 'all', 'all'],
+  );
 });

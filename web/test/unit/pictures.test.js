@@ -35,8 +35,15 @@ test('each reason for refusing a file has its own sentence with the name in it',
 
 test('width and height are read from the header of every usual format', async () => {
   const picture = sharp({ create: { width: 300, height: 17, channels: 4, background: '#f008' } });
-  const files = { jpeg: picture.jpeg(), profile: picture.clone().withMetadata({ icc: 'p3' }).jpeg({ progressive: true }), png: picture.clone().png(), gif: picture.clone().gif(),
-    lossy: picture.clone().flatten().webp(), alpha: picture.clone().webp(), lossless: picture.clone().webp({ lossless: true }) };
+  const files = {
+    jpeg: picture.jpeg(),
+    profile: picture.clone().withMetadata({ icc: 'p3' }).jpeg({ progressive: true }),
+    png: picture.clone().png(),
+    gif: picture.clone().gif(),
+    lossy: picture.clone().flatten().webp(),
+    alpha: picture.clone().webp(),
+    lossless: picture.clone().webp({ lossless: true }),
+  };
   for (const [name, made] of Object.entries(files)) {
     const bytes = await made.toBuffer();
     assert.deepEqual(claimedSize(bytes), { width: 300, height: 17 }, name);
@@ -48,13 +55,20 @@ test('width and height are read from the header of every usual format', async ()
 test('an image shows what it was asked for last, and a class that has gone takes no others with it', async () => {
   const image = () => /** @type {HTMLImageElement} */ (/** @type {unknown} */ ({ dataset: {}, src: '' }));
   let go = (/** @type {any} */ _) => {};
-  const slow = new Promise((resolve) => { go = resolve; });
+  const slow = new Promise((resolve) => {
+    go = resolve;
+  });
   const bytes = [new Uint8Array(1)];
-  const thumbnails = new Thumbnails({ thumbnails: async (/** @type {string} */ id) => {
-    if (id === 'gone') throw Object.assign(new Error('There is no such class.'), { code: 'class' });
-    return id === 'slow' ? slow : bytes;
-  } });
-  const turn = () => new Promise((resolve) => { setImmediate(resolve); });
+  const thumbnails = new Thumbnails({
+    thumbnails: async (/** @type {string} */ id) => {
+      if (id === 'gone') throw Object.assign(new Error('There is no such class.'), { code: 'class' });
+      return id === 'slow' ? slow : bytes;
+    },
+  });
+  const turn = () =>
+    new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   const [one, other, last] = [image(), image(), image()];
   thumbnails.painter('gone', 'x')(one);
   thumbnails.painter('slow', 'a')(other);

@@ -25,14 +25,18 @@ function pretended(handlers, { transfer } = {}) {
       worker.sent.push(data);
       queueMicrotask(() => listeners.forEach((listener) => listener({ data })));
     },
-    terminate() { worker.terminated++; },
+    terminate() {
+      worker.terminated++;
+    },
   };
   const scope = {
     addEventListener: (/** @type {string} */ _, /** @type {unknown} */ listener) => listeners.push(listener),
     /** @param {any} message @param {Transferable[]} [list] */
     postMessage(message, list) {
       const data = structuredClone(message, { transfer: list });
-      queueMicrotask(() => { if (!worker.terminated) worker.onmessage?.({ data }); });
+      queueMicrotask(() => {
+        if (!worker.terminated) worker.onmessage?.({ data });
+      });
     },
   };
   const tell = handlers ? answer(handlers, { code: 'other', transfer, scope }) : () => {};
@@ -47,7 +51,13 @@ function clientOf(worker, options) {
 test('each call gets its own answer, in whatever order they come', async () => {
   /** @type {((value: string) => void)[]} */
   const held = [];
-  const { worker } = pretended({ hold: () => new Promise((resolve) => { held.push(resolve); }), double: (n) => 2 * n });
+  const { worker } = pretended({
+    hold: () =>
+      new Promise((resolve) => {
+        held.push(resolve);
+      }),
+    double: (n) => 2 * n,
+  });
   const client = clientOf(worker);
   const first = client.ask('hold');
   const second = client.ask('hold');
@@ -61,10 +71,16 @@ test('each call gets its own answer, in whatever order they come', async () => {
 
 test('an error keeps its code and sentence; what has none gets the worker’s', async () => {
   const { worker } = pretended({
-    known: () => { throw Object.assign(new Error('Choose another.'), { code: 'format' }); },
-    bare: () => { throw new Error('Oh.'); },
-    // biome-ignore lint/style/useThrowOnlyError: what anybody may throw
-    text: () => { throw 'only words'; },
+    known: () => {
+      throw Object.assign(new Error('Choose another.'), { code: 'format' });
+    },
+    bare: () => {
+      throw new Error('Oh.');
+    },
+    text: () => {
+      // biome-ignore lint/style/useThrowOnlyError: what anybody may throw
+      throw 'only words';
+    },
   });
   const client = clientOf(worker);
   await assert.rejects(client.ask('known'), { code: 'format', message: 'Choose another.' });
@@ -83,7 +99,11 @@ test('errors are made as the caller wants them', async () => {
       this.code = code;
     }
   }
-  const { worker } = pretended({ fail: () => { throw new Error('Oh.'); } });
+  const { worker } = pretended({
+    fail: () => {
+      throw new Error('Oh.');
+    },
+  });
   const client = clientOf(worker, { error: (code, message) => new Mine(code, message) });
   await assert.rejects(client.ask('fail'), Mine);
   client.close('Closed.');
@@ -106,7 +126,10 @@ test('what is on a transfer list is handed over, both ways, and the rest cloned'
 test('what cannot be sent rejects that call alone', async () => {
   const { worker } = pretended({ echo: (x) => x });
   const client = clientOf(worker);
-  await assert.rejects(client.ask('echo', () => {}), { name: 'DataCloneError' });
+  await assert.rejects(
+    client.ask('echo', () => {}),
+    { name: 'DataCloneError' },
+  );
   assert.equal(await client.ask('echo', 1), 1);
 });
 
@@ -115,7 +138,12 @@ test('a worker that dies rejects every call, under way and later, and is ended',
   const client = clientOf(worker);
   const waiting = [client.ask('a'), client.ask('b')];
   let prevented = false;
-  worker.onerror?.({ message: 'out of memory', preventDefault: () => { prevented = true; } });
+  worker.onerror?.({
+    message: 'out of memory',
+    preventDefault: () => {
+      prevented = true;
+    },
+  });
   for (const call of [...waiting, client.ask('c')]) await assert.rejects(call, { code: 'gone', message: 'It ended: out of memory.' });
   assert.ok(prevented && worker.terminated > 0);
   assert.equal(worker.sent.length, 2);
@@ -136,7 +164,12 @@ test('a worker that answers nothing counts as dead after the patience, one that 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   /** @type {(() => void)[]} */
   const held = [];
-  const { worker } = pretended({ hold: () => new Promise((resolve) => { held.push(() => resolve(true)); }) });
+  const { worker } = pretended({
+    hold: () =>
+      new Promise((resolve) => {
+        held.push(() => resolve(true));
+      }),
+  });
   const client = clientOf(worker, { patience: 100 });
   const [first, second] = [client.ask('hold'), client.ask('hold')];
   second.catch(() => {});
@@ -163,7 +196,12 @@ test('without patience a call may take for ever', async (t) => {
 test('news come without being asked for, between answers', async () => {
   /** @type {unknown[]} */
   const seen = [];
-  const { worker, tell } = pretended({ work: () => { tell('progress', { step: 1 }); return 'done'; } });
+  const { worker, tell } = pretended({
+    work: () => {
+      tell('progress', { step: 1 });
+      return 'done';
+    },
+  });
   const client = clientOf(worker, { onNews: (type, news) => seen.push([type, news]) });
   assert.equal(await client.ask('work'), 'done');
   assert.deepEqual(seen, [['progress', { step: 1 }]]);

@@ -38,11 +38,13 @@ const others = ['node_modules', 'build', 'test', 'samples', 'icons', 'prior', 'e
 async function modules(room) {
   const nested = ['ui', 'extractor', 'library'].includes(room); // of others what lies deeper is a program of its own
   const names = (await readdir(path.join(web, room), { recursive: nested })).filter((name) => /\.m?js$/.test(name));
-  return Promise.all(names.map(async (name) => {
-    const source = await readFile(path.join(web, room, name), 'utf8');
-    const found = [...source.matchAll(/(?:\bfrom |\bimport |\bimport\(|\bnew URL\()'(\.{1,2}\/[^']+)'/g)];
-    return /** @type {[string, string[]]} */ ([`${room}/${name}`, found.map(([, target]) => path.posix.join(room, path.posix.dirname(name), target))]);
-  }));
+  return Promise.all(
+    names.map(async (name) => {
+      const source = await readFile(path.join(web, room, name), 'utf8');
+      const found = [...source.matchAll(/(?:\bfrom |\bimport |\bimport\(|\bnew URL\()'(\.{1,2}\/[^']+)'/g)];
+      return /** @type {[string, string[]]} */ ([`${room}/${name}`, found.map(([, target]) => path.posix.join(room, path.posix.dirname(name), target))]);
+    }),
+  );
 }
 
 const all = new Map((await Promise.all(Object.keys(rooms).map(modules))).flat());
@@ -50,8 +52,15 @@ const all = new Map((await Promise.all(Object.keys(rooms).map(modules))).flat())
 test('every folder of web is a room or known not to be, and every room has its beginning', async () => {
   const entries = await readdir(web, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  assert.deepEqual(folders.filter((name) => !rooms[name] && !others.includes(name)), []);
-  assert.deepEqual(entries.map(({ name }) => name).filter((name) => /\.m?js$/.test(name)), [], 'modules outside all rooms');
+  assert.deepEqual(
+    folders.filter((name) => !rooms[name] && !others.includes(name)),
+    [],
+  );
+  assert.deepEqual(
+    entries.map(({ name }) => name).filter((name) => /\.m?js$/.test(name)),
+    [],
+    'modules outside all rooms',
+  );
   for (const [room, { begin }] of Object.entries(rooms)) assert.ok(all.has(`${room}/${begin}`), `${room}/${begin}`);
 });
 
@@ -82,7 +91,8 @@ test('which room may know which runs in no circle', () => {
 
 test('what is named is there', () => {
   // What stands beside the built workers, and what build/package.mjs writes into the package.
-  const built = /^(extractor\/(runtime|own\/(graphs|onnx)|(kinds|sounds|hands)\/(runtime|start))\.js|library\/written\/(engine|go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|kinds|priors)\/.*)$/;
+  const built =
+    /^(extractor\/(runtime|own\/(graphs|onnx)|(kinds|sounds|hands)\/(runtime|start))\.js|library\/written\/(engine|go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|kinds|priors)\/.*)$/;
   for (const [name, targets] of all) {
     for (const target of targets) assert.ok(all.has(target) || built.test(target), `${name} names ${target}`);
   }

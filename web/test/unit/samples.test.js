@@ -30,7 +30,10 @@ test('every style draws every shipped concept, opaque on white, and no two alike
 });
 
 test('an icon that a style does not draw stops the build by name', async () => {
-  await assert.rejects(buildSamples(temporaryFolder('samples'), [{ id: 'no-such-icon', name: '' }], (s, c) => `${s}/${c}`), /has no 'no-such-icon'/);
+  await assert.rejects(
+    buildSamples(temporaryFolder('samples'), [{ id: 'no-such-icon', name: '' }], (s, c) => `${s}/${c}`),
+    /has no 'no-such-icon'/,
+  );
 });
 
 test('there are enough concepts, each once, and every art style tells its licence and author', async () => {

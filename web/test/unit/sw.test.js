@@ -50,7 +50,9 @@ class World {
   clients = new Set();
 
   /** @param {string} version @param {Record<string, string>} site content by path */
-  constructor(version, site) { this.publish(version, site); }
+  constructor(version, site) {
+    this.publish(version, site);
+  }
 
   /** Puts another version in the place of what there is. @param {string} version @param {Record<string, string>} site content by path */
   publish(version, site) {
@@ -78,15 +80,28 @@ class World {
     const listeners = {};
     const log = { claimed: false, skipped: false };
     vm.runInNewContext(`const VERSION = ${JSON.stringify(version)};\n${source}`, {
-      URL, Response, Promise, Array, Map, Set, Uint8Array, crypto: webcrypto,
+      URL,
+      Response,
+      Promise,
+      Array,
+      Map,
+      Set,
+      Uint8Array,
+      crypto: webcrypto,
       self: {
         registration: { scope: SCOPE },
         clients: {
-          claim: async () => { log.claimed = true; },
+          claim: async () => {
+            log.claimed = true;
+          },
           matchAll: async () => [...this.clients].map((id) => ({ id })),
         },
-        skipWaiting: async () => { log.skipped = true; },
-        addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => { listeners[type] = listener; },
+        skipWaiting: async () => {
+          log.skipped = true;
+        },
+        addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => {
+          listeners[type] = listener;
+        },
       },
       caches: {
         open: async (/** @type {string} */ name) => {
@@ -108,7 +123,11 @@ class World {
     const wait = async (/** @type {string} */ type) => {
       /** @type {Promise<unknown>} */
       let work = Promise.resolve();
-      listeners[type]({ waitUntil: (/** @type {Promise<unknown>} */ promise) => { work = promise; } });
+      listeners[type]({
+        waitUntil: (/** @type {Promise<unknown>} */ promise) => {
+          work = promise;
+        },
+      });
       await work;
     };
     const ask = async (/** @type {string} */ url, { mode = 'cors', method = 'GET', from = '', to = '' } = {}) => {
@@ -117,8 +136,12 @@ class World {
       /** @type {Promise<unknown>[]} */
       const work = [];
       listeners.fetch({
-        request: { url, mode, method }, clientId: from, resultingClientId: to,
-        respondWith: (/** @type {Promise<Response>} */ response) => { answer = response; },
+        request: { url, mode, method },
+        clientId: from,
+        resultingClientId: to,
+        respondWith: (/** @type {Promise<Response>} */ response) => {
+          answer = response;
+        },
         waitUntil: (/** @type {Promise<unknown>} */ promise) => work.push(promise),
       });
       const response = await answer;
@@ -197,7 +220,10 @@ test('what runs other extractors is kept from its first use on, also by the next
   const site = { ...first, 'networks/onnx.js': 'runtime', 'networks/graphs.js': 'another' };
   const world = new World('v1', site);
   const old = await world.started('v1');
-  assert.deepEqual(world.fetched.filter((path) => path.startsWith('networks/')), []);
+  assert.deepEqual(
+    world.fetched.filter((path) => path.startsWith('networks/')),
+    [],
+  );
   await old.open('tab');
   assert.equal(await old.text('networks/onnx.js', { from: 'tab' }), 'runtime');
   world.online = false;
@@ -245,7 +271,8 @@ test('a tab goes on with its version after another started a new one, and then i
   world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
   const next = await world.started('v2');
   assert.equal(await next.open('late'), 'page 2');
-  for (const worker of [next, world.worker('v2')]) { // also one that was started anew
+  for (const worker of [next, world.worker('v2')]) {
+    // also one that was started anew
     assert.equal(await worker.text('web/app.js', { from: 'early' }), 'app');
     assert.equal(await worker.text('web/app.js', { from: 'its worker' }), 'app');
     assert.equal(await worker.text('web/app.js', { from: 'late' }), 'app 2');
@@ -270,7 +297,7 @@ test('a changed manifest is refused, or what it lists is kept and nothing else',
   const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
   let state = seconds ? Date.now() | 0 : 1;
   const seed = state;
-  const any = (/** @type {number} */ below) => Math.floor((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32 * below);
+  const any = (/** @type {number} */ below) => Math.floor(((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32) * below);
   const end = Date.now() + 1000 * seconds;
   let done = 0;
   let installed = 0;
@@ -280,10 +307,18 @@ test('a changed manifest is refused, or what it lists is kept and nothing else',
     for (let n = 1 + any(3); n > 0; n--) {
       const at = any(text.length);
       switch (any(4)) {
-        case 0: text[at] = 32 + any(95); break;
-        case 1: text.copy(text, at, any(text.length)); break;
-        case 2: text.write(['null', '1e999', '-1', '"', '[]', '{}', '../', '//x'][any(8)], at); break;
-        case 3: text.fill(48 + any(10), at, at + 1); break;
+        case 0:
+          text[at] = 32 + any(95);
+          break;
+        case 1:
+          text.copy(text, at, any(text.length));
+          break;
+        case 2:
+          text.write(['null', '1e999', '-1', '"', '[]', '{}', '../', '//x'][any(8)], at);
+          break;
+        case 3:
+          text.fill(48 + any(10), at, at + 1);
+          break;
       }
     }
     world.site['manifest.json'] = text.toString();

@@ -59,7 +59,8 @@ test('what is here goes where the engine has begun anew', () => {
 });
 
 test('texts of others give possible actions only', () => {
-  for (const text of ['', 'null', '7', '[]', '{', '{"come":{}}', '{"come":[7,null,{"text":"x"}]}', undefined]) assert.deepEqual(actionsOf(text), { come: [], go: [] }, text);
+  for (const text of ['', 'null', '7', '[]', '{', '{"come":{}}', '{"come":[7,null,{"text":"x"}]}', undefined])
+    assert.deepEqual(actionsOf(text), { come: [], go: [] }, text);
   const of = (/** @type {string} */ id, /** @type {object} */ action) => checked(/** @type {any} */ (deviceOf(id)), { device: id, ...action });
   assert.deepEqual(of('midi', { note: 1e9, channel: 'x', more: 1 }), { device: 'midi', note: 60, channel: 1 });
   assert.deepEqual(of('midi', { note: 0.4, channel: 16 }), { device: 'midi', note: 0, channel: 16 });
@@ -80,9 +81,28 @@ test('the false alarms that a session allows stay with its actions, and impossib
 });
 
 test('actions are listed by class, none of these last, and come back from their text', () => {
-  const all = { come: [{ device: 'speech', text: 'Hi' }, { device: 'later', x: 1 }], go: [{ device: 'tone', sound: 'ding' }] };
+  const all = {
+    come: [
+      { device: 'speech', text: 'Hi' },
+      { device: 'later', x: 1 },
+    ],
+    go: [{ device: 'tone', sound: 'ding' }],
+  };
   assert.deepEqual(actionsOf(textOf(all)), all);
   assert.equal(textOf({ come: [], go: [] }), '');
-  assert.deepEqual(rulesOf([{ id: 'a', name: 'A' }, { id: 'b', name: 'B', actions: textOf(all) }], textOf({ come: [], go: all.go })).map(({ id, name, when, at, action }) => [id, name, when, at, action.device]),
-    [['b', 'B', 'come', 0, 'speech'], ['b', 'B', 'come', 1, 'later'], ['b', 'B', 'go', 0, 'tone'], ['', 'None of these', 'go', 0, 'tone']]);
+  assert.deepEqual(
+    rulesOf(
+      [
+        { id: 'a', name: 'A' },
+        { id: 'b', name: 'B', actions: textOf(all) },
+      ],
+      textOf({ come: [], go: all.go }),
+    ).map(({ id, name, when, at, action }) => [id, name, when, at, action.device]),
+    [
+      ['b', 'B', 'come', 0, 'speech'],
+      ['b', 'B', 'come', 1, 'later'],
+      ['b', 'B', 'go', 0, 'tone'],
+      ['', 'None of these', 'go', 0, 'tone'],
+    ],
+  );
 });

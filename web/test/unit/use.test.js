@@ -18,7 +18,8 @@ test('each choice is told in a sentence or two, and how to use it in three', () 
 });
 
 test('what cannot be made yet is said, and so is the way around', () => {
-  const missing = (/** @type {string} */ id, /** @type {object} */ taught) => choices.find((one) => one.id === id)?.missing?.(/** @type {any} */ ({ own: true, kind: 'pictures', ...taught })) ?? '';
+  const missing = (/** @type {string} */ id, /** @type {object} */ taught) =>
+    choices.find((one) => one.id === id)?.missing?.(/** @type {any} */ ({ own: true, kind: 'pictures', ...taught })) ?? '';
   for (const id of ['web', 'p5', 'scratch']) {
     assert.equal(missing(id, {}), '');
     assert.equal(missing(id, { kind: 'sounds' }), '');
@@ -43,7 +44,11 @@ test('programs have no place that nothing fills', async () => {
     for (const name of await readdir(new URL(`${folder}/`, programs))) {
       const text = await readFile(new URL(`${folder}/${name}`, programs), 'utf8');
       const left = text.replaceAll(new RegExp(filling, 'g'), '').match(/\b[A-Z]{4,}\b/g) ?? [];
-      assert.deepEqual(left.filter((word) => !['CENTER', 'VIDEO', 'JSON', 'README', 'NOTICES', 'LICENSE'].includes(word)), [], `${folder}/${name}`);
+      assert.deepEqual(
+        left.filter((word) => !['CENTER', 'VIDEO', 'JSON', 'README', 'NOTICES', 'LICENSE'].includes(word)),
+        [],
+        `${folder}/${name}`,
+      );
     }
   }
 });

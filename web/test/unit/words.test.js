@@ -50,7 +50,8 @@ test('a class of near-copies is told how many they are, while most of it is', ()
   assert.equal(repeated([3], 'turn it, or change the background'), `All 3 ${copies}`);
   assert.equal(repeated([6, 1, 4, 1], 'turn it, or change the background'), '10 of these 12 nearly repeat one another: turn it, or change the background.');
   assert.equal(repeated([5, 5], 'turn it, or change the background'), 'All 10 nearly repeat one another: turn it, or change the background.');
-  for (const enough of [[], [1], [2], [2, 1], [2, 1, 1, 1], [3, 1, 1, 1], [8, 1, 1, 1, 1, 1, 1, 1]]) assert.equal(repeated(enough, 'turn it, or change the background'), '', `${enough}`);
+  for (const enough of [[], [1], [2], [2, 1], [2, 1, 1, 1], [3, 1, 1, 1], [8, 1, 1, 1, 1, 1, 1, 1]])
+    assert.equal(repeated(enough, 'turn it, or change the background'), '', `${enough}`);
 });
 
 test('the prior is described by name, size and hash', () => {
@@ -66,8 +67,11 @@ test('the prior is described by name, size and hash', () => {
 test('the credit names author and licence of each style that is used', () => {
   const style = (/** @type {string} */ id) => ({ id, name: id.toUpperCase(), author: `${id}’s maker`, licence: 'L', url: '' });
   const text = credit(['unused', 'noto', 'twemoji', 'openmoji', 'fluent-emoji-flat'].map(style));
-  assert.equal(text, 'Pictures: NOTO by noto’s maker (L), TWEMOJI by twemoji’s maker (L), '
-    + 'OPENMOJI by openmoji’s maker (L), FLUENT-EMOJI-FLAT by fluent-emoji-flat’s maker (L).');
+  assert.equal(
+    text,
+    'Pictures: NOTO by noto’s maker (L), TWEMOJI by twemoji’s maker (L), ' +
+      'OPENMOJI by openmoji’s maker (L), FLUENT-EMOJI-FLAT by fluent-emoji-flat’s maker (L).',
+  );
 });
 
 test('a session’s file has its name', () => {
@@ -79,6 +83,12 @@ test('sessions tell how safe what was taught is', () => {
   const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', vanished: '', persistent });
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
   assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^Never saved to a file\. This browser has promised to keep/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /^Never saved to a file\. This browser may delete the session .*save it to a file\. One stored record .* was left out\.$/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /Last saved to a file: .*2026.*2 stored records .* were left out/);
+  assert.match(
+    describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }),
+    /^Never saved to a file\. This browser may delete the session .*save it to a file\. One stored record .* was left out\.$/,
+  );
+  assert.match(
+    describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }),
+    /Last saved to a file: .*2026.*2 stored records .* were left out/,
+  );
 });

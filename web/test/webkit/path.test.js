@@ -16,9 +16,13 @@ const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 /** A port that nobody has. @returns {Promise<number>} */
 async function freePort() {
   const server = createServer();
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  await new Promise((resolve) => { server.close(resolve); });
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
   return port;
 }
 
@@ -40,7 +44,11 @@ async function visit(check) {
   const driver = spawn('xvfb-run', ['-a', DRIVER, `--port=${port}`], { stdio: 'ignore', detached: true });
   /** @type {(method: string, where: string, body?: unknown) => Promise<any>} */
   const call = async (method, where, body) => {
-    const response = await fetch(`http://127.0.0.1:${port}${where}`, { method, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) });
+    const response = await fetch(`http://127.0.0.1:${port}${where}`, {
+      method,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(PATIENCE),
+    });
     const { value } = /** @type {any} */ (await response.json());
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
@@ -48,30 +56,42 @@ async function visit(check) {
   let session = '';
   try {
     const limit = Date.now() + PATIENCE;
-    while (!await call('GET', '/status').catch(() => null)) {
+    while (!(await call('GET', '/status').catch(() => null))) {
       assert.ok(Date.now() < limit, 'the driver does not answer');
-      await new Promise((resolve) => { setTimeout(resolve, 100); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 100);
+      });
     }
-    const { sessionId } = await call('POST', '/session', { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] } } } });
+    const { sessionId } = await call('POST', '/session', {
+      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] } } },
+    });
     session = `/session/${sessionId}`;
     const run = (/** @type {string} */ script, /** @type {unknown[]} */ ...args) => call('POST', `${session}/execute/sync`, { script, args });
-    await check({
-      open: (url) => call('POST', `${session}/url`, { url }),
-      reload: () => call('POST', `${session}/refresh`, {}),
-      run,
-      until: async (script, ...args) => {
-        for (const last = Date.now() + PATIENCE; ;) {
-          const found = await run(script, ...args);
-          if (found) return found;
-          assert.ok(Date.now() < last, `waited in vain for: ${script} ${args}; the page says ${await run("return document.querySelector('#trouble').textContent + document.querySelector('#query-error').textContent")}`);
-          await new Promise((resolve) => { setTimeout(resolve, 50); });
-        }
+    await check(
+      {
+        open: (url) => call('POST', `${session}/url`, { url }),
+        reload: () => call('POST', `${session}/refresh`, {}),
+        run,
+        until: async (script, ...args) => {
+          for (const last = Date.now() + PATIENCE; ; ) {
+            const found = await run(script, ...args);
+            if (found) return found;
+            assert.ok(
+              Date.now() < last,
+              `waited in vain for: ${script} ${args}; the page says ${await run("return document.querySelector('#trouble').textContent + document.querySelector('#query-error').textContent")}`,
+            );
+            await new Promise((resolve) => {
+              setTimeout(resolve, 50);
+            });
+          }
+        },
+        type: async (selector, text) => {
+          const element = await call('POST', `${session}/element`, { using: 'css selector', value: selector });
+          return call('POST', `${session}/element/${element[ELEMENT]}/value`, { text });
+        },
       },
-      type: async (selector, text) => {
-        const element = await call('POST', `${session}/element`, { using: 'css selector', value: selector });
-        return call('POST', `${session}/element/${element[ELEMENT]}/value`, { text });
-      },
-    }, site.origin);
+      site.origin,
+    );
   } finally {
     if (session) await call('DELETE', session).catch(() => {});
     process.kill(-(/** @type {number} */ (driver.pid)));
@@ -99,26 +119,32 @@ async function teach({ type, until }, name, styles) {
 async function recognise({ type, until, run }, file) {
   await type('#query-file', file);
   await until("return document.querySelector('#status').textContent.includes(arguments[0])", `Recognised “${path.basename(file)}”.`);
-  return Object.fromEntries(await run("return [...document.querySelectorAll('[role=\"meter\"]')].map((one) => [one.getAttribute('aria-label'), Number(one.getAttribute('aria-valuenow'))])"));
+  return Object.fromEntries(
+    await run(
+      "return [...document.querySelectorAll('[role=\"meter\"]')].map((one) => [one.getAttribute('aria-label'), Number(one.getAttribute('aria-valuenow'))])",
+    ),
+  );
 }
 
 const names = ['Banana', 'Umbrella', 'Bicycle'];
 
-test('three classes are taught and recognised in WebKit, and again after a reload', { timeout: 180_000 }, () => visit(async (window, origin) => {
-  await window.open(`${origin}/`);
-  await ready(window);
-  for (const name of names) await teach(window, name, ['noto', 'twemoji', 'openmoji']);
-  /** @type {Record<string, Record<string, number>>} */
-  const before = {};
-  for (const name of names) {
-    const got = before[name] = await recognise(window, sample('emojione', name.toLowerCase()));
-    assert.deepEqual(Object.keys(got).sort(), [...names, 'None of these'].sort());
-    assertProbabilities(got);
-    assert.equal(most(got), name);
-  }
-  await window.reload();
-  await ready(window);
-  assert.equal(await window.run('return document.querySelectorAll(".thumb").length'), 9);
-  await window.until('return [...document.querySelectorAll(".thumb-picture")].every((image) => image.naturalWidth > 0)');
-  for (const name of names) assertSame(await recognise(window, sample('emojione', name.toLowerCase())), before[name], name);
-}));
+test('three classes are taught and recognised in WebKit, and again after a reload', { timeout: 180_000 }, () =>
+  visit(async (window, origin) => {
+    await window.open(`${origin}/`);
+    await ready(window);
+    for (const name of names) await teach(window, name, ['noto', 'twemoji', 'openmoji']);
+    /** @type {Record<string, Record<string, number>>} */
+    const before = {};
+    for (const name of names) {
+      const got = (before[name] = await recognise(window, sample('emojione', name.toLowerCase())));
+      assert.deepEqual(Object.keys(got).sort(), [...names, 'None of these'].sort());
+      assertProbabilities(got);
+      assert.equal(most(got), name);
+    }
+    await window.reload();
+    await ready(window);
+    assert.equal(await window.run('return document.querySelectorAll(".thumb").length'), 9);
+    await window.until('return [...document.querySelectorAll(".thumb-picture")].every((image) => image.naturalWidth > 0)');
+    for (const name of names) assertSame(await recognise(window, sample('emojione', name.toLowerCase())), before[name], name);
+  }),
+);

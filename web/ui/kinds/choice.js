@@ -62,12 +62,17 @@ export class KindChoice {
     this.element.hidden = this.#model?.examples !== 0 || sourceTaken();
     this.label.hidden = !this.#model?.examples;
     render(html`${icon(now.live.icon)}<span><span class="vh">This session is for </span>${capital(now.one)}s</span>${icon('sessions')}`, this.label);
-    render(html`<p class="kind-question" id="kind-question">What will you show it?</p>
-      <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
-        aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`)}</div>
+    render(
+      html`<p class="kind-question" id="kind-question">What will you show it?</p>
+      <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(
+        ({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
+        aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`,
+      )}</div>
       <p class="small muted">${now.advice}</p>
       <button class="button quiet" type="button" ?hidden=${!now.background || this.#model?.all.length} @click=${() => this.#try(() => this.addClass(now.background ?? ''))}>Add the class “${now.background}”</button>
-      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`, this.element);
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`,
+      this.element,
+    );
   }
 
   /** @param {string} id */
@@ -84,14 +89,26 @@ export class KindChoice {
     const { all, now } = this.kinds;
     const dialog = byId('ask-what', HTMLDialogElement);
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
-    const start = (/** @type {string} */ id) => () => void this.newSession(id).then(() => {
-      dialog.close();
-      say(`A new session for ${this.kinds.now.one}s is open.`);
-    }, (reason) => complain(error, sentence(reason)));
-    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', `This session is for ${now.one}s`), error,
+    const start = (/** @type {string} */ id) => () =>
+      void this.newSession(id).then(
+        () => {
+          dialog.close();
+          say(`A new session for ${this.kinds.now.one}s is open.`);
+        },
+        (reason) => complain(error, sentence(reason)),
+      );
+    dialog.replaceChildren(
+      dialogHead(dialog, 'ask-what-title', `This session is for ${now.one}s`),
+      error,
       el('p', {}, 'To teach something else, start a new session. This one is kept.'),
-      el('div', { class: 'actions' }, ...Object.values(all).filter((kind) => kind !== now).map(({ id, one, live }) =>
-        el('button', { class: 'button', type: 'button', onclick: start(id) }, drawing(live.icon), `New session for ${one}s`))));
+      el(
+        'div',
+        { class: 'actions' },
+        ...Object.values(all)
+          .filter((kind) => kind !== now)
+          .map(({ id, one, live }) => el('button', { class: 'button', type: 'button', onclick: start(id) }, drawing(live.icon), `New session for ${one}s`)),
+      ),
+    );
     dialog.showModal();
   }
 
@@ -99,7 +116,9 @@ export class KindChoice {
   async #try(work) {
     [this.#error, this.#busy] = ['', true];
     this.#draw();
-    await work().catch((error) => { this.#error = sentence(error); });
+    await work().catch((error) => {
+      this.#error = sentence(error);
+    });
     this.#busy = false;
     this.#draw();
   }

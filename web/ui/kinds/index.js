@@ -75,13 +75,17 @@ export function sourceError(error, source, things) {
   const denied = ['denied', `The browser may not use the ${source}: allow it for this page beside the address bar, then try again.`];
   /** @type {Record<string, string[]>} by the names of the browser's errors */
   const reasons = {
-    NotAllowedError: denied, SecurityError: denied,
+    NotAllowedError: denied,
+    SecurityError: denied,
     NotFoundError: ['missing', `No ${source} was found: connect one, or add ${things} from files.`],
     OverconstrainedError: ['missing', `No suitable ${source} was found: connect another one, or add ${things} from files.`],
     NotReadableError: ['busy', `The ${source} is in use by another program: close that program and try again.`],
     AbortError: ['busy', `The ${source} stopped while it was starting: try again.`],
   };
-  const [code, text] = reasons[error instanceof Error ? error.name : ''] ?? ['failed', `The ${source} could not be started: try again, or add ${things} from files.`];
+  const [code, text] = reasons[error instanceof Error ? error.name : ''] ?? [
+    'failed',
+    `The ${source} could not be started: try again, or add ${things} from files.`,
+  ];
   return new MetaqdaError(code, text);
 }
 
@@ -112,7 +116,8 @@ export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [ki
  *
  * @param {Pick<Learner, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
-export const near = async (engine, kind, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < kind.copy }));
+export const near = async (engine, kind, embedding) =>
+  (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < kind.copy }));
 
 /**
  * Teaches a sample, and closes it.
@@ -127,7 +132,7 @@ export const near = async (engine, kind, embedding) => (await engine.nearest(emb
 export async function teach(engine, kind, classId, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
-    const vector = embedding ?? await sample.embed();
+    const vector = embedding ?? (await sample.embed());
     const nearest = await near(engine, kind, vector);
     const twin = nearest.find((one) => one.class !== classId && one.copy) ?? null;
     const { id } = await engine.addExample(classId, vector, thumbnail);
@@ -177,7 +182,9 @@ export function leaveSource(release) {
 
 let changed = () => {};
 /** Calls the listener when a part claims or releases the source. @param {() => void} listener */
-export const onSource = (listener) => { changed = listener; };
+export const onSource = (listener) => {
+  changed = listener;
+};
 
 /** Whether a part of the page has claimed the source. */
 export const sourceTaken = () => holder !== null;

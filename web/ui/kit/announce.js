@@ -34,17 +34,20 @@ export function say(text, { seen = false, beside = false } = {}) {
  */
 export function sayInDialogs() {
   const status = byId('status', HTMLElement);
-  const fade = () => { if (status.closest('dialog')) status.classList.add('quiet'); };
+  const fade = () => {
+    if (status.closest('dialog')) status.classList.add('quiet');
+  };
   for (const type of ['click', 'input', 'change']) document.addEventListener(type, fade, { capture: true });
-  const homes = ['status', 'toasts'].map((id) => byId(id, HTMLElement)).map((element) => ({ element, place: element.parentElement, next: element.nextSibling }));
+  const homes = ['status', 'toasts']
+    .map((id) => byId(id, HTMLElement))
+    .map((element) => ({ element, place: element.parentElement, next: element.nextSibling }));
   new MutationObserver(() => {
     const open = [...document.querySelectorAll('dialog[open]')].at(-1);
     for (const { element, place, next } of homes) {
       if (open && element.parentElement !== open) {
         open.append(element);
         fade();
-      }
-      else if (!open && element.parentElement !== place) place?.insertBefore(element, next);
+      } else if (!open && element.parentElement !== place) place?.insertBefore(element, next);
     }
   }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['open'] });
 }
@@ -60,10 +63,38 @@ export function toast({ text, key = '', action, onAction, onDismiss }) {
   const toasts = byId('toasts', HTMLElement);
   if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
   const close = () => box.remove();
-  const box = el('div', { class: 'toast', 'data-key': key },
+  const box = el(
+    'div',
+    { class: 'toast', 'data-key': key },
     el('p', { role: 'status' }, text),
-    action ? el('button', { class: 'button primary', type: 'button', onclick: () => { close(); onAction?.(); } }, action) : null,
-    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: () => { close(); onDismiss?.(); } }, icon('close')));
+    action
+      ? el(
+          'button',
+          {
+            class: 'button primary',
+            type: 'button',
+            onclick: () => {
+              close();
+              onAction?.();
+            },
+          },
+          action,
+        )
+      : null,
+    el(
+      'button',
+      {
+        class: 'button quiet square',
+        type: 'button',
+        'aria-label': 'Dismiss',
+        onclick: () => {
+          close();
+          onDismiss?.();
+        },
+      },
+      icon('close'),
+    ),
+  );
   toasts.append(box);
   if (box.getBoundingClientRect().bottom < 60) say(text);
   return close;

@@ -74,7 +74,9 @@ export class Line {
       return signal.aborted ? nothing : around(() => runBatch(items, work, options));
     });
     const cancelled = new Promise((/** @type {(result: BatchResult) => void} */ resolve) => {
-      signal.addEventListener('abort', () => { if (!begun) resolve(nothing); });
+      signal.addEventListener('abort', () => {
+        if (!begun) resolve(nothing);
+      });
     });
     return Promise.race([turn, cancelled]);
   }

@@ -11,7 +11,12 @@ import { contours } from 'd3-contour';
  */
 export function contourPaths(values, columns, rows, levels) {
   const lines = contours().size([columns, rows]).thresholds(levels)(Array.from(values));
-  return lines.map(({ coordinates }) => coordinates.flat().map((/** @type {number[][]} */ ring) => `M${ring.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join('L')}Z`).join(''));
+  return lines.map(({ coordinates }) =>
+    coordinates
+      .flat()
+      .map((/** @type {number[][]} */ ring) => `M${ring.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join('L')}Z`)
+      .join(''),
+  );
 }
 
 /** Smooths a grid in place. @param {Float64Array} values @param {number} columns @param {number} rows @param {number} radius @returns {Float64Array} */

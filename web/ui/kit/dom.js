@@ -62,7 +62,9 @@ export const noun = () => example;
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 /** Sets this word. @param {string} name */
-export const setNoun = (name) => { example = name; };
+export const setNoun = (name) => {
+  example = name;
+};
 
 /** "1 picture", "2 pictures". @param {number} count @param {string} word @param {string} [many] */
 export function counted(count, word, many = `${word}s`) {
@@ -84,9 +86,15 @@ export function sentence(error) {
  * @param {string} title
  */
 export function dialogHead(dialog, id, title) {
-  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); }; // replaces the listener when a dialog is filled again
-  return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
-    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close();
+  }; // replaces the listener when a dialog is filled again
+  return el(
+    'div',
+    { class: 'dialog-head' },
+    el('h2', { id }, title),
+    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')),
+  );
 }
 
 /** Bytes per piece: the browser copies each piece. */
@@ -97,7 +105,10 @@ export async function blobOf(content) {
   /** @type {Blob[]} */
   const pieces = [];
   for (let at = 0; at < content.length; at += PIECE) {
-    if (at) await new Promise((resolve) => { setTimeout(resolve); });
+    if (at)
+      await new Promise((resolve) => {
+        setTimeout(resolve);
+      });
     pieces.push(new Blob([/** @type {BlobPart} */ (content.subarray(at, at + PIECE))]));
   }
   return new Blob(pieces, { type: 'application/octet-stream' });

@@ -27,17 +27,23 @@ export function dropZone(element, onFiles, { wanted, other }) {
     event.preventDefault();
     mark(1);
   });
-  element.addEventListener('dragleave', (event) => { if (takes(event)) mark(-1); });
+  element.addEventListener('dragleave', (event) => {
+    if (takes(event)) mark(-1);
+  });
   element.addEventListener('dragover', (event) => {
     if (!takes(event)) return;
     event.preventDefault();
     event.stopPropagation();
     if (event.dataTransfer) event.dataTransfer.dropEffect = carriesFiles(event) ? 'copy' : 'move';
   });
-  element.addEventListener('drop', () => {
-    depth = 0;
-    element.classList.remove('drop-target');
-  }, { capture: true }); // also if a part of the element handles the drop
+  element.addEventListener(
+    'drop',
+    () => {
+      depth = 0;
+      element.classList.remove('drop-target');
+    },
+    { capture: true },
+  ); // also if a part of the element handles the drop
   element.addEventListener('drop', (event) => {
     if (!takes(event)) return;
     event.preventDefault();
@@ -90,6 +96,8 @@ export function catchPaste(onFiles, wanted) {
     if (!event.clipboardData?.files.length) return;
     event.preventDefault();
     const where = document.activeElement;
-    void filesOf(event.clipboardData, wanted).then((files) => { if (files.length) onFiles(files, where); });
+    void filesOf(event.clipboardData, wanted).then((files) => {
+      if (files.length) onFiles(files, where);
+    });
   });
 }

@@ -25,12 +25,13 @@ export function pathOf(file) {
  * @returns {Promise<File[]>}
  */
 export function filesOf(data, wanted) {
-  const entries = [...data?.items ?? []].filter(({ kind }) => kind === 'file')
-    .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
-  return Promise.all(entries.map((entry) => {
-    if (!entry || entry instanceof File) return entry ? [entry] : [];
-    return walk(entry, '', wanted);
-  })).then((found) => found.flat());
+  const entries = [...(data?.items ?? [])].filter(({ kind }) => kind === 'file').map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  return Promise.all(
+    entries.map((entry) => {
+      if (!entry || entry instanceof File) return entry ? [entry] : [];
+      return walk(entry, '', wanted);
+    }),
+  ).then((found) => found.flat());
 }
 
 /**
@@ -44,14 +45,14 @@ async function walk(entry, folder, wanted) {
   const path = folder + entry.name;
   if (entry.isFile) {
     const file = await fileOf(/** @type {FileSystemFileEntry} */ (entry));
-    if (!file || folder && !wanted(file)) return [];
+    if (!file || (folder && !wanted(file))) return [];
     paths.set(file, path);
     return [file];
   }
   const children = await childrenOf(/** @type {FileSystemDirectoryEntry} */ (entry));
   children.sort((a, b) => compare(a.name, b.name));
   const found = [];
-  for (const child of children) found.push(...await walk(child, `${path}/`, wanted));
+  for (const child of children) found.push(...(await walk(child, `${path}/`, wanted)));
   return found;
 }
 
@@ -60,7 +61,9 @@ const hidden = (name) => name.startsWith('.') || /^(thumbs\.db|desktop\.ini)$/i.
 
 /** @param {FileSystemFileEntry} entry @returns {Promise<File|null>} null where it cannot be read */
 function fileOf(entry) {
-  return new Promise((resolve) => { entry.file(resolve, () => resolve(null)); });
+  return new Promise((resolve) => {
+    entry.file(resolve, () => resolve(null));
+  });
 }
 
 /** @param {FileSystemDirectoryEntry} entry @returns {Promise<FileSystemEntry[]>} */
@@ -84,7 +87,7 @@ async function childrenOf(entry) {
  */
 export function onChosen(field, take) {
   field.addEventListener('change', () => {
-    const files = [...field.files ?? []];
+    const files = [...(field.files ?? [])];
     field.value = '';
     take(files);
   });
@@ -106,8 +109,7 @@ export function onFolder(field, kind, take) {
 
 /** The wanted files of a chosen folder, without hidden ones. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
 export function filesIn(files, wanted) {
-  return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden))
-    .sort((a, b) => compare(pathOf(a), pathOf(b)));
+  return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden)).sort((a, b) => compare(pathOf(a), pathOf(b)));
 }
 
 /**
@@ -130,7 +132,7 @@ export function classesOf(items, path) {
     const parts = folder(item);
     const name = parts.at(-1) ?? '';
     if (!name || above.has(parts.join('/'))) rest.push(item);
-    else classes.set(name, [...classes.get(name) ?? [], item]);
+    else classes.set(name, [...(classes.get(name) ?? []), item]);
   }
   return { classes, rest };
 }
@@ -216,7 +218,10 @@ export const folderNames = (classes) => classes.map(writable).map(unique());
 
 /** A name that is valid for files and folders on every system. @param {string} name */
 export function writable(name) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no file name may have them
-  const clean = name.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_').replace(/[. ]+$/, '').replace(/^\.+/, '_');
+  const clean = name
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file name may have them
+    .replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_')
+    .replace(/[. ]+$/, '')
+    .replace(/^\.+/, '_');
   return clean || '_';
 }

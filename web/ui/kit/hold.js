@@ -25,7 +25,9 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
         const next = performance.now() + interval;
         due = Math.max(0, due - 1);
         await tick();
-        await new Promise((resolve) => { setTimeout(resolve, next - performance.now()); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, next - performance.now());
+        });
       } while ((held || due) && button.isConnected);
     } finally {
       running = false;
@@ -45,7 +47,9 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
   const stop = () => {
     held = false;
     // The press's own click, if one follows, is dispatched before this timer.
-    setTimeout(() => { pressed = held; }, 0);
+    setTimeout(() => {
+      pressed = held;
+    }, 0);
   };
 
   button.addEventListener('pointerdown', (event) => {

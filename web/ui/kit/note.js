@@ -5,8 +5,14 @@ import { noun } from './dom.js';
 
 /** The sentence for each kind of work, and its storage: that of the tab for sorting, that of the site for teaching. */
 const CUT_SHORT = {
-  sorting: { place: () => sessionStorage, text: () => `The ${noun()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.` },
-  adding: { place: () => localStorage, text: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.` },
+  sorting: {
+    place: () => sessionStorage,
+    text: () => `The ${noun()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.`,
+  },
+  adding: {
+    place: () => localStorage,
+    text: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.`,
+  },
 };
 
 /** Releases the locks that tell other tabs about work in this one. @type {Partial<Record<keyof typeof CUT_SHORT, () => void>>} */
@@ -25,7 +31,9 @@ export function note(what, underWay) {
     // Storage is forbidden: the next visit says nothing.
   }
   held[what]?.();
-  const over = new Promise((resolve) => { held[what] = () => resolve(null); });
+  const over = new Promise((resolve) => {
+    held[what] = () => resolve(null);
+  });
   if (underWay) void navigator.locks?.request(what, { mode: 'shared' }, () => over).catch(() => {});
 }
 
@@ -34,7 +42,7 @@ export async function tellCutShort() {
   const others = (await navigator.locks?.query().catch(() => null))?.held ?? [];
   for (const [what, { place, text }] of /** @type {[keyof typeof CUT_SHORT, typeof CUT_SHORT['adding']][]} */ (Object.entries(CUT_SHORT))) {
     try {
-      if (!place().getItem(what) || place() === localStorage && others.some(({ name }) => name === what)) continue;
+      if (!place().getItem(what) || (place() === localStorage && others.some(({ name }) => name === what))) continue;
     } catch {
       return;
     }

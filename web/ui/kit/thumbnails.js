@@ -33,7 +33,7 @@ export class Thumbnails {
       if (url) return void (image.src = url);
       if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
       const some = this.#blank.get(classId) ?? new Map();
-      this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
+      this.#blank.set(classId, some.set(id, [...(some.get(id) ?? []), image]));
     };
   }
 
@@ -75,7 +75,10 @@ export class Thumbnails {
 export async function withThumbnails(engine, classes) {
   const all = [];
   for (const one of classes) {
-    const found = await engine.thumbnails(one.id, one.examples.map(({ id }) => id));
+    const found = await engine.thumbnails(
+      one.id,
+      one.examples.map(({ id }) => id),
+    );
     all.push({ ...one, examples: one.examples.map((example, i) => ({ ...example, thumbnail: found[i] ?? undefined })) });
   }
   return all;

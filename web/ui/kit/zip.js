@@ -48,7 +48,11 @@ export class Zip {
     const { length } = this.#directory;
     const view = new DataView(this.#end.buffer);
     for (const at of [8, 10]) view.setUint16(at, length, true);
-    view.setUint32(12, this.#directory.reduce((sum, line) => sum + line.length, 0), true);
+    view.setUint32(
+      12,
+      this.#directory.reduce((sum, line) => sum + line.length, 0),
+      true,
+    );
     view.setUint32(16, this.#length, true);
     return new Blob([...this.#parts, ...this.#directory, this.#end], { type: 'application/zip' });
   }

@@ -23,7 +23,9 @@ export class Good {
   }
 
   /** Whether pictures are judged. */
-  get on() { return this.#name !== ''; }
+  get on() {
+    return this.#name !== '';
+  }
 
   /** @param {readonly {name: string, examples?: readonly unknown[]}[]} classes that are taught */
   follow(classes) {
@@ -34,7 +36,7 @@ export class Good {
 
   /** Judges a picture and says so, if it is still asked about then. @param {(() => Promise<Sample>)|null} open @param {() => boolean} still @returns {Promise<Odd|null>} */
   async judge(open, still) {
-    const odd = open && this.on ? await this.odd?.(open) ?? null : null;
+    const odd = open && this.on ? ((await this.odd?.(open)) ?? null) : null;
     if (still()) this.show(odd);
     return odd;
   }
@@ -43,7 +45,10 @@ export class Good {
   show(odd) {
     this.element.hidden = !odd || !this.on;
     if (!odd || !this.on) return;
-    render(html`<p class="good-says">${sayingOf(odd)}</p><p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>`, this.element);
+    render(
+      html`<p class="good-says">${sayingOf(odd)}</p><p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>`,
+      this.element,
+    );
   }
 }
 
@@ -73,7 +78,7 @@ export function oddBy({ engine, kinds }) {
     if (!exampleIds.length) return;
     const pictures = await engine.thumbnails(classId, exampleIds);
     for (const [i, picture] of pictures.entries()) {
-      const cells = picture && await cellsOf(picture);
+      const cells = picture && (await cellsOf(picture));
       if (cells) await engine.setCells(exampleIds[i], cells.values, cells.embedding.length);
     }
   };

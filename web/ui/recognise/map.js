@@ -21,7 +21,7 @@ export function mapOf(parts, views) {
   for (const { x, y, width, height, rows, columns } of views) {
     const values = Float64Array.from({ length: rows * columns }, () => parts[from++]);
     for (let i = 0; i < FINE * FINE; i++) {
-      const across = ((i % FINE + 0.5) / FINE - x) / width;
+      const across = (((i % FINE) + 0.5) / FINE - x) / width;
       const down = ((Math.floor(i / FINE) + 0.5) / FINE - y) / height;
       if (across < 0 || across >= 1 || down < 0 || down >= 1) continue;
       map[i] += between(values, rows, columns, across * columns - 0.5, down * rows - 0.5) / (width * height);

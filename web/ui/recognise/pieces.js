@@ -41,7 +41,7 @@ export class Pieces {
     this.#urls = all.map(({ picture }) => URL.createObjectURL(picture));
     const answers = await this.again();
     const [first] = wholeOf(answers);
-    const likely = answers.map((answer) => (first && answer ? named(answer)[first.name] ?? 0 : 0));
+    const likely = answers.map((answer) => (first && answer ? (named(answer)[first.name] ?? 0) : 0));
     this.choose(likely.indexOf(Math.max(...likely)));
     return this.#chosen;
   }
@@ -75,14 +75,24 @@ export class Pieces {
   #draw() {
     const [all, whole] = [this.#all, wholeOf(this.#answers)];
     this.element.hidden = !all.length;
-    this.text = !all.length ? '' : whole.length ? `All of it: ${whole.map(({ name, p }) => `${name} ${together(percent(p))}`).join(', ')}.` : `${all.length} pieces.`;
-    render(html`<p class="verdict whole">${this.text}</p>
+    this.text = !all.length
+      ? ''
+      : whole.length
+        ? `All of it: ${whole.map(({ name, p }) => `${name} ${together(percent(p))}`).join(', ')}.`
+        : `${all.length} pieces.`;
+    render(
+      html`<p class="verdict whole">${this.text}</p>
       <ol class="piece-list" aria-label="Pieces of the recording">${all.map(({ at }, i) => {
-    const best = taken(this.#answers[i]);
-    return html`<li><button class="piece" type="button" aria-pressed=${String(i === this.#chosen)} aria-label="From ${at}: ${best || 'no answer yet'}" @click=${() => { this.choose(i); this.onChoose(i); }}>
+        const best = taken(this.#answers[i]);
+        return html`<li><button class="piece" type="button" aria-pressed=${String(i === this.#chosen)} aria-label="From ${at}: ${best || 'no answer yet'}" @click=${() => {
+          this.choose(i);
+          this.onChoose(i);
+        }}>
           <img src=${this.#urls[i]} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
-  })}</ol>
-      <p class="small muted">This is the mean of ${all.length} pieces. The piece from ${all[this.#chosen]?.at} is shown below: press another to see and correct it.</p>`, this.element);
+      })}</ol>
+      <p class="small muted">This is the mean of ${all.length} pieces. The piece from ${all[this.#chosen]?.at} is shown below: press another to see and correct it.</p>`,
+      this.element,
+    );
   }
 }
 
@@ -105,6 +115,8 @@ function taken(answer) {
 function wholeOf(answers) {
   const all = answers.flatMap((answer) => (answer ? [named(answer)] : []));
   const names = Object.keys(all[0] ?? {});
-  return names.map((name) => ({ name, p: all.reduce((sum, one) => sum + one[name], 0) / all.length })).sort((a, b) => b.p - a.p)
+  return names
+    .map((name) => ({ name, p: all.reduce((sum, one) => sum + one[name], 0) / all.length }))
+    .sort((a, b) => b.p - a.p)
     .filter(({ p }, i) => i === 0 || p >= LEAST);
 }

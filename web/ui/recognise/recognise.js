@@ -78,7 +78,12 @@ export class Recogniser {
     this.seen = seen;
     this.prediction = byId('prediction', HTMLElement);
     this.verdict = byId('verdict', HTMLElement);
-    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: async (target, about) => about !== null && about !== this.#turn || this.#choose(target) });
+    this.bar = new CorrectBar({
+      label: 'It is:',
+      none: true,
+      about: () => (this.#source ? null : this.#turn),
+      onChoose: async (target, about) => (about !== null && about !== this.#turn) || this.#choose(target),
+    });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
     this.pieces = new Pieces({ engine, onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
@@ -100,7 +105,12 @@ export class Recogniser {
     const field = byId('query-file', HTMLInputElement);
     onChosen(field, (files) => void this.take(files));
     const folder = document.getElementById('query-folder');
-    if (folder instanceof HTMLInputElement) onFolder(folder, () => this.kinds.now, (files) => this.sort?.(files));
+    if (folder instanceof HTMLInputElement)
+      onFolder(
+        folder,
+        () => this.kinds.now,
+        (files) => this.sort?.(files),
+      );
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.picture.addEventListener('load', () => this.picture.classList.toggle('tall', this.picture.naturalHeight > this.picture.naturalWidth));
     this.liveButton.addEventListener('click', () => {
@@ -133,8 +143,14 @@ export class Recogniser {
       try {
         for (const [piece, sample] of samples.entries()) {
           const picture = await pictureOf(sample);
-          const cells = await sample.cells?.() ?? null;
-          found.push({ sample, picture, cells, embedding: cells?.embedding ?? await sample.embed(), open: async () => (await this.kinds.now.open(file))[piece] });
+          const cells = (await sample.cells?.()) ?? null;
+          found.push({
+            sample,
+            picture,
+            cells,
+            embedding: cells?.embedding ?? (await sample.embed()),
+            open: async () => (await this.kinds.now.open(file))[piece],
+          });
           if (turn !== this.#turn) return;
           if (samples.length > 9 && piece % 10 === 9) say(`Looking at “${file.name}”: ${piece + 1} of ${samples.length} pieces.`);
         }
@@ -188,7 +204,11 @@ export class Recogniser {
     void this.pieces.again().catch(() => {}); // the page says elsewhere why there is no answer
     this.good.follow(classes);
     const cells = this.#cells;
-    if (cells) void this.engine.predict(cells.embedding).then((answer) => this.#judge(answer, cells)).catch(() => {});
+    if (cells)
+      void this.engine
+        .predict(cells.embedding)
+        .then((answer) => this.#judge(answer, cells))
+        .catch(() => {});
     this.#showBar();
   }
 
@@ -228,7 +248,11 @@ export class Recogniser {
       if (example) await this.teaching.forget(example);
       if (turn === this.#turn) this.#none = !source;
       this.#showBar();
-      say(now ? `It is no longer taught as “${now.name}”. “None of these” teaches nothing.` : '“None of these” teaches nothing. If such things come often, teach them as a class.');
+      say(
+        now
+          ? `It is no longer taught as “${now.name}”. “None of these” teaches nothing.`
+          : '“None of these” teaches nothing. If such things come often, teach them as a class.',
+      );
     } else if (!open) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {
@@ -338,7 +362,7 @@ export class Recogniser {
       complain(this.error, this.refusal(error));
     };
     const { source: open, interval, live } = this.kinds.now;
-    const source = this.#source = open({ onLost: fail });
+    const source = (this.#source = open({ onLost: fail }));
     this.live.replaceChildren(source.element);
     this.live.hidden = false;
     this.liveButton.setAttribute('aria-pressed', 'true');
@@ -352,7 +376,9 @@ export class Recogniser {
       while (this.#source === source) {
         const next = performance.now() + interval;
         if (source.open && !document.hidden) await this.#look(source);
-        await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, Math.max(0, next - performance.now()));
+        });
       }
     } catch (error) {
       fail(error);

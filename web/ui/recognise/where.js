@@ -42,7 +42,9 @@ export class Where {
   }
 
   /** Whether the cells of the next frames are wanted. */
-  get on() { return this.#on; }
+  get on() {
+    return this.#on;
+  }
 
   /** Sets the picture that was asked about; null for none. @param {Asked|null} asked @param {boolean} [offered] whether there will be one once it is on */
   show(asked, offered = asked !== null) {
@@ -55,7 +57,8 @@ export class Where {
     const turn = ++this.#turn;
     try {
       await this.#outline(turn);
-    } catch { // a class has gone meanwhile, so another answer is on its way
+    } catch {
+      // a class has gone meanwhile, so another answer is on its way
       if (turn === this.#turn) this.overlay.hidden = this.element.hidden = true;
     }
   }
@@ -71,7 +74,8 @@ export class Where {
     const { odd } = asked;
     const against = this.#rival && !odd ? next : null;
     const { values, embedding } = asked.cells;
-    const [parts, ground] = odd ? [Float64Array.from(odd.far, beyond), false]
+    const [parts, ground] = odd
+      ? [Float64Array.from(odd.far, beyond), false]
       : await Promise.all([this.engine.explain(values, embedding.length, of.id, against?.id ?? '').then(({ cells }) => cells), this.#ground(asked, of.id)]);
     if (turn !== this.#turn) return;
     const map = mapOf(parts, (odd ?? asked).cells.views);
@@ -80,17 +84,29 @@ export class Where {
     const what = odd ? `what is least like “${of.name}”` : `what speaks most for ${name}`;
     this.overlay.hidden = most <= 0;
     if (most > 0) {
-      const [wide, near] = contourPaths(map, FINE, FINE, LEVELS.map((level) => level * most));
+      const [wide, near] = contourPaths(
+        map,
+        FINE,
+        FINE,
+        LEVELS.map((level) => level * most),
+      );
       // Lines are white on black, so that they are seen on any picture and by any eye.
       const aspect = asked.cells.width / asked.cells.height;
       this.overlay.classList.toggle('mirrored', this.mirrored);
       this.overlay.classList.toggle('tall', aspect < 1);
       this.overlay.style.aspectRatio = `${aspect}`;
-      render(html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: ${what}"><g transform="scale(${aspect} 1)">
+      render(
+        html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: ${what}"><g transform="scale(${aspect} 1)">
         <path class="where-dark" d="M0 0H${FINE}V${FINE}H0Z${wide}"></path>
-        ${[wide, near].map((d) => [svg`<path class="where-under" d=${d}></path>`, svg`<path class="where-line" d=${d}></path>`])}</g></svg>`, this.overlay);
+        ${[wide, near].map((d) => [svg`<path class="where-under" d=${d}></path>`, svg`<path class="where-line" d=${d}></path>`])}</g></svg>`,
+        this.overlay,
+      );
     }
-    this.#words(odd ? null : next, most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of.name}”.` : `No place speaks for ${name}.`, ground ? 'It looks at the background: move the thing, or show the background as a class.' : '');
+    this.#words(
+      odd ? null : next,
+      most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of.name}”.` : `No place speaks for ${name}.`,
+      ground ? 'It looks at the background: move the thing, or show the background as a class.' : '',
+    );
   }
 
   /** Whether the edge of the picture gives the same answer, more surely than its middle does. @param {Asked} asked @param {string} of */
@@ -107,8 +123,11 @@ export class Where {
       void this.#draw();
     };
     this.element.hidden = false;
-    render(html`<p class="small muted">${said}</p>${guide && html`<p class="small">${guide}</p>`}
-      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next.name}</button>`}`, this.element);
+    render(
+      html`<p class="small muted">${said}</p>${guide && html`<p class="small">${guide}</p>`}
+      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next.name}</button>`}`,
+      this.element,
+    );
   }
 }
 

@@ -55,11 +55,16 @@ export class Why {
   #show(near, answer) {
     const none = answer?.decision.class === '';
     this.box.hidden = near.length === 0;
-    render(html`<h3 class="small" id="why-title">Why</h3>
+    render(
+      html`<h3 class="small" id="why-title">Why</h3>
       <p class="small muted" id="nearest-title">${none ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
-      <ul class="nearest" aria-labelledby="nearest-title">${near.map(({ class: id, example }) => html`<li>
+      <ul class="nearest" aria-labelledby="nearest-title">${near.map(
+        ({ class: id, example }) => html`<li>
         <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${noun()}" @click=${() => this.classes.enlarge(id, example)}>
           <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id, example))}>
-          <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`)}</ul>`, this.box);
+          <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`,
+      )}</ul>`,
+      this.box,
+    );
   }
 }

@@ -33,19 +33,44 @@ export class ExtractorsDialog {
     this.dialog = el('dialog', { id: 'extractors', class: 'dialog', 'aria-labelledby': 'extractors-title' });
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
-    this.bring = el('div', { class: 'extractor-part' },
-      el('p', {}, `${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.`),
+    this.bring = el(
+      'div',
+      { class: 'extractor-part' },
+      el(
+        'p',
+        {},
+        `${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.`,
+      ),
       el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
-      el('p', { class: 'small muted' }, 'The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.'),
-      el('p', { class: 'small muted' }, 'This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.'));
+      el(
+        'p',
+        { class: 'small muted' },
+        'The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.',
+      ),
+      el(
+        'p',
+        { class: 'small muted' },
+        'This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.',
+      ),
+    );
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
     this.bar = el('progress', { 'aria-label': 'Done so far' });
     this.doing = el('p', { class: 'small' });
     this.cancel = el('button', { class: 'button', type: 'button', onclick: () => this.#running?.abort() }, 'Cancel');
     this.progress = el('div', { class: 'extractor-part', hidden: true }, this.doing, this.bar, el('div', { class: 'actions' }, this.cancel));
-    this.dialog.append(dialogHead(this.dialog, 'extractors-title', 'Use another extractor'),
-      el('p', { class: 'muted' }, 'An extractor is a network that turns pictures into numbers, to compare them. A session uses one network only. The pictures of this session are read again into a copy; the session itself stays as it is.'),
-      this.error, this.list, this.bring, this.found, this.progress);
+    this.dialog.append(
+      dialogHead(this.dialog, 'extractors-title', 'Use another extractor'),
+      el(
+        'p',
+        { class: 'muted' },
+        'An extractor is a network that turns pictures into numbers, to compare them. A session uses one network only. The pictures of this session are read again into a copy; the session itself stays as it is.',
+      ),
+      this.error,
+      this.list,
+      this.bring,
+      this.found,
+      this.progress,
+    );
     this.dialog.addEventListener('cancel', (event) => {
       if (!this.#running) return;
       event.preventDefault();
@@ -76,12 +101,16 @@ export class ExtractorsDialog {
   }
 
   /** Whether another extractor than the page's own may read the examples. */
-  get #brings() { return this.reader.kinds.now.others; }
+  get #brings() {
+    return this.reader.kinds.now.others;
+  }
 
   /** @param {string} label @param {Record<string, boolean>} options */
   #files(label, options) {
     const field = el('input', { type: 'file', ...options });
-    onChosen(field, (files) => { if (files.length) void this.#bring(files); });
+    onChosen(field, (files) => {
+      if (files.length) void this.#bring(files);
+    });
     return el('label', { class: 'button file-button' }, label, el('span', { class: 'vh' }, ' of the extractor'), field);
   }
 
@@ -90,19 +119,42 @@ export class ExtractorsDialog {
     // The extractor in use can read a session again whose own extractor is gone.
     const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
-    const all = [null, ...this.#brings && globalThis.caches ? await kept() : []];
-    this.list.replaceChildren(...all.map((one) => {
-      const name = one ? one.manifest.id : 'Built in';
-      const sha256 = one ? one.sha256 : own.sha256;
-      return el('li', { class: serves(sha256) ? 'session open' : 'session' },
-        el('div', { class: 'session-text' }, el('span', {}, name),
-          el('span', { class: 'small muted block' }, one ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${numbers(own)}`)),
-        serves(sha256) ? el('span', { class: 'badge' }, 'In use')
-          : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
-        one && now.sha256 !== sha256
-          ? el('button', { class: 'button quiet square', type: 'button', 'aria-label': `Remove ${name} from this device`, onclick: () => void this.#try(() => this.#forget(one)) }, icon('trash'))
-          : null);
-    }));
+    const all = [null, ...(this.#brings && globalThis.caches ? await kept() : [])];
+    this.list.replaceChildren(
+      ...all.map((one) => {
+        const name = one ? one.manifest.id : 'Built in';
+        const sha256 = one ? one.sha256 : own.sha256;
+        return el(
+          'li',
+          { class: serves(sha256) ? 'session open' : 'session' },
+          el(
+            'div',
+            { class: 'session-text' },
+            el('span', {}, name),
+            el(
+              'span',
+              { class: 'small muted block' },
+              one ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${numbers(own)}`,
+            ),
+          ),
+          serves(sha256)
+            ? el('span', { class: 'badge' }, 'In use')
+            : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
+          one && now.sha256 !== sha256
+            ? el(
+                'button',
+                {
+                  class: 'button quiet square',
+                  type: 'button',
+                  'aria-label': `Remove ${name} from this device`,
+                  onclick: () => void this.#try(() => this.#forget(one)),
+                },
+                icon('trash'),
+              )
+            : null,
+        );
+      }),
+    );
   }
 
   /** @param {Kept} one */
@@ -176,21 +228,44 @@ export class ExtractorsDialog {
   async #offer(proposal, contents, [i, j]) {
     const { scales, answers, right, asked } = proposal;
     const manifest = proposal.manifest(i, j);
-    const choose = (/** @type {string} */ label, /** @type {{words: string}[]} */ all, /** @type {number} */ now, /** @type {(k: number) => [number, number]} */ to) => {
-      const list = el('select', { class: 'field', onchange: async () => {
-        await this.#offer(proposal, contents, to(list.selectedIndex));
-        this.found.querySelector('details')?.setAttribute('open', '');
-        /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
-      }, 'data-name': label }, ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)));
+    const choose = (
+      /** @type {string} */ label,
+      /** @type {{words: string}[]} */ all,
+      /** @type {number} */ now,
+      /** @type {(k: number) => [number, number]} */ to,
+    ) => {
+      const list = el(
+        'select',
+        {
+          class: 'field',
+          onchange: async () => {
+            await this.#offer(proposal, contents, to(list.selectedIndex));
+            this.found.querySelector('details')?.setAttribute('open', '');
+            /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
+          },
+          'data-name': label,
+        },
+        ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)),
+      );
       return all.length > 1 ? el('label', { class: 'small' }, label, list) : null;
     };
     const lists = [choose('Values', scales, i, (k) => [k, j]), choose('Output', answers, j, (k) => [i, k])];
     const sha256 = await identityOf(manifest, [...contents.values()]);
-    await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
-      el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.')),
-      el('p', { class: 'small' }, `${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
-      lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null),
-    asked > 0 && right[i][j] < proposal.own);
+    await this.#show(
+      { sha256, manifest: { ...manifest, sha256 }, contents },
+      el(
+        'div',
+        { class: 'proposal' },
+        el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.')),
+        el(
+          'p',
+          { class: 'small' },
+          `${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`,
+        ),
+        lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null,
+      ),
+      asked > 0 && right[i][j] < proposal.own,
+    );
   }
 
   /**
@@ -204,25 +279,83 @@ export class ExtractorsDialog {
     const { classes } = await this.engine.state();
     const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
     const name = one ? `“${one.manifest.id}”` : 'the built-in one';
-    const press = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {() => Promise<void>} */ then) => el('button', { class: `button ${kind}`, type: 'button', onclick: () => void this.#try(async () => {
-      if (proposal) await this.#keep(/** @type {Brought} */ (one));
-      await then();
-    }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
+    const press = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {() => Promise<void>} */ then) =>
+      el(
+        'button',
+        {
+          class: `button ${kind}`,
+          type: 'button',
+          onclick: () =>
+            void this.#try(async () => {
+              if (proposal) await this.#keep(/** @type {Brought} */ (one));
+              await then();
+            }),
+        },
+        proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text,
+      );
     const first = worse ? '' : 'primary';
-    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session again`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id))) : press(first, 'Use it in this session', () => this.#use(one));
+    const start = pictures
+      ? press(first, `Read the ${counted(pictures, 'picture')} of this session again`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id)))
+      : press(first, 'Use it in this session', () => this.#use(one));
     const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
-    const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = !this.#brings; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
-    const actions = el('div', { class: 'actions' }, start, fresh, leave,
-      one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
-    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
-      el('p', { class: 'small' }, `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`),
-      el('p', {}, 'No background knowledge was learned for this extractor. A generic one is used instead: with few pictures, answers are less sure.'),
-      actions,
-      el('p', { class: 'small' }, 'Two ways to better answers:'),
-      el('ul', { class: 'plain small' },
-        el('li', {}, '“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.'),
-        el('li', {}, 'On a computer with the source of metaqda, learn it from many pictures. Then open it in the settings with “Open background knowledge”:', el('pre', {}, commands(one)))),
-    ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
+    const leave = el(
+      'button',
+      {
+        class: `button ${worse ? 'primary' : ''}`,
+        type: 'button',
+        onclick: () => {
+          this.found.hidden = true;
+          this.bring.hidden = !this.#brings;
+          this.dialog.querySelector('button')?.focus();
+        },
+      },
+      'Not now',
+    );
+    const actions = el(
+      'div',
+      { class: 'actions' },
+      start,
+      fresh,
+      leave,
+      one && proposal
+        ? el(
+            'button',
+            {
+              class: 'button quiet',
+              type: 'button',
+              onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json'),
+            },
+            'Save its manifest',
+          )
+        : null,
+    );
+    this.found.replaceChildren(
+      el('h3', {}, one ? one.manifest.id : 'Built in'),
+      proposal ?? '',
+      ...(one
+        ? [
+            el(
+              'p',
+              { class: 'small' },
+              `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`,
+            ),
+            el('p', {}, 'No background knowledge was learned for this extractor. A generic one is used instead: with few pictures, answers are less sure.'),
+            actions,
+            el('p', { class: 'small' }, 'Two ways to better answers:'),
+            el(
+              'ul',
+              { class: 'plain small' },
+              el('li', {}, '“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.'),
+              el(
+                'li',
+                {},
+                'On a computer with the source of metaqda, learn it from many pictures. Then open it in the settings with “Open background knowledge”:',
+                el('pre', {}, commands(one)),
+              ),
+            ),
+          ]
+        : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]),
+    );
     this.found.hidden = false;
     this.bring.hidden = proposal !== undefined;
     this.found.scrollIntoView({ block: proposal ? 'start' : 'nearest' });
@@ -254,15 +387,21 @@ export class ExtractorsDialog {
     const { state, classes: bare } = await this.engine.changes(0);
     if (!bare) throw new Error('The session cannot be read now: try again.');
     const classes = await withThumbnails(this.engine, bare); // before another session is open
-    const { kinds: { now: kind }, now } = this.reader;
+    const {
+      kinds: { now: kind },
+      now,
+    } = this.reader;
     const former = await now;
     const extractor = await load();
     const { id } = /** @type {{id: string}} */ (await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST)));
     try {
       await this.reader.use(extractor, kind.id);
       const { read, without, unseen } = await this.#work(`Reading the ${noun()}s again`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));
-      const left = (/** @type {number} */ count, /** @type {string} */ why) => (count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '');
-      this.#leave(`${counted(read, noun())} read again, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`);
+      const left = (/** @type {number} */ count, /** @type {string} */ why) =>
+        count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '';
+      this.#leave(
+        `${counted(read, noun())} read again, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`,
+      );
     } catch (error) {
       await this.engine.openSession(state.sessionId);
       await this.engine.deleteSession(id);
@@ -290,7 +429,10 @@ export class ExtractorsDialog {
         if (signal.aborted) throw new Cancelled();
         if (thumbnail?.length) {
           const [sample] = await kind.open(kind.kept(thumbnail, `a ${kind.one} of ${name}`));
-          const embedding = await sample.embed().catch((error) => void (why = error)).finally(() => sample.close());
+          const embedding = await sample
+            .embed()
+            .catch((error) => void (why = error))
+            .finally(() => sample.close());
           if (embedding) {
             await this.engine.addExample(id, embedding, thumbnail);
             read++;
@@ -317,8 +459,10 @@ export class ExtractorsDialog {
    * @returns {Promise<T>}
    */
   async #work(what, work) {
-    const running = this.#running = new AbortController();
-    const cancelled = new Promise((_, reject) => { running.signal.addEventListener('abort', () => reject(new Cancelled())); });
+    const running = (this.#running = new AbortController());
+    const cancelled = new Promise((_, reject) => {
+      running.signal.addEventListener('abort', () => reject(new Cancelled()));
+    });
     cancelled.catch(() => {}); // also where the work is done before
     this.bar.removeAttribute('value');
     this.doing.textContent = `${what} …`;
@@ -333,10 +477,15 @@ export class ExtractorsDialog {
       const task = work(({ loaded, total }) => {
         this.bar.max = total;
         this.bar.value = loaded;
-        this.doing.textContent = `${what}: ${Math.round(100 * loaded / total)}\u00a0%`;
+        this.doing.textContent = `${what}: ${Math.round((100 * loaded) / total)}\u00a0%`;
       }, running.signal);
       // Nobody needs what arrives after Cancel.
-      task.then((late) => { if (running.signal.aborted) /** @type {any} */ (late)?.close?.(); }, () => {});
+      task.then(
+        (late) => {
+          if (running.signal.aborted) /** @type {any} */ (late)?.close?.();
+        },
+        () => {},
+      );
       return /** @type {T} */ (await Promise.race([task, cancelled]));
     } finally {
       this.#running = null;
@@ -373,10 +522,12 @@ export class ExtractorsDialog {
 }
 
 /** The name of a copy read by another extractor. A long session name is cut. @param {string} [id] of the extractor */
-const readBy = (id = 'the built-in extractor') => (/** @type {string} */ session) => {
-  const by = ` read by ${id}`;
-  return session.slice(0, Math.max(0, LONGEST - by.length)) + by;
-};
+const readBy =
+  (id = 'the built-in extractor') =>
+  (/** @type {string} */ session) => {
+    const by = ` read by ${id}`;
+    return session.slice(0, Math.max(0, LONGEST - by.length)) + by;
+  };
 
 /** @param {{dimension: number}} one */
 const numbers = ({ dimension }) => `${dimension.toLocaleString('en')} numbers`;

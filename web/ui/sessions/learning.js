@@ -29,11 +29,23 @@ export class LearningPanel {
     this.busy = el('progress', { 'aria-label': 'Learning', hidden: true });
     this.begin = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => this.#learn()) }, 'Learn');
     this.revert = el('button', { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) }, 'Back to before');
-    byId('learning', HTMLDetailsElement).append(el('div', { class: 'learning-body' },
-      el('p', { class: 'small muted' }, 'It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. '
-        + 'One of those sessions needs at least four classes with three examples each. '
-        + 'The result is tested on classes that were left out, and stays on this device.'),
-      this.error, this.result, this.busy, el('div', { class: 'actions' }, this.begin, this.revert)));
+    byId('learning', HTMLDetailsElement).append(
+      el(
+        'div',
+        { class: 'learning-body' },
+        el(
+          'p',
+          { class: 'small muted' },
+          'It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. ' +
+            'One of those sessions needs at least four classes with three examples each. ' +
+            'The result is tested on classes that were left out, and stays on this device.',
+        ),
+        this.error,
+        this.result,
+        this.busy,
+        el('div', { class: 'actions' }, this.begin, this.revert),
+      ),
+    );
   }
 
   /** Starts again after another session was opened. */

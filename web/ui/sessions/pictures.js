@@ -32,4 +32,4 @@ export async function savePictures(engine, kind, only) {
 }
 
 /** The extension of a PNG, JPEG, WebP or WAV file. The last two begin with RIFF. @param {Uint8Array} file */
-const endingOf = (file) => ({ 0x89: 'png', 0x52: file[9] === 0x41 ? 'wav' : 'webp' }[file[0]] ?? 'jpg');
+const endingOf = (file) => ({ 0x89: 'png', 0x52: file[9] === 0x41 ? 'wav' : 'webp' })[file[0]] ?? 'jpg';

@@ -47,7 +47,10 @@ export class Reader {
     this.kinds = kinds;
     this.pages = pages;
     this.onKind = onKind;
-    own.then((extractor) => this.#built.add(extractor), () => {});
+    own.then(
+      (extractor) => this.#built.add(extractor),
+      () => {},
+    );
     /** The current extractor. @type {Promise<Extractor>} */
     this.now = own;
     /** @type {import('./extractors.js').ExtractorsDialog|null} */
@@ -66,8 +69,11 @@ export class Reader {
    * pictures gets the extractor used last.
    */
   async begin() {
-    const { classes, extractor: { sha256, message } } = await this.engine.state();
-    if (message && await this.placeOf(sha256)) await this.seek(sha256).catch(() => {}); // `follow` tells
+    const {
+      classes,
+      extractor: { sha256, message },
+    } = await this.engine.state();
+    if (message && (await this.placeOf(sha256))) await this.seek(sha256).catch(() => {}); // `follow` tells
     const last = lastUsed();
     if (!last) return;
     if (classes.some(({ examples }) => examples.length)) return;
@@ -86,20 +92,22 @@ export class Reader {
     const former = this.#sought;
     this.#sought = sought;
     if (!sought || sought === former) return this.#opening;
-    this.seek(sha256).then(async (found) => {
-      if (found || this.#sought !== sought) return; // else another session is open
-      // The id of a former extractor begins with its kind.
-      const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
-      if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
-      this.#sought = sought;
-      this.onForeign?.(message);
-    }).catch((error) => toast({ text: sentence(error), key: 'extractor' }));
+    this.seek(sha256)
+      .then(async (found) => {
+        if (found || this.#sought !== sought) return; // else another session is open
+        // The id of a former extractor begins with its kind.
+        const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
+        if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
+        this.#sought = sought;
+        this.onForeign?.(message);
+      })
+      .catch((error) => toast({ text: sentence(error), key: 'extractor' }));
     return true;
   }
 
   /** The key in `pages` of the extractor with this identity; '' if it was brought, or is not here. @param {string} sha256 */
   async placeOf(sha256) {
-    for (const [place, page] of Object.entries(this.pages)) if (await page.identity() === sha256) return place;
+    for (const [place, page] of Object.entries(this.pages)) if ((await page.identity()) === sha256) return place;
     return '';
   }
 
@@ -110,7 +118,9 @@ export class Reader {
   }
 
   /** The page's own extractor for the current kind. */
-  home() { return this.pages[this.kinds.now.id].load(); }
+  home() {
+    return this.pages[this.kinds.now.id].load();
+  }
 
   /** Switches to a kind with the page's own extractor. @param {string} place in `pages` */
   async useKind(place) {
@@ -196,12 +206,19 @@ export class Reader {
     await this.own;
     const { variant } = this.kinds.now;
     const place = variant ? await this.placeOf(now.sha256) : '';
-    render(html`<legend>Feature extractor</legend>
+    render(
+      html`<legend>Feature extractor</legend>
       <p class="small muted">The network that turns each ${noun()} into numbers, to compare them.${this.kinds.now.others ? ` One that was trained on your kind of ${noun()}s may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
-      ${variant ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>
-        <span>${variant.name}<span class="small muted block">${variant.hint}</span></span></label>` : ''}
-      <div class="actions" ?hidden=${!this.kinds.now.others}><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
+      ${
+        variant
+          ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>
+        <span>${variant.name}<span class="small muted block">${variant.hint}</span></span></label>`
+          : ''
+      }
+      <div class="actions" ?hidden=${!this.kinds.now.others}><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`,
+      this.#choice,
+    );
   }
 
   /** Switches a variant of the page's extractor on or off. Taught examples are read again. @param {boolean} on */
@@ -211,9 +228,14 @@ export class Reader {
     const is = names[Number(on)];
     const { classes } = await this.engine.state();
     if (classes.some(({ examples }) => examples.length)) {
-      await this.#inDialog((dialog) => dialog.readAnew(this.pages[place], (session) => `${names.reduce((text, former) => text.replace(` (${former})`, ''), session)} (${is})`));
+      await this.#inDialog((dialog) =>
+        dialog.readAnew(this.pages[place], (session) => `${names.reduce((text, former) => text.replace(` (${former})`, ''), session)} (${is})`),
+      );
     } else {
-      await this.useKind(place).then(() => say(`${capital(one)}s: ${is}.`), (error) => say(sentence(error)));
+      await this.useKind(place).then(
+        () => say(`${capital(one)}s: ${is}.`),
+        (error) => say(sentence(error)),
+      );
     }
     await this.#name(); // shows the actual state, also after a failure
   }

@@ -41,7 +41,13 @@ export class SessionsDialog {
   async show(state) {
     const former = this.#state;
     this.#state = state;
-    if (former && former.sessionId !== state.sessionId && former.sessionId !== this.#deleted && !state.storage.message && !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)) {
+    if (
+      former &&
+      former.sessionId !== state.sessionId &&
+      former.sessionId !== this.#deleted &&
+      !state.storage.message &&
+      !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)
+    ) {
       this.onSwitched();
       toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted' });
     }
@@ -57,27 +63,35 @@ export class SessionsDialog {
   #draw() {
     if (!this.#state) return;
     const damaged = Math.max(this.#damaged, this.#state.damaged);
-    render(html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+    render(
+      html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <fieldset><legend>In use: ${this.#state.sessionName}</legend>
         <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
         <div class="actions">${this.#button('Save this session', async () => {
-    say('Writing the file …');
-    await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
-  })}
+          say('Writing the file …');
+          await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
+        })}
           ${this.#button('Share…', async () => {
-    const { share } = await import('./share.js');
-    this.dialog.close(); // the next one takes its place
-    share({ engine: this.engine, reader: this.reader });
-  })}
+            const { share } = await import('./share.js');
+            this.dialog.close(); // the next one takes its place
+            share({ engine: this.engine, reader: this.reader });
+          })}
           ${this.#button(`Save its ${noun()}s`, async () => {
-    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
-    say(`“${file}” was saved: ${counted(pictures, noun())}.`);
-  })}
+            const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
+            say(`“${file}” was saved: ${counted(pictures, noun())}.`);
+          })}
           ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div></fieldset>
       <fieldset><legend>All sessions</legend>
         <p class="small muted">Each session has its own classes, ${noun()}s and settings.</p>
-        <ul class="session-list" aria-label="Sessions">${repeat(this.#all, ({ id }) => id, (session) => this.#row(session))}</ul>
-        <form class="add-class" @submit=${(/** @type {Event} */ event) => { event.preventDefault(); void this.#try(() => this.#create()); }}>
+        <ul class="session-list" aria-label="Sessions">${repeat(
+          this.#all,
+          ({ id }) => id,
+          (session) => this.#row(session),
+        )}</ul>
+        <form class="add-class" @submit=${(/** @type {Event} */ event) => {
+          event.preventDefault();
+          void this.#try(() => this.#create());
+        }}>
           <label class="vh" for="new-session">Name of a new session</label>
           <input class="field" type="text" id="new-session" maxlength="80" placeholder="Such as Garden" autocomplete="off">
           <button class="button primary" type="submit">New session</button></form>
@@ -89,24 +103,32 @@ export class SessionsDialog {
           <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
         <p class="small muted">Removed ${noun()}s are kept as long as you can undo the removal.</p>
         <div class="actions">${this.#button('Erase undo history', async () => {
-    await this.engine.forgetUndo();
-    say('The undo history is erased.');
-  })}</div>
-        <p class="small muted">${this.#memory}</p></fieldset>`, this.#body);
+          await this.engine.forgetUndo();
+          say('The undo history is erased.');
+        })}</div>
+        <p class="small muted">${this.#memory}</p></fieldset>`,
+      this.#body,
+    );
   }
 
   /** @param {SessionInfo & {noun: string}} session */
   #row(session) {
     const { id, name } = session;
     const open = id === this.#state?.sessionId;
-    const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') => html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
-    if (id === this.#leaving) { // deleting cannot be undone, so it is asked for once more in its place
+    const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
+      html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
+    if (id === this.#leaving) {
+      // deleting cannot be undone, so it is asked for once more in its place
       return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?</p>
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
     return html`<li class=${open ? 'session open' : 'session'}>
       <div class="session-text"><input class="card-name" type="text" maxlength="80" .value=${live(name)} aria-label="Name of the session ${name}"
-        @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(/** @type {any} */ { key, target }) => { if (key === 'Enter') target.blur(); }}>
+        @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(
+          /** @type {any} */ { key, target },
+        ) => {
+          if (key === 'Enter') target.blur();
+        }}>
         <span class="small muted">${describe(session)}</span></div>
       ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
@@ -150,19 +172,23 @@ export class SessionsDialog {
   }
 
   /** Opens a session of a file. @param {Event} event */
-  #import = (event) => void this.#try(async () => {
-    const { bytes, facts: { extractor = '{}' } } = await savedIn(event, 'session');
-    const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
-    this.onSwitched();
-    tell('The session was opened.', notice);
-    await this.#refresh();
-  });
+  #import = (event) =>
+    void this.#try(async () => {
+      const {
+        bytes,
+        facts: { extractor = '{}' },
+      } = await savedIn(event, 'session');
+      const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
+      this.onSwitched();
+      tell('The session was opened.', notice);
+      await this.#refresh();
+    });
 
   /** Saves the open session to a file, also when the storage is gone. */
   async #open() {
     this.#leaving = '';
     await this.#try(async () => {
-      this.#memory = `metaqda uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
+      this.#memory = `metaqda uses ${Math.round((await this.engine.memory()) / 1e6)} MB of memory.`;
       await this.#list();
       this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
     });
@@ -256,9 +282,13 @@ export function describe({ classes, examples, noun: word, updated, saved }, now 
  * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
  */
 export function describeKeeping({ storage, saved, damaged }) {
-  const parts = [saved ? `Last saved to a file: ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.'];
+  const parts = [
+    saved ? `Last saved to a file: ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.',
+  ];
   if (storage.persistent === 'yes') parts.push('This browser has promised to keep all that you teach.');
-  if (storage.persistent === 'no') parts.push('This browser may delete the session when the device runs short of space, or after a long time without a visit: save it to a file.');
-  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
+  if (storage.persistent === 'no')
+    parts.push('This browser may delete the session when the device runs short of space, or after a long time without a visit: save it to a file.');
+  if (damaged)
+    parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');
 }

@@ -13,7 +13,10 @@ import { html, live, render } from '../kit/view.js';
 const MOST_NONE = 0.5;
 
 /** @type {[SortOrder, string][]} */
-const ORDERS = [['probability', 'Most probable first'], ['taught', 'As taught']];
+const ORDERS = [
+  ['probability', 'Most probable first'],
+  ['taught', 'As taught'],
+];
 
 /** The settings dialog. */
 export class SettingsDialog {
@@ -50,9 +53,12 @@ export class SettingsDialog {
     const slider = this.#slider;
     const none = slider instanceof HTMLInputElement && document.activeElement === slider ? Number(slider.value) : nonePrior; // a hand is on it
     const share = `${Math.round(100 * none)} %`;
-    render(html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      <fieldset><legend>Order of the classes</legend>${ORDERS.map(([order, label]) => html`<label class="choice">
-        <input type="radio" name="sort" value=${order} .checked=${live(order === sort)} @change=${() => this.#set({ sort: order })}><span>${label}</span></label>`)}</fieldset>
+    render(
+      html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <fieldset><legend>Order of the classes</legend>${ORDERS.map(
+        ([order, label]) => html`<label class="choice">
+        <input type="radio" name="sort" value=${order} .checked=${live(order === sort)} @change=${() => this.#set({ sort: order })}><span>${label}</span></label>`,
+      )}</fieldset>
       <fieldset><legend>None of these</legend>
         <div class="slider"><label for="none-prior">Chance of something unknown</label><output for="none-prior">${share}</output></div>
         <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
@@ -66,10 +72,16 @@ export class SettingsDialog {
         <p class="small" ?hidden=${!prior.message}>${prior.message}</p>
         <div class="actions"><label class="button file-button">Open background knowledge<input type="file" accept=".safetensors" @change=${this.#import}></label>
           ${this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors'))}
-          ${prior.site && !prior.message ? '' : this.#button('Use the built-in one', async () => {
-    await this.engine.resetPrior();
-    say('The built-in background knowledge is used.');
-  })}</div></fieldset>`, this.#body);
+          ${
+            prior.site && !prior.message
+              ? ''
+              : this.#button('Use the built-in one', async () => {
+                  await this.engine.resetPrior();
+                  say('The built-in background knowledge is used.');
+                })
+          }</div></fieldset>`,
+      this.#body,
+    );
   }
 
   /** @param {string} label @param {() => Promise<void>} work */
@@ -78,15 +90,18 @@ export class SettingsDialog {
   }
 
   /** Takes in a file of background knowledge. @param {Event} event */
-  #import = (event) => void this.#try(async () => {
-    const { bytes } = await savedIn(event, 'background knowledge');
-    const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
-    tell('The background knowledge was opened.', notice);
-  });
+  #import = (event) =>
+    void this.#try(async () => {
+      const { bytes } = await savedIn(event, 'background knowledge');
+      const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
+      tell('The background knowledge was opened.', notice);
+    });
 
   /** @param {import('../../library/types.js').Settings} settings */
   #set(settings) {
-    void this.#try(async () => { await this.engine.configure(settings); });
+    void this.#try(async () => {
+      await this.engine.configure(settings);
+    });
   }
 
   /** Does the work. The dialog is busy until the choice is stored. @param {() => Promise<void>} work */

@@ -63,14 +63,24 @@ class ShareDialog {
   #draw() {
     const made = this.#made;
     const size = made && megabytes(made.blob.size);
-    const choice = (/** @type {'learn'|'pictures'} */ which, /** @type {string} */ text, /** @type {string} */ more) => html`<label class="choice"><input type="checkbox"
-      @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
-    render(html`<p>${this.#what}</p>
+    const choice = (
+      /** @type {'learn'|'pictures'} */ which,
+      /** @type {string} */ text,
+      /** @type {string} */ more,
+    ) => html`<label class="choice"><input type="checkbox"
+      @change=${(/** @type {any} */ { target }) => {
+        this.#chosen[which] = target.checked;
+        void this.make();
+      }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
+    render(
+      html`<p>${this.#what}</p>
       ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
       ${choice('pictures', `With the ${noun()}s`, `Small copies of the ${noun()}s it was taught. Without them the file holds only numbers.`)}
       <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`, this.#body);
+      <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`,
+      this.#body,
+    );
   }
 
   async #assembled() {
@@ -78,28 +88,50 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk `
-      + 'in any current browser and recognises there, without a network and with nothing to install.';
+    this.#what =
+      `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
+      'in any current browser and recognises there, without a network and with nothing to install.';
     this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
     const { sha256, id } = await this.reader.now;
-    const own = await this.reader.placeOf(sha256) !== '';
+    const own = (await this.reader.placeOf(sha256)) !== '';
     const parts = await this.#parts(sha256, own);
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
-    const text = await sharedFile(parts, { name: state.sessionName, learn: this.#chosen.learn, sort: state.sort, classes: taught.map(({ name }) => name) }, {
-      classifier, prior,
-      ...this.#chosen.pictures ? { pictures: new TextEncoder().encode(JSON.stringify((await withThumbnails(engine, taught))
-        .map(({ name, examples }) => [name, examples.flatMap(({ thumbnail }) => (thumbnail?.length ? [base64(thumbnail)] : []))]))) } : {},
-    });
-    return { blob: await blobOf(new TextEncoder().encode(text)), file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
+    const text = await sharedFile(
+      parts,
+      { name: state.sessionName, learn: this.#chosen.learn, sort: state.sort, classes: taught.map(({ name }) => name) },
+      {
+        classifier,
+        prior,
+        ...(this.#chosen.pictures
+          ? {
+              pictures: new TextEncoder().encode(
+                JSON.stringify(
+                  (await withThumbnails(engine, taught)).map(({ name, examples }) => [
+                    name,
+                    examples.flatMap(({ thumbnail }) => (thumbnail?.length ? [base64(thumbnail)] : [])),
+                  ]),
+                ),
+              ),
+            }
+          : {}),
+      },
+    );
+    return {
+      blob: await blobOf(new TextEncoder().encode(text)),
+      file: fileName(state.sessionName),
+      large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`),
+    };
   }
 
   /** The parts of the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
   async #parts(sha256, own) {
     if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: own ? ownParts(fetched, this.reader.kinds.now.id, sha256) : keptParts(sha256) };
     const constant = this.#constant;
-    constant.parts.catch(() => { if (this.#constant === constant) this.#constant = undefined; }); // the next time tries again
+    constant.parts.catch(() => {
+      if (this.#constant === constant) this.#constant = undefined;
+    }); // the next time tries again
     return constant.parts;
   }
 
@@ -123,6 +155,9 @@ async function keptParts(sha256) {
 /** A file of the site. @param {string} name */
 export async function fetched(name) {
   const response = await fetch(name).catch(() => null);
-  if (!response?.ok) throw new Error(`The parts of this file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`);
+  if (!response?.ok)
+    throw new Error(
+      `The parts of this file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`,
+    );
   return new Uint8Array(await response.arrayBuffer());
 }

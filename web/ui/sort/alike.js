@@ -27,7 +27,7 @@ export async function lookalikes(batch, items, taught) {
   items.forEach((item, i) => {
     const { id } = verdict(item);
     const of = id === NONE || id === WAITING ? '' : id;
-    shelves.set(of, [...shelves.get(of) ?? [], i]);
+    shelves.set(of, [...(shelves.get(of) ?? []), i]);
   });
   const mean = meanOf(items);
   /** @type {Group[]} */
@@ -37,7 +37,7 @@ export async function lookalikes(batch, items, taught) {
     for (const group of await batch.alike(numbers)) {
       const some = group.map((i) => items[i]);
       const rest = of ? [...taught.filter((item) => item.taught === of), ...numbers.flatMap((i) => (group.includes(i) ? [] : [items[i]]))] : [];
-      if (!of || rest.length && likeness(some, rest, mean) < UNLIKE) groups.push({ items: some, of });
+      if (!of || (rest.length && likeness(some, rest, mean) < UNLIKE)) groups.push({ items: some, of });
     }
   }
   return groups.sort((a, b) => Number(a.of !== '') - Number(b.of !== '') || b.items.length - a.items.length);

@@ -9,7 +9,10 @@ import { html, render, repeat } from '../kit/view.js';
 /** @typedef {{items: Item[], of: string}} Group pictures that look alike, and the id of the class that they are taken for now, empty for none */
 
 /** The reason for a question. @param {number} like number of similar pictures */
-export const whyAsked = (like) => (like ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.` : `No other ${noun()} looks like it, so it is asked about by itself.`);
+export const whyAsked = (like) =>
+  like
+    ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.`
+    : `No other ${noun()} looks like it, so it is asked about by itself.`;
 
 /** "Tell me what this is": one picture after the other. */
 export class Question {
@@ -21,10 +24,15 @@ export class Question {
   /** @param {{onTeach: (items: Item[], target: Target) => Promise<unknown>, onOpen: (item: Item) => void}} parts */
   constructor({ onTeach, onOpen }) {
     this.onOpen = onOpen;
-    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#items[0], onChoose: async (target, item) => {
-      await onTeach([item], target);
-      this.#skip(item);
-    } });
+    this.bar = new CorrectBar({
+      label: 'It is:',
+      none: true,
+      about: () => this.#items[0],
+      onChoose: async (target, item) => {
+        await onTeach([item], target);
+        this.#skip(item);
+      },
+    });
     this.element = el('section', { class: 'ask panel', 'aria-labelledby': 'ask-title', hidden: true });
   }
 
@@ -54,9 +62,12 @@ export class Question {
     const [item] = this.#items;
     this.element.hidden = !item;
     if (!item) return;
-    render(html`<button class="ask-picture" type="button" aria-label="Larger view of ${item.name}" @click=${() => this.onOpen(item)}><img src=${item.url} alt="" width="96" height="96"></button>
+    render(
+      html`<button class="ask-picture" type="button" aria-label="Larger view of ${item.name}" @click=${() => this.onOpen(item)}><img src=${item.url} alt="" width="96" height="96"></button>
       <div class="ask-body"><h3 id="ask-title">Tell me what this is</h3><p class="muted small">${whyAsked(item.like)}</p>${this.bar.element}</div>
-      <button class="button quiet ask-skip" type="button" @click=${() => this.#skip(item)}>Skip</button>`, this.element);
+      <button class="button quiet ask-skip" type="button" @click=${() => this.#skip(item)}>Skip</button>`,
+      this.element,
+    );
   }
 }
 
@@ -73,16 +84,23 @@ export class Lookalikes {
 
   /** @param {{onTeach: (items: Item[], target: Target, leftOut: Item[]) => Promise<unknown>}} parts */
   constructor({ onTeach }) {
-    this.bar = new CorrectBar({ label: 'They are:', onChoose: async (target) => {
-      const [{ items }] = this.#groups;
-      this.#teaching = true;
-      this.#draw();
-      await onTeach(items.filter((item) => !this.#out.has(item)), target, [...this.#out]).finally(() => {
-        this.#teaching = false;
+    this.bar = new CorrectBar({
+      label: 'They are:',
+      onChoose: async (target) => {
+        const [{ items }] = this.#groups;
+        this.#teaching = true;
         this.#draw();
-      });
-      this.#next();
-    } });
+        await onTeach(
+          items.filter((item) => !this.#out.has(item)),
+          target,
+          [...this.#out],
+        ).finally(() => {
+          this.#teaching = false;
+          this.#draw();
+        });
+        this.#next();
+      },
+    });
     this.element = el('section', { class: 'ask alike panel', 'aria-labelledby': 'alike-title', hidden: true });
   }
 
@@ -92,7 +110,9 @@ export class Lookalikes {
     this.bar.show(classes);
     if (this.#teaching) return; // pictures are added one by one: the group stays until the last
     const [now] = this.#groups;
-    this.#groups = groups.map(({ items, of }) => ({ of, items: items.filter((item) => !item.taught && !this.#left.has(item)) })).filter(({ items }) => items.length > 2);
+    this.#groups = groups
+      .map(({ items, of }) => ({ of, items: items.filter((item) => !item.taught && !this.#left.has(item)) }))
+      .filter(({ items }) => items.length > 2);
     const [next] = this.#groups;
     const same = now && next && now.items.length === next.items.length && now.items.every((item) => next.items.includes(item));
     if (!same) this.#out.clear(); // else excluded pictures stay excluded
@@ -124,13 +144,20 @@ export class Lookalikes {
     const count = group.items.length - this.#out.size;
     const of = this.#classes.find(({ id }) => id === group.of)?.name;
     this.element.setAttribute('aria-busy', String(this.#teaching));
-    render(html`<div class="ask-body">
+    render(
+      html`<div class="ask-body">
         <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, noun())} …` : count === 1 ? `Name this ${noun()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, noun())} look alike: name them`}</h3>
         <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${noun()} that does not belong to leave it out.</p>
-        <ul class="alike-list" aria-labelledby="alike-title">${repeat(group.items, (item) => item, (item) => html`<li>
+        <ul class="alike-list" aria-labelledby="alike-title">${repeat(
+          group.items,
+          (item) => item,
+          (item) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(!this.#out.has(item))} aria-label="${item.name} belongs to them" @click=${() => this.#toggle(item)}>
-            <img src=${item.url} alt="" width="64" height="64" loading="lazy"></button></li>`)}</ul>${this.bar.element}</div>
-      <button class="button quiet ask-skip" type="button" @click=${() => this.#skip()}>Skip</button>`, this.element);
+            <img src=${item.url} alt="" width="64" height="64" loading="lazy"></button></li>`,
+        )}</ul>${this.bar.element}</div>
+      <button class="button quiet ask-skip" type="button" @click=${() => this.#skip()}>Skip</button>`,
+      this.element,
+    );
   }
 }
 
@@ -138,17 +165,38 @@ export class Lookalikes {
 export class Selection {
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {
-    this.bar = new CorrectBar({ label: 'They are:', none: true, onChoose: async (target) => {
-      const taught = new Set(gallery.selected);
-      await onTeach([...taught], target);
-      gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
-    } });
-    this.element = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true }, this.bar.element,
-      el('button', { class: 'button quiet', type: 'button', onclick: () => { gallery.select([]); gallery.focus(); } }, 'Select none'));
+    this.bar = new CorrectBar({
+      label: 'They are:',
+      none: true,
+      onChoose: async (target) => {
+        const taught = new Set(gallery.selected);
+        await onTeach([...taught], target);
+        gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
+      },
+    });
+    this.element = el(
+      'div',
+      { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true },
+      this.bar.element,
+      el(
+        'button',
+        {
+          class: 'button quiet',
+          type: 'button',
+          onclick: () => {
+            gallery.select([]);
+            gallery.focus();
+          },
+        },
+        'Select none',
+      ),
+    );
   }
 
   /** @param {readonly Named[]} classes */
-  show(classes) { this.bar.show(classes); }
+  show(classes) {
+    this.bar.show(classes);
+  }
 
   /** @param {number} size how many are selected */
   count(size) {

@@ -64,10 +64,16 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
   const filters = /** @type {{text: string, count: number, filter: Filter}[]} */ ([
     { text: 'All', count: pictures, filter: { kind: 'all' } },
     { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
-    ...[...classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id)).map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
+    ...[...classes, { id: NONE, name: 'None of these' }]
+      .filter(({ id }) => groups.has(id))
+      .map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
   ]);
-  return html`<div class="chips" role="group" aria-label=${`Which ${noun()}s to show`}>${repeat(filters, (one) => keyOf(one.filter), (one) => html`<button class="chip" type="button"
-      aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`)}</div>
+  return html`<div class="chips" role="group" aria-label=${`Which ${noun()}s to show`}>${repeat(
+    filters,
+    (one) => keyOf(one.filter),
+    (one) => html`<button class="chip" type="button"
+      aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`,
+  )}</div>
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" ?disabled=${arriving /* they stand as they come */} @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>
       <button class="button" type="button" ?disabled=${!ready} @click=${on.save}>${icon('table')}Save as a table</button>
@@ -77,13 +83,14 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
 /** The result in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
 export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
-    .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
+    .filter(({ id }) => groups.has(id))
+    .map(({ id, name }) => `${groups.get(id)} ${name}`);
   return `${counted(pictures, noun())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }
 
 /** The remaining time in words, empty if unknown. @param {number} spent milliseconds @param {number} done number done in that time @param {number} left number still to do */
 export function timeLeft(spent, done, left) {
   if (done < 5) return '';
-  const seconds = spent / done * left / 1000;
+  const seconds = ((spent / done) * left) / 1000;
   return seconds >= 90 ? `, about ${Math.round(seconds / 60)} minutes left` : seconds >= 5 ? `, about ${Math.round(seconds)} seconds left` : '';
 }

@@ -44,7 +44,14 @@ export class Gallery {
     this.#groups = groups;
     const focused = document.activeElement;
     const share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
-    render(repeat(groups, ({ id }) => id, (group) => this.#shelf(group, share + (this.#extra[group.id] ?? 0))), this.element);
+    render(
+      repeat(
+        groups,
+        ({ id }) => id,
+        (group) => this.#shelf(group, share + (this.#extra[group.id] ?? 0)),
+      ),
+      this.element,
+    );
     // A moved card loses the focus.
     if (focused instanceof HTMLElement && focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
     if (!this.#hanging) void this.#hang();
@@ -84,13 +91,16 @@ export class Gallery {
       <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, noun())}</span>
         <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
       ${id === NONE ? html`<p class="muted small">At least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
-      <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${
-  repeat(shown, (item) => item, (item) => this.#card(item, items, item === stop ? 0 : -1))}</ul>
+      <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${repeat(
+        shown,
+        (item) => item,
+        (item) => this.#card(item, items, item === stop ? 0 : -1),
+      )}</ul>
       <button class="button" type="button" ?hidden=${!more} @click=${() => {
-    this.#extra[id] = (this.#extra[id] ?? 0) + MORE;
-    this.show(this.#groups);
-    this.focus(items[most]);
-  }}>Show ${more} more of ${name}</button></section>`;
+        this.#extra[id] = (this.#extra[id] ?? 0) + MORE;
+        this.show(this.#groups);
+        this.focus(items[most]);
+      }}>Show ${more} more of ${name}</button></section>`;
   }
 
   /** @param {Item} item @param {Item[]} items of its group @param {number} tabindex */
@@ -99,11 +109,14 @@ export class Gallery {
     const { id, probability } = verdict(item);
     const selected = this.selected.has(item);
     card.className = `shot-card${item.taught ? ' taught' : ''}${selected ? ' selected' : ''}`;
-    render(html`<button class="shot" type="button" tabindex=${tabindex} @click=${() => this.onOpen(items, item)}>
+    render(
+      html`<button class="shot" type="button" tabindex=${tabindex} @click=${() => this.onOpen(items, item)}>
         <img alt="" width="132" height="132" loading="lazy" decoding="async" draggable="false">
         <span class="shot-text"><span class="shot-value">${item.taught ? 'taught' : id === WAITING ? '' : percent(probability)}</span><span class="shot-name ellipsis" title=${item.path}>${item.name}</span></span></button>
       <label class="shot-check"><input type="checkbox" tabindex=${tabindex} aria-label="Select ${item.name}" .checked=${live(selected)}
-        @change=${() => this.select(selected ? [...this.selected].filter((one) => one !== item) : [...this.selected, item])}></label>`, card);
+        @change=${() => this.select(selected ? [...this.selected].filter((one) => one !== item) : [...this.selected, item])}></label>`,
+      card,
+    );
     if (!this.#cards.has(item)) this.#bare.push({ item, image: card.querySelector('img') });
     this.#cards.set(item, card);
     return card;
@@ -115,7 +128,7 @@ export class Gallery {
     while (this.#bare.length) {
       await nextTask();
       const end = performance.now() + SLICE;
-      for (let one; performance.now() < end && (one = this.#bare.shift());) if (one.image) one.image.src = one.item.url;
+      for (let one; performance.now() < end && (one = this.#bare.shift()); ) if (one.image) one.image.src = one.item.url;
     }
     this.#hanging = false;
   }

@@ -16,7 +16,9 @@ export class Home {
   #unoffer = () => {};
 
   /** @param {{any: () => boolean, putAway: () => () => void, open: () => void, close: () => void}} view any: whether there is anything to keep; putAway hides it, and answers what shows it again */
-  constructor(view) { this.view = view; }
+  constructor(view) {
+    this.view = view;
+  }
 
   /**
    * Hides the view while another session is open. Forgets pictures of another extractor.
@@ -63,7 +65,16 @@ export class Home {
 
   /** Offers to open the closed view again, until the notice is dismissed. @param {string} what */
   offer(what) {
-    const close = toast({ text: `${what} closed; what was taught is kept.`, key: 'closed', action: 'Open again', onAction: this.view.open, onDismiss: this.view.close });
-    this.#unoffer = () => { close(); this.#unoffer = () => {}; };
+    const close = toast({
+      text: `${what} closed; what was taught is kept.`,
+      key: 'closed',
+      action: 'Open again',
+      onAction: this.view.open,
+      onDismiss: this.view.close,
+    });
+    this.#unoffer = () => {
+      close();
+      this.#unoffer = () => {};
+    };
   }
 }

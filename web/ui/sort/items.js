@@ -30,10 +30,23 @@ export async function itemsOf(engine, kind, file) {
       const examples = (await near(engine, kind, embedding)).flatMap(({ copy, example }) => (copy ? [example] : []));
       let url = '';
       items.push({
-        name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', example: '', examples, like: 0, out: /** @type {Set<string>} */ (new Set()),
-        get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
-        release() { URL.revokeObjectURL(url); },
+        name: sample.name,
+        path: pathOf(file).replace(/[^/]*$/, () => sample.name),
+        file,
+        piece,
+        embedding,
+        answer,
+        taught: '',
+        example: '',
+        examples,
+        like: 0,
+        out: /** @type {Set<string>} */ (new Set()),
+        get url() {
+          return (url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })));
+        },
+        release() {
+          URL.revokeObjectURL(url);
+        },
       });
     } finally {
       sample.close();
@@ -44,16 +57,25 @@ export async function itemsOf(engine, kind, file) {
 
 /** @param {import('../../library/types.js').Prediction|null} prediction @returns {import('./sorting.js').Answer|null} */
 function answerOf(prediction) {
-  return prediction && {
-    classes: prediction.classes.map(({ id }) => id), probabilities: prediction.classes.map(({ probability }) => probability), none: prediction.none,
-    taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class), doubtful: prediction.decision.doubtful,
-  };
+  return (
+    prediction && {
+      classes: prediction.classes.map(({ id }) => id),
+      probabilities: prediction.classes.map(({ probability }) => probability),
+      none: prediction.none,
+      taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class),
+      doubtful: prediction.decision.doubtful,
+    }
+  );
 }
 
 /** Teaches an item. @param {Pick<Engine, 'addExample' | 'nearest'>} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
 export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
-  return teach(engine, kind, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+  return teach(engine, kind, classId, samples[piece], embedding)
+    .then(({ id }) => id)
+    .finally(() => {
+      for (const one of samples) one.close();
+    });
 }
 
 /** Updates the class that each item is taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */

@@ -76,20 +76,39 @@ export class Sorting {
     this.changes = changes;
     this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
-    this.home = new Home({ any: () => this.open || this.#items.length > 0, putAway: () => this.#putAway(), open: () => this.#openAgain(), close: () => this.close() });
-    this.gallery = new Gallery({ bounds: engine.bounds, onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.selection.count(this.gallery.selected.size) });
+    this.home = new Home({
+      any: () => this.open || this.#items.length > 0,
+      putAway: () => this.#putAway(),
+      open: () => this.#openAgain(),
+      close: () => this.close(),
+    });
+    this.gallery = new Gallery({
+      bounds: engine.bounds,
+      onOpen: (items, item) => this.viewer.open(items, item),
+      onSelect: () => this.selection.count(this.gallery.selected.size),
+    });
     this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
     this.head = el('div', { class: 'sort-top' });
     this.tools = el('div', { class: 'sort-tools' });
     this.selection = new Selection({ gallery: this.gallery, onTeach: this.#teach });
-    addEventListener('popstate', () => { if (this.open) this.#leave(); });
-    this.element.append(this.head, this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection.element);
+    addEventListener('popstate', () => {
+      if (this.open) this.#leave();
+    });
+    this.element.append(
+      this.head,
+      (this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element)),
+      this.tools,
+      this.gallery.element,
+      this.selection.element,
+    );
   }
 
   /** Whether the view is open. */
-  get open() { return !this.element.hidden; }
+  get open() {
+    return !this.element.hidden;
+  }
 
   /** Takes in more pictures and opens the view. @param {File[]} files */
   async add(files) {
@@ -102,7 +121,7 @@ export class Sorting {
     this.#total += some.length;
     if (this.#run) return; // the present run takes these too
     if (this.#stage === 'judging') this.batch.close(); // all are judged together later
-    const { signal } = this.#run = new AbortController();
+    const { signal } = (this.#run = new AbortController());
     this.#stage = 'reading';
     this.#classified = false;
     this.#begun = { time: performance.now(), done: this.#done };
@@ -177,7 +196,9 @@ export class Sorting {
     else this.close();
   }
 
-  #offer() { this.home.offer(counted(this.#items.length, noun())); }
+  #offer() {
+    this.home.offer(counted(this.#items.length, noun()));
+  }
 
   /** Hides what belongs to another session. @returns {() => void} shows it again */
   #putAway() {
@@ -267,19 +288,32 @@ export class Sorting {
   /** @param {Item[]} items */
   async #classify(items) {
     const [key, out] = [this.#key, items.map((item) => new Set(item.out))];
-    const { classes, probabilities, taken, doubtful } = await this.batch.classify(items.map(({ embedding }) => embedding), out);
+    const { classes, probabilities, taken, doubtful } = await this.batch.classify(
+      items.map(({ embedding }) => embedding),
+      out,
+    );
     const width = classes.length + 1;
     items.forEach((item, i) => {
-      if (item.out.size !== out[i].size) this.#again = true; // left out meanwhile
-      else item.answer = probabilities && {
-        classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
-      };
+      if (item.out.size !== out[i].size)
+        this.#again = true; // left out meanwhile
+      else
+        item.answer = probabilities && {
+          classes,
+          none: probabilities[i * width],
+          probabilities: probabilities.subarray(i * width + 1, (i + 1) * width),
+          taken: taken[i],
+          doubtful: doubtful[i] === 1,
+        };
     });
     this.#classified = probabilities !== null;
     this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
     this.#later();
     this.#questions = await this.batch.suggest(QUESTIONS).then(({ places, like }) => places.map((place, i) => Object.assign(items[place], { like: like[i] })));
-    this.#alike = await lookalikes(this.batch, items, this.#items.filter(({ taught }) => taught));
+    this.#alike = await lookalikes(
+      this.batch,
+      items,
+      this.#items.filter(({ taught }) => taught),
+    );
   }
 
   #cancel() {
@@ -321,16 +355,51 @@ export class Sorting {
     const [stage, pictures] = [this.#stage, this.#items.length];
     const { groups, doubtful } = countsOf(this.#items);
     const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
-    render(head({
-      stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', classified: this.#classified, error: summary(this.#errors),
-      taught: this.#classes.filter(({ examples }) => examples.length).length, doubtful, bounds: this.engine.bounds, open: this.#items.filter(({ taught }) => !taught).length, stale: this.#stale && this.#waiting === undefined,
-    }, { again: () => void this.#classifyAll(), cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
-    render(tools({
-      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading', idle: stage === 'idle',
-      ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
-    }, {
-      filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => saveTable(this.#items, this.#classes), copy: () => void this.#copy(),
-    }), this.tools);
+    render(
+      head(
+        {
+          stage,
+          pictures,
+          done,
+          total,
+          left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '',
+          classified: this.#classified,
+          error: summary(this.#errors),
+          taught: this.#classes.filter(({ examples }) => examples.length).length,
+          doubtful,
+          bounds: this.engine.bounds,
+          open: this.#items.filter(({ taught }) => !taught).length,
+          stale: this.#stale && this.#waiting === undefined,
+        },
+        { again: () => void this.#classifyAll(), cancel: () => this.#cancel(), close: () => this.#leave() },
+      ),
+      this.head,
+    );
+    render(
+      tools(
+        {
+          pictures,
+          groups,
+          doubtful,
+          classes: this.#classes,
+          filter: this.#filter,
+          folders: canWriteFolders(),
+          arriving: stage === 'reading',
+          idle: stage === 'idle',
+          ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
+        },
+        {
+          filter: (filter) => {
+            this.#filter = filter;
+            this.#draw();
+          },
+          order: () => this.#draw(),
+          save: () => saveTable(this.#items, this.#classes),
+          copy: () => void this.#copy(),
+        },
+      ),
+      this.tools,
+    );
   }
 
   /** @param {number} done @param {number} total */
@@ -351,20 +420,27 @@ export class Sorting {
         for (const item of items) {
           if (item.taught) await this.engine.removeExample(item.taught, item.example);
           item.taught = '';
-          leaveOut(item, this.#classes.map(({ id }) => id));
+          leaveOut(
+            item,
+            this.#classes.map(({ id }) => id),
+          );
         }
         say(`${counted(items.length, noun())} taken as none of these.`);
       });
     } else {
       if (!items.length) throw new Error(`Choose at least one ${noun()} first.`);
       const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
-      if (chosen.length) await this.changes.teach(target, chosen.map((item) => async (classId) => {
-        if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
-        else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
-        item.taught = classId;
-        for (const { out } of leftOut) out.add(classId);
-        return item.example;
-      }));
+      if (chosen.length)
+        await this.changes.teach(
+          target,
+          chosen.map((item) => async (classId) => {
+            if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
+            else item.examples.push((item.example = await teachItem(this.engine, this.kinds.now, classId, item)));
+            item.taught = classId;
+            for (const { out } of leftOut) out.add(classId);
+            return item.example;
+          }),
+        );
     }
     this.#draw();
   };
@@ -374,7 +450,12 @@ export class Sorting {
     const run = new AbortController();
     try {
       const zip = !canWriteFolders();
-      const folders = zip ? await zippedFolders(`${noun()}s in folders.zip`, this.#items.reduce((sum, { file }) => sum + file.size, 0)) : await chosenFolder();
+      const folders = zip
+        ? await zippedFolders(
+            `${noun()}s in folders.zip`,
+            this.#items.reduce((sum, { file }) => sum + file.size, 0),
+          )
+        : await chosenFolder();
       if (!folders || this.#stage !== 'idle') return;
       this.#run = run;
       this.#stage = 'copying';
@@ -390,7 +471,8 @@ export class Sorting {
     }
     if (this.#run === run) [this.#run, this.#stage] = [null, 'idle'];
     if (!this.open || this.#run) return; // closed meanwhile
-    if (this.#queue.length) await this.add([]); // those that came meanwhile
+    if (this.#queue.length)
+      await this.add([]); // those that came meanwhile
     else if (this.#stale) await this.#classifyAll();
     else this.#tell();
   }

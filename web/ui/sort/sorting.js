@@ -61,8 +61,12 @@ const byName = new Intl.Collator(undefined, { numeric: true }).compare;
  * @returns {Group<T>[]}
  */
 export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'all' } } = {}) {
-  const groups = new Map([...classes, { id: NONE, name: 'None of these' }, { id: WAITING, name: 'Not sorted yet' }]
-    .map(({ id, name }) => [id, { id, name, items: /** @type {{item: T, probability: number}[]} */ ([]) }]));
+  const groups = new Map(
+    [...classes, { id: NONE, name: 'None of these' }, { id: WAITING, name: 'Not sorted yet' }].map(({ id, name }) => [
+      id,
+      { id, name, items: /** @type {{item: T, probability: number}[]} */ ([]) },
+    ]),
+  );
   for (const item of items) {
     const { id, probability } = verdict(item);
     if (filter.kind === 'doubtful' && !isDoubtful(item)) continue;
@@ -77,7 +81,8 @@ export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'al
     name: (/** @type {{item: T}} */ a, /** @type {{item: T}} */ b) => byName(a.item.path, b.item.path),
     arrival: () => 0,
   }[order];
-  return [...groups.values()].filter((group) => group.items.length)
+  return [...groups.values()]
+    .filter((group) => group.items.length)
     .map(({ id, name, items: all }) => ({ id, name, items: all.sort(compare).map(({ item }) => item) }));
 }
 
@@ -118,9 +123,14 @@ export function tableOf(items, classes) {
     const { id, probability } = verdict(item);
     const { answer } = item;
     return [
-      item.path, names.get(id) ?? '', id === WAITING ? '' : number(probability), item.taught ? names.get(item.taught) ?? '' : '', isDoubtful(item) ? 'yes' : '',
-      ...item.taught ? [...classes.map((one) => number(one.id === item.taught ? 1 : 0)), number(0)]
-        : [...classes.map((one) => number(answer?.probabilities[answer.classes.indexOf(one.id)])), number(answer?.none)],
+      item.path,
+      names.get(id) ?? '',
+      id === WAITING ? '' : number(probability),
+      item.taught ? (names.get(item.taught) ?? '') : '',
+      isDoubtful(item) ? 'yes' : '',
+      ...(item.taught
+        ? [...classes.map((one) => number(one.id === item.taught ? 1 : 0)), number(0)]
+        : [...classes.map((one) => number(answer?.probabilities[answer.classes.indexOf(one.id)])), number(answer?.none)]),
     ];
   });
   const head = ['file', 'answer', 'probability', 'taught as', 'doubtful', ...classes.map(({ name }) => name), 'none of these'];

@@ -82,26 +82,31 @@ export class Viewer {
     }
     this.bar.show(this.#classes, item.taught || (item.out.size && verdict(item).id === NONE ? NONE : ''));
     const end = (/** @type {number} */ at) => String(this.#at === at); // a disabled button would lose the focus
-    render(html`<div class="viewer-stage">${this.#shown.element}</div>
+    render(
+      html`<div class="viewer-stage">${this.#shown.element}</div>
       <div class="viewer-line">
         <button class="button square" type="button" aria-label="Previous picture" aria-disabled=${end(0)} @click=${() => this.#go(-1)}>${icon('previous')}</button>
         <div class="viewer-text"><p class="viewer-name ellipsis" title=${item.path}>${item.path}</p><span class="muted small" aria-live="polite">${this.#at + 1} of ${this.#items.length}</span></div>
         <button class="button square" type="button" aria-label="Next picture" aria-disabled=${end(this.#items.length - 1)} @click=${() => this.#go(1)}>${icon('next')}</button>
       </div>
       <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value]) => html`<li><span class="ellipsis">${text}</span><span>${value}</span></li>`)}</ol>
-      ${this.bar.element}`, this.#body);
+      ${this.bar.element}`,
+      this.#body,
+    );
     this.dialog.dataset.verdict = verdict(item).id;
   }
 
   /** @param {Item} item @returns {[text: string, value: string][]} */
   #answers(item) {
     const { taught, answer } = item;
-    const name = (/** @type {string} */ id) => (id === NONE ? 'None of these' : this.#classes.find((one) => one.id === id)?.name ?? '');
+    const name = (/** @type {string} */ id) => (id === NONE ? 'None of these' : (this.#classes.find((one) => one.id === id)?.name ?? ''));
     if (taught) return [[`Taught as ${name(taught)}`, '']];
     if (!answer) return [['No answer yet: nothing is taught.', '']];
     const { classes, probabilities, none } = answer;
     const first = verdict(item).id;
     return [...classes.map((id, i) => ({ id, p: probabilities[i] })), { id: NONE, p: none }]
-      .sort((a, b) => Number(b.id === first) - Number(a.id === first) || b.p - a.p).slice(0, TOLD).map(({ id, p }) => [name(id), percent(p)]);
+      .sort((a, b) => Number(b.id === first) - Number(a.id === first) || b.p - a.p)
+      .slice(0, TOLD)
+      .map(({ id, p }) => [name(id), percent(p)]);
   }
 }

@@ -57,10 +57,15 @@ export class ClassCard {
     this.element = document.createElement('li');
     Object.assign(this.element, { className: 'card', tabIndex: -1 });
     this.element.dataset.class = taught.id;
-    dropZone(this.element, (files) => void this.addFiles(files), { wanted: list.kinds.now.claims, other: { type: DRAGGED, take: (text) => void this.#guard(() => list.takeIn(text, taught.id)) } });
+    dropZone(this.element, (files) => void this.addFiles(files), {
+      wanted: list.kinds.now.claims,
+      other: { type: DRAGGED, take: (text) => void this.#guard(() => list.takeIn(text, taught.id)) },
+    });
   }
 
-  get id() { return this.taught.id; }
+  get id() {
+    return this.taught.id;
+  }
 
   /** Shows the class as it is now. An undrawn card shows only its name, so that searching the page finds it. @param {boolean} [draw] */
   show(draw = this.drawn) {
@@ -85,15 +90,24 @@ export class ClassCard {
     return html`
       <div class="card-head">
         <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
-          .value=${live(typed)} @input=${() => { if (this.#misnamed) this.complain(''); }} @change=${this.#rename} @keydown=${this.#nameKey}>
+          .value=${live(typed)} @input=${() => {
+            if (this.#misnamed) this.complain('');
+          }} @change=${this.#rename} @keydown=${this.#nameKey}>
         <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
         <button class="button quiet square" type="button" aria-label="More for ${name}" title="Rename, merge, save ${one}s" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
         <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
       </div>
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
-      <button class="button quiet" type="button" ?hidden=${!hidden} @click=${() => { this.#earlier += 2 * AT_ONCE; this.show(); }}>Show ${counted(Math.min(2 * AT_ONCE, hidden), `earlier ${one}`)}</button>
+      <button class="button quiet" type="button" ?hidden=${!hidden} @click=${() => {
+        this.#earlier += 2 * AT_ONCE;
+        this.show();
+      }}>Show ${counted(Math.min(2 * AT_ONCE, hidden), `earlier ${one}`)}</button>
       <div class="pictures">
-        <ul class="thumbs" aria-label="${capital(one)}s of ${name}" ?hidden=${!examples.length}>${repeat(examples.slice(hidden), (example) => example, (example, at) => this.#thumb(example, hidden + at + 1))}</ul>
+        <ul class="thumbs" aria-label="${capital(one)}s of ${name}" ?hidden=${!examples.length}>${repeat(
+          examples.slice(hidden),
+          (example) => example,
+          (example, at) => this.#thumb(example, hidden + at + 1),
+        )}</ul>
         <div class="tiles">
           <label class="tile file-button">${icon('plus')}<span>Add<span class="vh"> ${one}s to ${name}</span></span><input type="file" accept=${accept} multiple @change=${this.#pick}></label>
           <button class="tile" type="button" aria-label="${words.name} for ${name}" aria-pressed=${String(this.#source !== null)} @click=${() => this.toggleSource()}>${icon(words.icon)}${words.name}</button>
@@ -127,7 +141,7 @@ export class ClassCard {
   #progress(name) {
     const { batches = 0, total = 0, past = 0, done = 0, begun = false } = this.#adding ?? {};
     const now = past + done;
-    if (!batches || begun && (total < 2 || now === total)) return nothing;
+    if (!batches || (begun && (total < 2 || now === total))) return nothing;
     return html`<div class="card-batch"><progress max=${total} value=${now} aria-label="Adding ${this.list.kinds.now.one}s to ${name}"></progress>
       <span class="small">${begun ? `${Math.min(now + 1, total)} of ${total}` : `${total} waiting`}</span>
       <button class="button quiet" type="button" @click=${() => this.stop()}>Cancel</button></div>`;
@@ -144,15 +158,23 @@ export class ClassCard {
     const other = this.#twin && this.list.model.holding(this.#twin.example);
     if (!this.#twin || !other || other.id === this.id || !this.taught.examples.includes(this.#twin.own)) return nothing;
     const { own, example } = this.#twin;
-    const [here, there] = [{ in: this.taught, id: own }, { in: other, id: example }];
-    const keep = (/** @type {typeof here} */ kept, /** @type {typeof here} */ gone) => html`<button class="link" type="button" @click=${() => this.#guard(async () => {
-      await this.list.changes.remove([gone.id]);
-      this.list.focus(kept.in.id, kept.id);
-    })}>It is ${kept.in.name}</button>`;
+    const [here, there] = [
+      { in: this.taught, id: own },
+      { in: other, id: example },
+    ];
+    const keep = (/** @type {typeof here} */ kept, /** @type {typeof here} */ gone) =>
+      html`<button class="link" type="button" @click=${() =>
+        this.#guard(async () => {
+          await this.list.changes.remove([gone.id]);
+          this.list.focus(kept.in.id, kept.id);
+        })}>It is ${kept.in.name}</button>`;
     return html`<p class="small twin" role="alert">A ${one} that you added is also in “${other.name}”. In two classes it makes both less sure.
       <button class="link" type="button" @click=${() => this.list.enlarge(this.id, own)}>Show it</button>
       ${keep(here, there)} ${keep(there, here)}
-      <button class="link" type="button" @click=${() => { this.#twin = null; this.show(); }}>It is both</button></p>`;
+      <button class="link" type="button" @click=${() => {
+        this.#twin = null;
+        this.show();
+      }}>It is both</button></p>`;
   }
 
   /** Shows an error, or clears it. @param {string} text */
@@ -180,7 +202,7 @@ export class ClassCard {
   async addFiles(files, line = this.list.line) {
     if (!files.length) return null;
     if (!this.#adding) this.#error = '';
-    const adding = this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] };
+    const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] });
     if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after the stop
     const { stop } = adding;
     adding.batches++;
@@ -188,19 +210,24 @@ export class ClassCard {
     note('adding', ++atWork > 0);
     this.show();
     try {
-      const result = await line.run(files, async (file) => { for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, this.id, file)) {
-          adding.added++;
-          if (twin) this.tellTwin(id, twin.example);
-        }
-      }, {
-        signal: stop.signal,
-        around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // several folders are one step
-        onProgress: (done) => {
-          adding.begun = true;
-          adding.done = done;
-          this.show();
+      const result = await line.run(
+        files,
+        async (file) => {
+          for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, this.id, file)) {
+            adding.added++;
+            if (twin) this.tellTwin(id, twin.example);
+          }
         },
-      });
+        {
+          signal: stop.signal,
+          around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // several folders are one step
+          onProgress: (done) => {
+            adding.begun = true;
+            adding.done = done;
+            this.show();
+          },
+        },
+      );
       adding.errors.push(...result.errors);
       this.#error = summary(adding.errors.map(sentence));
       const added = `${counted(adding.added, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
@@ -208,7 +235,8 @@ export class ClassCard {
       if (!result.cancelled) say(added);
       else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;
-    } catch (error) { // the step was not stored
+    } catch (error) {
+      // the step was not stored
       this.#error = sentence(error);
       return null;
     } finally {
@@ -235,7 +263,7 @@ export class ClassCard {
   /** @param {Event} event */
   #pick = ({ target }) => {
     const field = /** @type {HTMLInputElement} */ (target);
-    const files = [...field.files ?? []];
+    const files = [...(field.files ?? [])];
     field.value = ''; // the same file can be chosen again
     void this.addFiles(files);
   };
@@ -269,13 +297,14 @@ export class ClassCard {
   };
 
   /** @param {string} id */
-  #removeExample = (id) => this.#guard(async () => {
-    const item = this.element.querySelector(`[data-example="${CSS.escape(id)}"]`);
-    const near = item?.nextElementSibling ?? item?.previousElementSibling;
-    await this.list.changes.remove([id]);
-    const target = near?.querySelector('.thumb-remove') ?? this.element.querySelector('input[type=file]');
-    if (target instanceof HTMLElement) target.focus({ preventScroll: true });
-  });
+  #removeExample = (id) =>
+    this.#guard(async () => {
+      const item = this.element.querySelector(`[data-example="${CSS.escape(id)}"]`);
+      const near = item?.nextElementSibling ?? item?.previousElementSibling;
+      await this.list.changes.remove([id]);
+      const target = near?.querySelector('.thumb-remove') ?? this.element.querySelector('input[type=file]');
+      if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+    });
 
   /** Opens the camera in this card, or closes it. */
   toggleSource() {
@@ -328,18 +357,22 @@ export class ClassCard {
       taken = 0;
       void (held ? engine.beginStep() : engine.endStep()).catch((error) => this.complain(sentence(error)));
     };
-    holdRepeat(shutter, async () => {
-      if (!source?.open) return;
-      try {
-        const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample());
-        if (twin) this.tellTwin(id, twin.example);
-        taken++;
-        this.#taken.push(id);
-        this.complain('');
-      } catch (error) {
-        this.complain(sentence(error));
-      }
-    }, { onHold });
+    holdRepeat(
+      shutter,
+      async () => {
+        if (!source?.open) return;
+        try {
+          const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample());
+          if (twin) this.tellTwin(id, twin.example);
+          taken++;
+          this.#taken.push(id);
+          this.complain('');
+        } catch (error) {
+          this.complain(sentence(error));
+        }
+      },
+      { onHold },
+    );
   };
 
   /** @param {() => Promise<unknown>} work */

@@ -8,7 +8,8 @@ import { removed } from './words.js';
 /** @import {Target} from './correct.js' */
 
 /** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana" */
-const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), noun()) : `a ${noun()}`}`);
+const called = (step) =>
+  step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), noun()) : `a ${noun()}`}`);
 
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
@@ -25,7 +26,7 @@ export class Changes {
     document.addEventListener('keydown', (event) => {
       const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
       const key = event.key.toLowerCase();
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || field || key !== 'z' && (key !== 'y' || event.shiftKey)) return;
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || field || (key !== 'z' && (key !== 'y' || event.shiftKey))) return;
       event.preventDefault();
       void (event.shiftKey || key === 'y' ? this.redo() : this.undo());
     });
@@ -33,7 +34,10 @@ export class Changes {
 
   /** Names the next undo and redo on the buttons. @param {{undo: string, redo: string}} state */
   show({ undo, redo }) {
-    for (const [button, word, name] of /** @type {[HTMLButtonElement, string, string][]} */ ([[this.#undo, 'Undo', undo], [this.#redo, 'Redo', redo]])) {
+    for (const [button, word, name] of /** @type {[HTMLButtonElement, string, string][]} */ ([
+      [this.#undo, 'Undo', undo],
+      [this.#redo, 'Redo', redo],
+    ])) {
       button.setAttribute('aria-disabled', String(!name)); // a disabled one would lose the focus
       button.title = name ? `${word}: ${called(name)}` : `There is nothing to ${word.toLowerCase()}`;
     }

@@ -37,10 +37,24 @@ export class CheckPanel {
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.headline = el('p', { class: 'headline', 'aria-live': 'polite' });
     this.result = el('div', { class: 'goodness-result' });
-    this.panel.append(el('div', { class: 'learning-body' },
-      el('p', { class: 'small muted' }, 'Each example is hidden in turn and recognised from the others. Examples that are nearly the same are hidden together and count as one.'),
-      this.error, this.progress, this.headline, this.result));
-    this.panel.addEventListener('toggle', () => { if (this.panel.open && this.#stale) void this.#compute(); });
+    this.panel.append(
+      el(
+        'div',
+        { class: 'learning-body' },
+        el(
+          'p',
+          { class: 'small muted' },
+          'Each example is hidden in turn and recognised from the others. Examples that are nearly the same are hidden together and count as one.',
+        ),
+        this.error,
+        this.progress,
+        this.headline,
+        this.result,
+      ),
+    );
+    this.panel.addEventListener('toggle', () => {
+      if (this.panel.open && this.#stale) void this.#compute();
+    });
   }
 
   /** Call it after a change of the classes: stops the computation, which is outdated. */
@@ -49,7 +63,9 @@ export class CheckPanel {
     this.#stale = true;
     this.result.classList.add('stale');
     clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => { if (this.panel.open) void this.#compute(); }, SETTLED);
+    this.#settling = setTimeout(() => {
+      if (this.panel.open) void this.#compute();
+    }, SETTLED);
   }
 
   async #compute() {
@@ -105,20 +121,48 @@ export class CheckPanel {
     const { model } = this.classes;
     this.#out = this.#out.filter((one) => model.of(one.class) && !model.holding(one.pictures[0])); // else it is back, or its class is gone
     const repeats = classes.filter((one) => one.repeats > 0);
-    const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) => (there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing);
+    const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
+      there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing;
     const spoiling = review?.influence ?? [];
-    render(html`<p>${review && advice(goodness, review.need, name)}</p>
+    render(
+      html`<p>${review && advice(goodness, review.need, name)}</p>
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
-      ${section(confusions.length, 'Mistakes', () => confusions.map(({ truth, answer, trials }) =>
-    this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
-      ${section(spoiling.length || this.#out.length, `${capital(noun())}s that may spoil others`, () => html`<p class="small">${spoiling.length
-    ? 'Possibly in the wrong class. Check that each one shows what its class says.' : review && 'None is left that looks like another class.'}</p>
-      <ul class="spoiling">${repeat(spoiling, ({ pictures: [id] }) => id, (one) => this.#spoils(one, name))}
-        ${repeat(this.#out, ({ undo }) => undo, (one) => html`<li><p class="small muted">Left out: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”.</p>
-          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}Bring it back</button></li>`)}</ul>`)}
-      ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
-    counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
-      ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);
+      ${section(confusions.length, 'Mistakes', () =>
+        confusions.map(({ truth, answer, trials }) =>
+          this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials),
+        ),
+      )}
+      ${section(
+        spoiling.length || this.#out.length,
+        `${capital(noun())}s that may spoil others`,
+        () => html`<p class="small">${
+          spoiling.length
+            ? 'Possibly in the wrong class. Check that each one shows what its class says.'
+            : review && 'None is left that looks like another class.'
+        }</p>
+      <ul class="spoiling">${repeat(
+        spoiling,
+        ({ pictures: [id] }) => id,
+        (one) => this.#spoils(one, name),
+      )}
+        ${repeat(
+          this.#out,
+          ({ undo }) => undo,
+          (
+            one,
+          ) => html`<li><p class="small muted">Left out: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”.</p>
+          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}Bring it back</button></li>`,
+        )}</ul>`,
+      )}
+      ${section(repeats.length, 'Nearly the same', () =>
+        repeats.map(
+          ({ id, repeats: n, examples }) =>
+            html`<p class="small">“${name(id)}”: ${counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`,
+        ),
+      )}
+      ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`,
+      this.result,
+    );
   }
 
   /** @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
@@ -129,7 +173,9 @@ export class CheckPanel {
 
   /** @param {Review['influence'][number]} one */
   async #leaveOut({ class: id, pictures }) {
-    await this.#change(async () => { this.#out = [{ class: id, pictures, undo: await this.classes.changes.remove(pictures) }, ...this.#out]; });
+    await this.#change(async () => {
+      this.#out = [{ class: id, pictures, undo: await this.classes.changes.remove(pictures) }, ...this.#out];
+    });
   }
 
   /** @param {{undo: string}} one */
@@ -164,7 +210,11 @@ export class CheckPanel {
   /** @param {string} text @param {{truth: string, pictures: string[]}[]} all */
   #pictures(text, all) {
     return html`<div><p class="small">${text}</p>
-      <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>${this.#thumbnail(truth, id)}</li>`)}</ul>
+      <ul class="thumbs">${repeat(
+        all.slice(0, MOST),
+        ({ pictures: [id] }) => id,
+        ({ truth, pictures: [id] }) => html`<li>${this.#thumbnail(truth, id)}</li>`,
+      )}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
 }

@@ -30,9 +30,12 @@ export class ClassList {
   #folders = new AbortController();
   /** The class or picture that gets the focus once it is shown. @type {{classId: string, exampleId?: string}|null} */
   #awaited = null;
-  #inView = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) this.cardAround(target);
-  }, { rootMargin: '600px' });
+  #inView = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.cardAround(target);
+    },
+    { rootMargin: '600px' },
+  );
 
   /**
    * @param {{engine: Engine, kinds: import('../kinds/index.js').Kinds, thumbnails: import('../kit/thumbnails.js').Thumbnails, changes: import('./changes.js').Changes, enlarge: (classId: string, exampleId: string) => void}} parts
@@ -47,7 +50,11 @@ export class ClassList {
     this.element = byId('classes', HTMLUListElement);
     this.#wireForm();
     dropZone(byId('teach', HTMLElement), (files) => void this.addFolders(files), { wanted: (file) => this.kinds.now.claims(file) });
-    onFolder(byId('teach-folders', HTMLInputElement), () => this.kinds.now, (files) => void this.addFolders(files));
+    onFolder(
+      byId('teach-folders', HTMLInputElement),
+      () => this.kinds.now,
+      (files) => void this.addFolders(files),
+    );
   }
 
   /** Shows these classes, some at a time if there are many. @param {ClassState[]} classes */
@@ -95,7 +102,7 @@ export class ClassList {
   #made(taught) {
     let card = this.#cards.get(taught.id);
     if (!card) {
-      this.#cards.set(taught.id, card = new ClassCard(this, taught));
+      this.#cards.set(taught.id, (card = new ClassCard(this, taught)));
       if (this.#many) this.#inView.observe(card.element);
       else card.drawn = true;
     }
@@ -115,11 +122,17 @@ export class ClassList {
         this.#inView.unobserve(card.element);
         card.dispose();
       }
-      render(repeat(all, ({ id }) => id, ({ id }) => this.#cards.get(id)?.element), this.element);
+      render(
+        repeat(
+          all,
+          ({ id }) => id,
+          ({ id }) => this.#cards.get(id)?.element,
+        ),
+        this.element,
+      );
     }
     byId('welcome', HTMLElement).hidden = all.length > 0;
-    byId('teach-summary', HTMLElement).textContent = all.length
-      ? `${counted(all.length, 'class', 'classes')}, ${counted(examples, this.kinds.now.one)}` : '';
+    byId('teach-summary', HTMLElement).textContent = all.length ? `${counted(all.length, 'class', 'classes')}, ${counted(examples, this.kinds.now.one)}` : '';
     // The button for the next step stands out: teach first, then recognise.
     document.body.classList.toggle('taught', examples > 0);
     if (this.#awaited) this.focus(this.#awaited.classId, this.#awaited.exampleId);
@@ -133,8 +146,7 @@ export class ClassList {
    */
   focus(classId, exampleId) {
     const card = this.card(classId);
-    const target = exampleId === undefined ? card?.element
-      : card?.element.querySelector(`[data-example="${CSS.escape(exampleId)}"] .thumb-open`);
+    const target = exampleId === undefined ? card?.element : card?.element.querySelector(`[data-example="${CSS.escape(exampleId)}"] .thumb-open`);
     this.#awaited = target ? null : { classId, exampleId };
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
   }
@@ -161,22 +173,87 @@ export class ClassList {
     const one = this.model.of(id);
     if (!one) return;
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
-    const work = (/** @type {() => Promise<unknown>} */ run) => () => void run().then(() => dialog.close(), (reason) => complain(error, sentence(reason)));
-    const name = el('input', { class: 'field', id: 'rename-class', type: 'text', maxlength: 80, autocomplete: 'off', value: one.name, oninput: () => complain(error, '') });
-    const rename = work(async () => { if (name.value.trim() !== one.name) await this.changes.rename(id, name.value.trim()); });
+    const work = (/** @type {() => Promise<unknown>} */ run) => () =>
+      void run().then(
+        () => dialog.close(),
+        (reason) => complain(error, sentence(reason)),
+      );
+    const name = el('input', {
+      class: 'field',
+      id: 'rename-class',
+      type: 'text',
+      maxlength: 80,
+      autocomplete: 'off',
+      value: one.name,
+      oninput: () => complain(error, ''),
+    });
+    const rename = work(async () => {
+      if (name.value.trim() !== one.name) await this.changes.rename(id, name.value.trim());
+    });
     const others = this.model.all.filter((other) => other.id !== id);
-    const into = el('select', { class: 'field', id: 'merge-into', onchange: () => { merge.disabled = !into.value; } },
-      ...others.length > 1 ? [el('option', { value: '' }, 'Choose a class')] : [], ...others.map((other) => el('option', { value: other.id }, other.name)));
-    const merge = el('button', { class: 'button', type: 'button', disabled: others.length > 1, onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two');
-    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', one.name), error,
-      el('form', { class: 'move', onsubmit: (event) => { event.preventDefault(); rename(); } }, el('label', { for: 'rename-class' }, 'Name'), name,
-        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'submit' }, 'Rename'))),
-      ...others.length ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`), into,
-        el('p', { class: 'small muted' }, `“${one.name}” will no longer be a separate class.`), el('div', { class: 'actions' }, merge))] : [],
-      el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
-        const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
-        say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
-      }) }, `Save its ${this.kinds.now.one}s`)));
+    const into = el(
+      'select',
+      {
+        class: 'field',
+        id: 'merge-into',
+        onchange: () => {
+          merge.disabled = !into.value;
+        },
+      },
+      ...(others.length > 1 ? [el('option', { value: '' }, 'Choose a class')] : []),
+      ...others.map((other) => el('option', { value: other.id }, other.name)),
+    );
+    const merge = el(
+      'button',
+      { class: 'button', type: 'button', disabled: others.length > 1, onclick: work(() => this.changes.merge(id, into.value)) },
+      'Merge the two',
+    );
+    dialog.replaceChildren(
+      dialogHead(dialog, 'ask-what-title', one.name),
+      error,
+      el(
+        'form',
+        {
+          class: 'move',
+          onsubmit: (event) => {
+            event.preventDefault();
+            rename();
+          },
+        },
+        el('label', { for: 'rename-class' }, 'Name'),
+        name,
+        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'submit' }, 'Rename')),
+      ),
+      ...(others.length
+        ? [
+            el(
+              'div',
+              { class: 'move' },
+              el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`),
+              into,
+              el('p', { class: 'small muted' }, `“${one.name}” will no longer be a separate class.`),
+              el('div', { class: 'actions' }, merge),
+            ),
+          ]
+        : []),
+      el(
+        'div',
+        { class: 'actions' },
+        el(
+          'button',
+          {
+            class: 'button',
+            type: 'button',
+            disabled: !one.examples.length,
+            onclick: work(async () => {
+              const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
+              say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
+            }),
+          },
+          `Save its ${this.kinds.now.one}s`,
+        ),
+      ),
+    );
     dialog.showModal();
   }
 
@@ -211,9 +288,15 @@ export class ClassList {
     const { signal } = this.#folders;
     complain(byId('add-class-error', HTMLElement), '');
     const met = [];
-    for (const name of classes.keys()) if ('id' in await this.#target(name)) met.push(name);
-    if (met.length && !await this.#mayMeet(met)) return;
-    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal), () => this.stop()))
+    for (const name of classes.keys()) if ('id' in (await this.#target(name))) met.push(name);
+    if (met.length && !(await this.#mayMeet(met))) return;
+    await this.line
+      .wait(() =>
+        this.changes.step(
+          () => this.#teachFolders(classes, rest.length, signal),
+          () => this.stop(),
+        ),
+      )
       .catch((error) => complain(byId('add-class-error', HTMLElement), sentence(error)));
   }
 
@@ -247,11 +330,21 @@ export class ClassList {
     const dialog = byId('ask-what', HTMLDialogElement);
     return new Promise((resolve) => {
       const answer = (/** @type {string} */ value) => () => dialog.close(value);
-      const some = names.slice(0, 5).map((name) => `“${name}”`).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
-      dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', 'Add to existing classes?'),
+      const some =
+        names
+          .slice(0, 5)
+          .map((name) => `“${name}”`)
+          .join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
+      dialog.replaceChildren(
+        dialogHead(dialog, 'ask-what-title', 'Add to existing classes?'),
         el('p', {}, `${some} ${names.length === 1 ? 'is a class' : 'are classes'} already. The ${this.kinds.now.one}s of the folders are added there.`),
-        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add'),
-          el('button', { class: 'button', type: 'button', onclick: answer('') }, 'Cancel')));
+        el(
+          'div',
+          { class: 'actions' },
+          el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add'),
+          el('button', { class: 'button', type: 'button', onclick: answer('') }, 'Cancel'),
+        ),
+      );
       dialog.returnValue = '';
       dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
       dialog.showModal();
@@ -282,13 +375,19 @@ export class ClassList {
   /** Asks for the class of pictures without a folder, and teaches them. @param {File[]} files */
   #askAbout(files) {
     const dialog = byId('ask-what', HTMLDialogElement);
-    const bar = new CorrectBar({ label: files.length === 1 ? 'It is:' : 'They are:', onChoose: async (target) => {
-      const card = await this.#cardFor(target); // or why there is none
-      dialog.close();
-      await card.addFiles(files);
-    } });
+    const bar = new CorrectBar({
+      label: files.length === 1 ? 'It is:' : 'They are:',
+      onChoose: async (target) => {
+        const card = await this.#cardFor(target); // or why there is none
+        dialog.close();
+        await card.addFiles(files);
+      },
+    });
     bar.show(this.model.all);
-    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', files.length === 1 ? `What is “${files[0].name}”?` : `What are these ${counted(files.length, this.kinds.now.one)}?`), bar.element);
+    dialog.replaceChildren(
+      dialogHead(dialog, 'ask-what-title', files.length === 1 ? `What is “${files[0].name}”?` : `What are these ${counted(files.length, this.kinds.now.one)}?`),
+      bar.element,
+    );
     dialog.showModal();
   }
 

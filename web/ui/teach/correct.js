@@ -16,7 +16,9 @@ const AT_ONCE = 12;
 let classOf = async () => '';
 
 /** @param {typeof classOf} rule of the page, for all bars */
-export const knowClassesBy = (rule) => { classOf = rule; };
+export const knowClassesBy = (rule) => {
+  classOf = rule;
+};
 
 let bars = 0;
 
@@ -72,14 +74,27 @@ export class CorrectBar {
     const left = this.#classes.length - shown.length;
     const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" title=${name}
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
-    render(html`<span class="correct-label" id=${this.id}>${this.#label}</span>
-      <div class="correct-choices">${shown.map(({ id, name }) => button(id, name))}${left ? html`<button class="button quiet" type="button" @click=${() => { this.#all = true; this.#draw(); }}>${left} more…</button>` : nothing}${
-  this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
+    render(
+      html`<span class="correct-label" id=${this.id}>${this.#label}</span>
+      <div class="correct-choices">${shown.map(({ id, name }) => button(id, name))}${
+        left
+          ? html`<button class="button quiet" type="button" @click=${() => {
+              this.#all = true;
+              this.#draw();
+            }}>${left} more…</button>`
+          : nothing
+      }${this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
       <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button>
-      ${this.#open ? html`<form class="correct-new" @submit=${this.#submit}>
+      ${
+        this.#open
+          ? html`<form class="correct-new" @submit=${this.#submit}>
         <input class="field" type="text" maxlength="80" autocomplete="off" aria-label="Name of the new class" placeholder="Name" enterkeyhint="done" @keydown=${this.#key} .value=${live(this.field?.value ?? '')}>
-        <button class="button primary" type="submit">Teach</button></form>` : nothing}
-      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`, this.element);
+        <button class="button primary" type="submit">Teach</button></form>`
+          : nothing
+      }
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`,
+      this.element,
+    );
   }
 
   get field() {
@@ -136,7 +151,7 @@ export class CorrectBar {
     const typed = this.element.querySelector('form')?.contains(document.activeElement);
     try {
       this.#error = '';
-      const id = 'name' in target && await classOf(target.name);
+      const id = 'name' in target && (await classOf(target.name));
       await this.onChoose(id ? { id } : target, about);
       if (about === this.about()) this.reset(); // else the typed name belongs to another thing
       if (typed && document.activeElement === document.body) this.#focusNew();

@@ -16,7 +16,12 @@ const SURE = 0.1;
 /** A class with fewer examples shows little, even if all are right. */
 const TELLING = 4;
 /** Least probability of each group of answers, in percent. */
-const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
+const BANDS = [
+  [95, 101],
+  [80, 95],
+  [50, 80],
+  [0, 50],
+];
 
 /**
  * @typedef {object} Verdict of one trial
@@ -54,7 +59,10 @@ export function goodnessOf(trials) {
   const classes = [...new Set(trials.map((trial) => trial.class))].map((id) => classResult(id, trials, verdicts));
   const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
   return {
-    right: verdicts.length - wrong.length, asked: verdicts.length, classes, confusions: confusionsOf(wrong),
+    right: verdicts.length - wrong.length,
+    asked: verdicts.length,
+    classes,
+    confusions: confusionsOf(wrong),
     bands: verdicts.length < ENOUGH ? [] : bandsOf(verdicts),
   };
 }
@@ -64,7 +72,10 @@ function classResult(id, trials, verdicts) {
   const mine = verdicts.filter(({ truth }) => truth === id);
   const all = trials.filter((trial) => trial.class === id);
   return {
-    id, asked: mine.length, right: mine.filter(({ answer }) => answer === id).length, examples: all.length,
+    id,
+    asked: mine.length,
+    right: mine.filter(({ answer }) => answer === id).length,
+    examples: all.length,
     doubt: mine.length ? mine.reduce((sum, { own }) => sum + 1 - own, 0) / mine.length : 1,
     repeats: all.reduce((sum, { pictures }) => sum + pictures.length - 1, 0),
   };
@@ -111,7 +122,8 @@ export function advice({ classes, asked }, need, name) {
   if (classes.length === 1 && asked) return `“${name(classes[0].id)}” is the only class: add a second one to see how well they are told apart.`;
   const one = classes.find(({ id }) => id === need.class);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
-  if (well && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
+  if (well && asked && classes.some(({ examples }) => examples < TELLING))
+    return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
   if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
   if (one.examples === 1) return `Add one more ${noun()} to “${name(one.id)}”: it has only one that counts.`;
   const tell = need.confusedWith ? `, to tell it from “${name(need.confusedWith)}”` : '';

@@ -64,23 +64,47 @@ export class LargerView {
     const at = examples.indexOf(this.#exampleId);
     const chosen = this.#chosen;
     const count = chosen?.size ?? 1;
-    render(html`
+    render(
+      html`
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      ${chosen ? html`<ul class="alike-list several" aria-label="Examples of ${name}">${repeat(examples, (id) => id, (id, i) => html`<li>
+      ${
+        chosen
+          ? html`<ul class="alike-list several" aria-label="Examples of ${name}">${repeat(
+              examples,
+              (id) => id,
+              (id, i) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
-            <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(this.#classId, id))}></button></li>`)}</ul>`
-    : repeat([this.#exampleId], (id) => id, (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(this.#classId, id))}>`)}
+            <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(this.#classId, id))}></button></li>`,
+            )}</ul>`
+          : repeat(
+              [this.#exampleId],
+              (id) => id,
+              (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(this.#classId, id))}>`,
+            )
+      }
       <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, this.kinds.now.one)} selected` : `${name}, ${this.kinds.now.one} ${at + 1} of ${examples.length}`}</p>
       <div class="actions">
-        ${chosen ? nothing : html`<button class="button" type="button" ?disabled=${at === 0} @click=${() => this.#go(-1)}>Previous</button>
+        ${
+          chosen
+            ? nothing
+            : html`<button class="button" type="button" ?disabled=${at === 0} @click=${() => this.#go(-1)}>Previous</button>
         <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>
-        ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`}
+        ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`
+        }
         <button class="button" type="button" ?hidden=${examples.length < 2} aria-pressed=${String(chosen !== null)} @click=${() => this.#toggleSeveral()}>Select several</button>
-        <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#try(async (ids) => { await this.changes.remove(ids); }, () => this.focus(this.#classId))}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
+        <button class="button danger" type="button" ?disabled=${!count} @click=${() =>
+          this.#try(
+            async (ids) => {
+              await this.changes.remove(ids);
+            },
+            () => this.focus(this.#classId),
+          )}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
       </div>
       <div class="move"><label for="move-to">${count === 1 ? 'It belongs to' : 'They belong to'}</label>
         <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => this.#move(/** @type {HTMLSelectElement} */ (target).value)}>
-          ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === this.#classId)}>${label}</option>`)}</select></div>`, this.#body);
+          ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === this.#classId)}>${label}</option>`)}</select></div>`,
+      this.#body,
+    );
   }
 
   /** Plays the example, if its kind can be played. */
@@ -120,7 +144,10 @@ export class LargerView {
 
   /** @param {string} to */
   async #move(to) {
-    await this.#try((ids) => this.changes.move(ids, { id: to }), (ids) => this.focus(to, ids.at(-1)));
+    await this.#try(
+      (ids) => this.changes.move(ids, { id: to }),
+      (ids) => this.focus(to, ids.at(-1)),
+    );
   }
 
   /**

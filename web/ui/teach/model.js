@@ -46,16 +46,25 @@ export class Classes {
     const one = this.all[at];
     if (step.do === 'put-class') {
       if (one) this.all.splice(at, 1);
-      this.all.splice(step.at, 0, { ...one ?? { id: step.class, examples: [], bursts: [] }, name: step.name, actions: step.actions ?? '' });
+      this.all.splice(step.at, 0, { ...(one ?? { id: step.class, examples: [], bursts: [] }), name: step.name, actions: step.actions ?? '' });
       return;
     }
     if (!one) return;
     switch (step.do) {
-      case 'drop-class': this.all.splice(at, 1); break;
-      case 'put-example': one.examples.splice(step.at, 0, step.example.id); break;
-      case 'drop-example': one.examples.splice(one.examples.indexOf(step.example.id), 1); break;
-      case 'put-burst': one.bursts.splice(step.at, 1, ...step.sizes ?? []); break;
-      case 'put-bursts': one.bursts = step.sizes ?? [];
+      case 'drop-class':
+        this.all.splice(at, 1);
+        break;
+      case 'put-example':
+        one.examples.splice(step.at, 0, step.example.id);
+        break;
+      case 'drop-example':
+        one.examples.splice(one.examples.indexOf(step.example.id), 1);
+        break;
+      case 'put-burst':
+        one.bursts.splice(step.at, 1, ...(step.sizes ?? []));
+        break;
+      case 'put-bursts':
+        one.bursts = step.sizes ?? [];
     }
   }
 }

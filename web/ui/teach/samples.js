@@ -79,8 +79,7 @@ export class Samples {
   async #teach(catalog) {
     const { classes, sessionId } = await this.engine.state();
     this.#session = sessionId;
-    const missing = catalog.concepts.filter(({ id, name }) =>
-      KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
+    const missing = catalog.concepts.filter(({ id, name }) => KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
     missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
     const total = missing.length * SUPPORT_STYLES.length;
     let done = 0;
@@ -97,8 +96,7 @@ export class Samples {
   /** @param {Catalog} catalog */
   #offer(catalog) {
     const shown = [...KNOWN, UNTAUGHT].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
-    byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
-      el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
+    byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) => el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
     this.showIn(this.#session);
     byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
@@ -115,8 +113,11 @@ export class Samples {
         complain(byId('query-error', HTMLElement), sentence(error));
       }
     };
-    return el('button', { class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`, onclick: () => void ask() },
-      el('img', { src: url, alt: '', width: 40, height: 40 }));
+    return el(
+      'button',
+      { class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`, onclick: () => void ask() },
+      el('img', { src: url, alt: '', width: 40, height: 40 }),
+    );
   }
 }
 

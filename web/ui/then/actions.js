@@ -32,9 +32,14 @@ export function actionsOf(text) {
   } catch {
     // of another program: nothing happens
   }
-  const list = (/** @type {When} */ when) => (Array.isArray(found[when]) ? found[when] : []).filter((/** @type {any} */ one) => typeof one?.device === 'string');
+  const list = (/** @type {When} */ when) =>
+    (Array.isArray(found[when]) ? found[when] : []).filter((/** @type {any} */ one) => typeof one?.device === 'string');
   const { perHour } = found;
-  return { come: list('come'), go: list('go'), ...typeof perHour === 'number' && perHour >= PER_HOUR_RANGE[0] && perHour <= PER_HOUR_RANGE[1] && { perHour } };
+  return {
+    come: list('come'),
+    go: list('go'),
+    ...(typeof perHour === 'number' && perHour >= PER_HOUR_RANGE[0] && perHour <= PER_HOUR_RANGE[1] && { perHour }),
+  };
 }
 
 /** The inverse; empty for no actions. @param {Actions} actions */
@@ -57,10 +62,12 @@ export function actionsIn(file) {
 
 /** @param {readonly {id: string, name: string, actions?: string}[]} classes @param {string} none actions of none of these @returns {Rule[]} */
 export function rulesOf(classes, none) {
-  return [...classes, { id: '', name: NONE_NAME, actions: none }].filter(({ actions }) => actions).flatMap(({ id, name, actions }) => {
-    const all = actionsOf(actions);
-    return WHENS.flatMap((when) => all[when].map((action, at) => ({ id, name, when, at, action })));
-  });
+  return [...classes, { id: '', name: NONE_NAME, actions: none }]
+    .filter(({ actions }) => actions)
+    .flatMap(({ id, name, actions }) => {
+      const all = actionsOf(actions);
+      return WHENS.flatMap((when) => all[when].map((action, at) => ({ id, name, when, at, action })));
+    });
 }
 
 /** The action with a possible value in each field. @param {Device} device @param {Action} action @returns {Action} */
@@ -71,8 +78,11 @@ export function checked(device, action) {
 /** @param {Field} field @param {unknown} value */
 function possible({ kind, first, least = 0, most = Infinity, choices = [] }, value) {
   switch (kind) {
-    case 'number': return typeof value === 'number' && value >= least && value <= most ? Math.round(value) : first;
-    case 'choice': return choices.some(([one]) => one === value) ? value : first;
-    default: return typeof value === 'string' ? value.slice(0, most) : first;
+    case 'number':
+      return typeof value === 'number' && value >= least && value <= most ? Math.round(value) : first;
+    case 'choice':
+      return choices.some(([one]) => one === value) ? value : first;
+    default:
+      return typeof value === 'string' ? value.slice(0, most) : first;
   }
 }

@@ -7,8 +7,23 @@ const LENGTH = 1000;
 
 /** @type {import('./index.js').Device} */
 export const flash = {
-  id: 'flash', does: 'flash the screen',
-  fields: [{ name: 'colour', label: 'Colour', kind: 'choice', first: 'white', choices: [['white', 'white'], ['red', 'red'], ['green', 'green'], ['blue', 'blue'], ['yellow', 'yellow']] }],
+  id: 'flash',
+  does: 'flash the screen',
+  fields: [
+    {
+      name: 'colour',
+      label: 'Colour',
+      kind: 'choice',
+      first: 'white',
+      choices: [
+        ['white', 'white'],
+        ['red', 'red'],
+        ['green', 'green'],
+        ['blue', 'blue'],
+        ['yellow', 'yellow'],
+      ],
+    },
+  ],
   words: ({ colour }) => `flash the screen ${colour}`,
   lacks: () => '',
   run: async ({ colour }) => {
@@ -17,6 +32,9 @@ export const flash = {
     document.body.append(cover);
     cover.showPopover?.(); // above open dialogs
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    cover.animate({ opacity: calm ? [0.4, 0.4] : [0.9, 0.6, 0] }, LENGTH).finished.then(() => cover.remove(), () => cover.remove());
+    cover.animate({ opacity: calm ? [0.4, 0.4] : [0.9, 0.6, 0] }, LENGTH).finished.then(
+      () => cover.remove(),
+      () => cover.remove(),
+    );
   },
 };

@@ -26,7 +26,15 @@ export class ThenForm {
   /** The rule that is changed. @type {Rule|null} */
   #former = null;
   #error = '';
-  #sound = new SoundField({ onSound: (sound) => { this.#put('sound', sound); }, onError: (why) => { this.#error = why; this.#draw(); } });
+  #sound = new SoundField({
+    onSound: (sound) => {
+      this.#put('sound', sound);
+    },
+    onError: (why) => {
+      this.#error = why;
+      this.#draw();
+    },
+  });
 
   /** @param {{add: (rule: Omit<Rule, 'name' | 'at'>, former: Rule|null) => Promise<void>, run: (action: Action, name: string) => Promise<void>, changed: () => void}} parts changed: another device was chosen */
   constructor({ add, run, changed }) {
@@ -41,9 +49,13 @@ export class ThenForm {
     this.#draw();
   }
 
-  get device() { return this.#device; }
+  get device() {
+    return this.#device;
+  }
 
-  get action() { return checked(this.#device, this.#values.get(this.#device.id) ?? { device: this.#device.id }); }
+  get action() {
+    return checked(this.#device, this.#values.get(this.#device.id) ?? { device: this.#device.id });
+  }
 
   /** @param {readonly Named[]} classes */
   show(classes) {
@@ -74,11 +86,13 @@ export class ThenForm {
 
   async #submit() {
     try {
-      if (this.#device.fields.some(({ kind, name }) => kind === 'sound' && !this.action[name])) throw new Error('There is no recording yet: record one, or choose a file.');
+      if (this.#device.fields.some(({ kind, name }) => kind === 'sound' && !this.action[name]))
+        throw new Error('There is no recording yet: record one, or choose a file.');
       await this.add({ id: (this.#id || NONE) === NONE ? '' : this.#id, when: this.#when, action: this.action }, this.#former);
       this.#former = null;
       this.#error = '';
-      if (this.#device.fields.some(({ name }) => name === 'text')) this.#put('text', ''); // the next one is another
+      if (this.#device.fields.some(({ name }) => name === 'text'))
+        this.#put('text', ''); // the next one is another
       else if (this.#device.fields.some(({ kind }) => kind === 'sound')) this.#put('sound', '');
     } catch (error) {
       this.#error = sentence(error);
@@ -89,23 +103,60 @@ export class ThenForm {
   #draw() {
     const { action } = this;
     const former = this.#former;
-    render(html`<p class="then-title">${former ? 'Change this action' : 'Add an action'}</p>
+    render(
+      html`<p class="then-title">${former ? 'Change this action' : 'Add an action'}</p>
       <div class="then-when">
-        ${select('then-class', 'When', this.#id || NONE, [...this.#classes.map(({ id, name }) => /** @type {const} */ ([id, name])), [NONE, NONE_NAME]], (id) => { this.#id = id; this.#draw(); })}
-        ${select('then-when', 'is', this.#when, [['come', 'seen'], ['go', 'gone']], (when) => { this.#when = when; this.#draw(); })}
+        ${select(
+          'then-class',
+          'When',
+          this.#id || NONE,
+          [...this.#classes.map(({ id, name }) => /** @type {const} */ ([id, name])), [NONE, NONE_NAME]],
+          (id) => {
+            this.#id = id;
+            this.#draw();
+          },
+        )}
+        ${select(
+          'then-when',
+          'is',
+          this.#when,
+          [
+            ['come', 'seen'],
+            ['go', 'gone'],
+          ],
+          (when) => {
+            this.#when = when;
+            this.#draw();
+          },
+        )}
       </div>
-      ${select('then-device', 'then', this.#device.id, devices.map(({ id, does }) => [id, does]), (id) => {
-    this.#device = deviceOf(id) ?? this.#device;
-    this.#error = '';
-    this.#draw();
-    this.changed();
-  })}
+      ${select(
+        'then-device',
+        'then',
+        this.#device.id,
+        devices.map(({ id, does }) => [id, does]),
+        (id) => {
+          this.#device = deviceOf(id) ?? this.#device;
+          this.#error = '';
+          this.#draw();
+          this.changed();
+        },
+      )}
       ${this.#device.lacks() ? html`<p class="small muted">${this.#device.lacks()}</p>` : nothing}
       <div class="then-fields">${this.#device.fields.map((field) => this.#field(field, action[field.name]))}</div>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions"><button class="button primary" type="submit">${former ? 'Save the change' : 'Add'}</button>
         <button class="button" type="button" ?disabled=${this.#device.lacks() !== ''} @click=${() => this.run(action, this.#classes.find(({ id }) => id === this.#id)?.name ?? NONE_NAME)}>Try it</button>
-        ${former ? html`<button class="button quiet" type="button" @click=${() => { this.#former = null; this.#draw(); }}>Leave it as it was</button>` : nothing}</div>`, this.element);
+        ${
+          former
+            ? html`<button class="button quiet" type="button" @click=${() => {
+                this.#former = null;
+                this.#draw();
+              }}>Leave it as it was</button>`
+            : nothing
+        }</div>`,
+      this.element,
+    );
   }
 
   /** @param {Field} field @param {string|number} value */
@@ -114,9 +165,13 @@ export class ThenForm {
     const id = `then-${name}`;
     if (kind === 'choice') return select(id, label, String(value), choices, (chosen) => this.#put(name, chosen));
     const number = kind === 'number';
-    return html`<div class="then-field"><label class="small" for=${id}>${label}</label><input class="field" id=${id} aria-describedby=${hint ? `${id}-hint` : nothing} required type=${number ? 'number' : 'text'} min=${least ?? nothing} max=${number ? most ?? nothing : nothing}
-      maxlength=${number ? nothing : most ?? nothing} autocomplete="off" .value=${live(String(value))} @input=${(/** @type {any} */ { target }) => { if (!number) this.#put(name, target.value); }}
-      @change=${(/** @type {any} */ { target }) => { if (number) this.#put(name, target.valueAsNumber); }}>
+    return html`<div class="then-field"><label class="small" for=${id}>${label}</label><input class="field" id=${id} aria-describedby=${hint ? `${id}-hint` : nothing} required type=${number ? 'number' : 'text'} min=${least ?? nothing} max=${number ? (most ?? nothing) : nothing}
+      maxlength=${number ? nothing : (most ?? nothing)} autocomplete="off" .value=${live(String(value))} @input=${(/** @type {any} */ { target }) => {
+        if (!number) this.#put(name, target.value);
+      }}
+      @change=${(/** @type {any} */ { target }) => {
+        if (number) this.#put(name, target.valueAsNumber);
+      }}>
       ${hint ? html`<p class="small muted" id="${id}-hint">${hint}</p>` : nothing}</div>`;
   }
 }

@@ -20,7 +20,12 @@ export function inTurn() {
 export function loss() {
   /** @type {(why: string) => void} */
   let listener = () => {};
-  return { lost: (why) => listener(why), onLost: (given) => { listener = given; } };
+  return {
+    lost: (why) => listener(why),
+    onLost: (given) => {
+      listener = given;
+    },
+  };
 }
 
 /** A sentence for an error of the browser by its name, or the last of the sentences. @param {unknown} error @param {Record<string, string>} sentences @param {string} other */

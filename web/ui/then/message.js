@@ -4,7 +4,8 @@ import { messages } from './messages.js';
 
 /** @type {import('./index.js').Device} */
 export const message = {
-  id: 'message', does: 'post a message to other pages',
+  id: 'message',
+  does: 'post a message to other pages',
   fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'To pages that ask for it, once you allow each of them here.' }],
   words: ({ text }) => `post “${text}” to the pages that listen`,
   lacks: () => '',

@@ -39,18 +39,22 @@ class Messages {
   /** Listens for those that ask. @param {() => void} changed is called when `listeners` changes */
   start(changed) {
     this.#changed = changed;
-    addEventListener('message', ({ data, source, origin }) => { if (source && source !== window) this.#ask(data, source, origin); });
+    addEventListener('message', ({ data, source, origin }) => {
+      if (source && source !== window) this.#ask(data, source, origin);
+    });
     this.#channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
     this.#channel?.addEventListener('message', ({ data }) => this.#ask(data, null, location.origin));
   }
 
   /** Those that ask or listen. */
-  get listeners() { return this.#all.filter(({ state }) => state !== 'refused'); }
+  get listeners() {
+    return this.#all.filter(({ state }) => state !== 'refused');
+  }
 
   /** @param {unknown} data @param {MessageEventSource|null} source @param {string} origin */
   #ask(data, source, origin) {
     const { type, listen } = /** @type {{type?: unknown, listen?: unknown}} */ (data ?? {});
-    if (type !== TYPE || listen !== 'events' && listen !== 'answers') return;
+    if (type !== TYPE || (listen !== 'events' && listen !== 'answers')) return;
     const answers = listen === 'answers';
     const known = this.#all.find((one) => one.source === source && one.origin === origin);
     if (known && (known.answers || !answers)) return; // it asks until it is told something
@@ -82,7 +86,11 @@ class Messages {
   /** @param {Prediction|null} given */
   answer(given) {
     if (!given || !this.#all.length) return;
-    const { classes, none, decision: { class: id, headline } } = given;
+    const {
+      classes,
+      none,
+      decision: { class: id, headline },
+    } = given;
     const probabilities = Object.fromEntries(classes.map(({ name, probability }) => [name, probability]));
     this.post({ answer: { decision: classes.find((one) => one.id === id)?.name ?? null, probabilities, none, headline } });
   }

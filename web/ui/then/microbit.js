@@ -28,36 +28,63 @@ function lose(device) {
 
 /** @type {import('./index.js').Device} */
 export const microbit = {
-  id: 'microbit', does: 'send to a micro:bit',
-  fields: [{ name: 'text', label: 'Line', kind: 'text', first: '', most: 100, hint: 'The micro:bit needs a program with “bluetooth uart service”, made without pairing.' }],
+  id: 'microbit',
+  does: 'send to a micro:bit',
+  fields: [
+    {
+      name: 'text',
+      label: 'Line',
+      kind: 'text',
+      first: '',
+      most: 100,
+      hint: 'The micro:bit needs a program with “bluetooth uart service”, made without pairing.',
+    },
+  ],
   words: ({ text }) => `send “${text}” to the micro:bit`,
   lacks: () => lacking('bluetooth', 'Bluetooth', 'Chrome or Edge on a computer or an Android phone'),
-  run: ({ text }) => turn(async () => {
-    if (!board) throw new Error('The micro:bit is not connected: connect it.');
-    const { device, characteristic } = board;
-    const bytes = line(text);
-    const write = (/** @type {Uint8Array} */ piece) => (characteristic.properties.write ? characteristic.writeValueWithResponse(piece) : characteristic.writeValueWithoutResponse(piece));
-    try {
-      for (let at = 0; at < bytes.length; at += PIECE) await write(bytes.subarray(at, at + PIECE));
-    } catch (error) {
-      if (board?.device === device && device.gatt.connected) throw reason(error, {}, 'The micro:bit did not take what was sent: it will be tried again the next time.');
-      lose(device);
-    }
-  }),
+  run: ({ text }) =>
+    turn(async () => {
+      if (!board) throw new Error('The micro:bit is not connected: connect it.');
+      const { device, characteristic } = board;
+      const bytes = line(text);
+      const write = (/** @type {Uint8Array} */ piece) =>
+        characteristic.properties.write ? characteristic.writeValueWithResponse(piece) : characteristic.writeValueWithoutResponse(piece);
+      try {
+        for (let at = 0; at < bytes.length; at += PIECE) await write(bytes.subarray(at, at + PIECE));
+      } catch (error) {
+        if (board?.device === device && device.gatt.connected)
+          throw reason(error, {}, 'The micro:bit did not take what was sent: it will be tried again the next time.');
+        lose(device);
+      }
+    }),
   link: {
-    name: 'micro:bit', onLost, to: () => (board ? board.device.name || 'a board without a name' : ''),
+    name: 'micro:bit',
+    onLost,
+    to: () => (board ? board.device.name || 'a board without a name' : ''),
     connect: async () => {
-      const device = await /** @type {any} */ (navigator).bluetooth.requestDevice({ filters: [{ namePrefix: 'BBC micro:bit' }, { services: [UART] }], optionalServices: [UART] })
+      const device = await /** @type {any} */ (navigator).bluetooth
+        .requestDevice({ filters: [{ namePrefix: 'BBC micro:bit' }, { services: [UART] }], optionalServices: [UART] })
         .catch((/** @type {any} */ error) => {
-          throw reason(error, { NotFoundError: 'No micro:bit was chosen: switch on Bluetooth and the micro:bit, then connect again and choose it.' }, 'The browser may not use Bluetooth: allow it for this page and in the settings of the device, then connect again.');
+          throw reason(
+            error,
+            { NotFoundError: 'No micro:bit was chosen: switch on Bluetooth and the micro:bit, then connect again and choose it.' },
+            'The browser may not use Bluetooth: allow it for this page and in the settings of the device, then connect again.',
+          );
         });
       device.addEventListener('gattserverdisconnected', () => lose(device));
-      const characteristic = await device.gatt.connect().then((/** @type {any} */ server) => server.getPrimaryService(UART)).then((/** @type {any} */ service) => service.getCharacteristics())
+      const characteristic = await device.gatt
+        .connect()
+        .then((/** @type {any} */ server) => server.getPrimaryService(UART))
+        .then((/** @type {any} */ service) => service.getCharacteristics())
         // The micro:bit is written to where other boards send from, so what can be written tells.
         .then((/** @type {Characteristic[]} */ all) => all.find(({ properties }) => properties.write || properties.writeWithoutResponse))
         .catch((/** @type {unknown} */ error) => {
           device.gatt.disconnect();
-          throw reason(error, { NotFoundError: 'This board has no UART service: put a program with “bluetooth uart service” on it, then connect again.' }, 'The micro:bit does not answer: bring it near, press its reset button, then connect again.');
+          throw reason(
+            error,
+            { NotFoundError: 'This board has no UART service: put a program with “bluetooth uart service” on it, then connect again.' },
+            'The micro:bit does not answer: bring it near, press its reset button, then connect again.',
+          );
         });
       if (!characteristic) throw new Error('This board takes no text: put a program with “bluetooth uart service” on it, then connect again.');
       const former = board;

@@ -10,11 +10,12 @@ const NOTES = ['C', 'C♯', 'D', 'E♭', 'E', 'F', 'F♯', 'G', 'A♭', 'A', 'B�
 let access = null;
 const { lost, onLost } = loss();
 
-const outputs = () => [...access?.outputs.values() ?? []].filter(({ state }) => state === 'connected');
+const outputs = () => [...(access?.outputs.values() ?? [])].filter(({ state }) => state === 'connected');
 
 /** @type {import('./index.js').Device} */
 export const midi = {
-  id: 'midi', does: 'send a MIDI note',
+  id: 'midi',
+  does: 'send a MIDI note',
   fields: [
     { name: 'note', label: 'Note', kind: 'number', first: 60, least: 0, most: 127, hint: '60 is the middle C.' },
     { name: 'channel', label: 'Channel', kind: 'number', first: 1, least: 1, most: 16 },
@@ -29,7 +30,12 @@ export const midi = {
     }
   },
   link: {
-    name: 'MIDI device', onLost, to: () => outputs().map(({ name }) => name || 'a device without a name').join(', '),
+    name: 'MIDI device',
+    onLost,
+    to: () =>
+      outputs()
+        .map(({ name }) => name || 'a device without a name')
+        .join(', '),
     connect: async () => {
       const given = await navigator.requestMIDIAccess().catch((error) => {
         throw reason(error, {}, 'The browser may not use MIDI devices: allow it for this page beside the address bar, then connect again.');

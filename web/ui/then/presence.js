@@ -21,7 +21,9 @@ export class Presence {
   }
 
   /** Id of the class that is here, empty for none. */
-  get here() { return this.#here; }
+  get here() {
+    return this.#here;
+  }
 
   /** What happens by the next answer of a live view. @param {Live} live @param {number} now in milliseconds since 1970 @returns {Happening[]} */
   next({ events, here }, now) {
@@ -29,7 +31,7 @@ export class Presence {
     const all = [];
     for (const event of events) {
       if (!event.here) all.push(...this.#gone(event, now));
-      else all.push({ id: this.#here = this.idOf(event.label), event });
+      else all.push({ id: (this.#here = this.idOf(event.label)), event });
     }
     if (this.#here && this.nameOf(this.#here) !== here) all.push(...this.#gone(eventOf(this.nameOf(this.#here), false, now), now)); // another tab changed the session
     return [...all.filter(({ id }) => id), ...this.#none(now)];

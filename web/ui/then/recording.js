@@ -11,14 +11,16 @@ let playing;
 
 /** @type {import('./index.js').Device} */
 export const recording = {
-  id: 'recording', does: 'play a recording of your own',
+  id: 'recording',
+  does: 'play a recording of your own',
   fields: [{ name: 'sound', label: 'Recording', kind: 'sound', first: '', most: MOST }],
   words: () => 'play your recording',
   lacks: () => '',
   run: async ({ sound }) => {
     const context = await audio();
-    const buffer = await (async () => context.decodeAudioData(Uint8Array.from(atob(sound), (c) => c.charCodeAt(0)).buffer))()
-      .catch(() => { throw new Error('The recording cannot be played: it was damaged. Record it again.'); });
+    const buffer = await (async () => context.decodeAudioData(Uint8Array.from(atob(sound), (c) => c.charCodeAt(0)).buffer))().catch(() => {
+      throw new Error('The recording cannot be played: it was damaged. Record it again.');
+    });
     playing?.stop();
     playing = new AudioBufferSourceNode(context, { buffer });
     playing.connect(context.destination);

@@ -35,33 +35,54 @@ async function open(chosen, baudRate) {
 
 /** @type {import('./index.js').Device} */
 export const serial = {
-  id: 'serial', does: 'write to a serial port',
+  id: 'serial',
+  does: 'write to a serial port',
   fields: [
-    { name: 'text', label: 'Line', kind: 'text', first: '', most: 200, hint: 'For an Arduino, a micro:bit by USB and the like. A line feed is written after it.' },
+    {
+      name: 'text',
+      label: 'Line',
+      kind: 'text',
+      first: '',
+      most: 200,
+      hint: 'For an Arduino, a micro:bit by USB and the like. A line feed is written after it.',
+    },
     { name: 'speed', label: 'Speed in baud', kind: 'choice', first: '115200', choices: SPEEDS.map((n) => [String(n), n.toLocaleString('en')]) },
   ],
   words: ({ text, speed: baud }) => `write “${text}” to the serial port at ${Number(baud).toLocaleString('en')} baud`,
   lacks: () => lacking('serial', 'serial ports', 'Chrome or Edge on a computer'),
-  run: ({ text, speed: wanted }) => turn(async () => {
-    if (!port) throw new Error('The serial port is not connected: connect it.');
-    const now = port;
-    if (Number(wanted) !== speed) {
-      await now.close();
-      await open(now, Number(wanted)).catch((error) => { port = null; throw error; });
-    }
-    if (!now.writable) {
-      lose(UNPLUGGED);
-      return;
-    }
-    const writer = now.writable.getWriter();
-    await writer.write(line(text)).catch(() => lose(UNPLUGGED)).finally(() => writer.releaseLock());
-  }),
+  run: ({ text, speed: wanted }) =>
+    turn(async () => {
+      if (!port) throw new Error('The serial port is not connected: connect it.');
+      const now = port;
+      if (Number(wanted) !== speed) {
+        await now.close();
+        await open(now, Number(wanted)).catch((error) => {
+          port = null;
+          throw error;
+        });
+      }
+      if (!now.writable) {
+        lose(UNPLUGGED);
+        return;
+      }
+      const writer = now.writable.getWriter();
+      await writer
+        .write(line(text))
+        .catch(() => lose(UNPLUGGED))
+        .finally(() => writer.releaseLock());
+    }),
   link: {
-    name: 'serial port', onLost, to: () => (port ? `a port at ${speed.toLocaleString('en')} baud` : ''),
+    name: 'serial port',
+    onLost,
+    to: () => (port ? `a port at ${speed.toLocaleString('en')} baud` : ''),
     connect: async ({ speed: wanted }) => {
       /** @type {Port} */
       const chosen = await /** @type {any} */ (navigator).serial.requestPort().catch((/** @type {unknown} */ error) => {
-        throw reason(error, { NotFoundError: 'No serial port was chosen: connect again and choose one.' }, 'The browser may not use serial ports: allow it for this page beside the address bar, then connect again.');
+        throw reason(
+          error,
+          { NotFoundError: 'No serial port was chosen: connect again and choose one.' },
+          'The browser may not use serial ports: allow it for this page beside the address bar, then connect again.',
+        );
       });
       await turn(async () => {
         const former = port;
@@ -69,7 +90,13 @@ export const serial = {
         await former?.close().catch(() => {});
         await open(chosen, Number(wanted));
       });
-      chosen.addEventListener('disconnect', () => { if (port === chosen) lose(UNPLUGGED); }, { once: true });
+      chosen.addEventListener(
+        'disconnect',
+        () => {
+          if (port === chosen) lose(UNPLUGGED);
+        },
+        { once: true },
+      );
     },
   },
 };

@@ -21,14 +21,14 @@ export class SoundField {
   /** @param {string} sound that there is, empty for none */
   show(sound) {
     this.#sound = sound;
-    const seconds = (sound.length * 3 / 4 - 44) / (2 * RATE);
+    const seconds = ((sound.length * 3) / 4 - 44) / (2 * RATE);
     return html`<div class="then-field" role="group" aria-label="Recording"><div class="actions">
       <button class="button" type="button" aria-pressed=${String(this.#recorder !== null)} @click=${() => void this.#press()}>${this.#recorder ? 'Stop recording' : sound ? 'Record again' : 'Record'}</button>
       <label class="button file-button">Choose a sound file<input type="file" accept="audio/*" @change=${(/** @type {any} */ { target }) => {
-    const [file] = target.files;
-    if (file) void this.#take(file, false);
-    target.value = '';
-  }}></label></div>
+        const [file] = target.files;
+        if (file) void this.#take(file, false);
+        target.value = '';
+      }}></label></div>
       <span class="small muted">${this.#recorder ? `Recording, ${LONGEST} seconds at most …` : sound ? `There is a recording of ${seconds.toFixed(1)} seconds.` : `At most ${LONGEST} seconds.`}</span></div>`;
   }
 
@@ -41,7 +41,7 @@ export class SoundField {
     takeSource(stop); // the microphone may be in use for recognising
     try {
       const stream = await mediaDevices(window, 'microphone', 'a sound file').getUserMedia({ audio: true });
-      const recorder = this.#recorder = new MediaRecorder(stream);
+      const recorder = (this.#recorder = new MediaRecorder(stream));
       /** @type {Blob[]} */
       const pieces = [];
       recorder.ondataavailable = ({ data }) => pieces.push(data);
@@ -52,7 +52,9 @@ export class SoundField {
         void this.#take(new File(pieces, 'recording', { type: 'audio/webm' }), true);
       };
       recorder.start();
-      setTimeout(() => { if (recorder.state === 'recording') recorder.stop(); }, LONGEST * 1000);
+      setTimeout(() => {
+        if (recorder.state === 'recording') recorder.stop();
+      }, LONGEST * 1000);
       this.onSound(this.#sound); // drawn anew
     } catch (error) {
       leaveSource(stop);
@@ -64,7 +66,10 @@ export class SoundField {
   async #take(file, own) {
     try {
       const samples = await decoded(file);
-      if (!own && samples.length > LONGEST * RATE) throw new Error(`“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and at most ${LONGEST} are kept: cut out what matters and choose that.`);
+      if (!own && samples.length > LONGEST * RATE)
+        throw new Error(
+          `“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and at most ${LONGEST} are kept: cut out what matters and choose that.`,
+        );
       this.onSound(base64(waveOf(samples.slice(0, LONGEST * RATE))));
     } catch (error) {
       this.onError(sentence(error));

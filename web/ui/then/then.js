@@ -39,7 +39,11 @@ export class Then {
     this.details = byId('then', HTMLDetailsElement);
     this.#body.className = 'then-body';
     this.details.append(this.#body);
-    this.#form = form?.({ add: (rule, former) => this.#add(rule, former), run: (action, name) => this.#run(action, eventOf(name, true, Date.now()), true), changed: () => this.#draw() });
+    this.#form = form?.({
+      add: (rule, former) => this.#add(rule, former),
+      run: (action, name) => this.#run(action, eventOf(name, true, Date.now()), true),
+      changed: () => this.#draw(),
+    });
     for (const device of devices) device.link?.onLost((why) => this.#tell(device, why));
     messages.start(() => {
       this.#askForListeners();
@@ -57,7 +61,9 @@ export class Then {
   }
 
   /** How many false events an hour are allowed. */
-  get perHour() { return perHourOf(this.#none); }
+  get perHour() {
+    return perHourOf(this.#none);
+  }
 
   /** Takes the next answer of a live view. @param {Live} live */
   live(live) {
@@ -85,10 +91,14 @@ export class Then {
   }
 
   /** Takes the answer about a file. @param {Prediction|null} answer */
-  answer(answer) { messages.answer(answer); }
+  answer(answer) {
+    messages.answer(answer);
+  }
 
   /** @param {string} id */
-  #name(id) { return this.#classes.find((one) => one.id === id)?.name ?? ''; }
+  #name(id) {
+    return this.#classes.find((one) => one.id === id)?.name ?? '';
+  }
 
   /** @param {Action} action @param {LiveEvent} event @param {boolean} [pressed] whether a person waits for it */
   async #run(action, event, pressed = false) {
@@ -111,13 +121,21 @@ export class Then {
     this.#trouble.set(id, why);
     const used = this.#used(device);
     if (this.details.open) say(why);
-    else toast({ text: why, key: `then-${id}`, ...link && used && !device.lacks() ? { action: 'Connect', onAction: () => void this.#connect(device, used) } : {} });
+    else
+      toast({
+        text: why,
+        key: `then-${id}`,
+        ...(link && used && !device.lacks() ? { action: 'Connect', onAction: () => void this.#connect(device, used) } : {}),
+      });
     this.#draw();
   }
 
   /** The first action of a device, or that of the form. @param {Device} device @returns {Action|undefined} */
   #used(device) {
-    return rulesOf(this.#classes, this.#none).find(({ action }) => action.device === device.id)?.action ?? (this.#form?.device === device ? this.#form.action : undefined);
+    return (
+      rulesOf(this.#classes, this.#none).find(({ action }) => action.device === device.id)?.action ??
+      (this.#form?.device === device ? this.#form.action : undefined)
+    );
   }
 
   /** Asks a person about each page that asks to be told. */
@@ -130,7 +148,10 @@ export class Then {
     for (const { number, who, answers, state } of messages.listeners) {
       if (state !== 'asks' || this.#asking.has(number)) continue;
       const set = (/** @type {'listens'|'refused'} */ to) => messages.set(number, to);
-      this.#asking.set(number, toast({ text: asks(who, answers), key: `listener-${number}`, action: 'Allow', onAction: () => set('listens'), onDismiss: () => set('refused') }));
+      this.#asking.set(
+        number,
+        toast({ text: asks(who, answers), key: `listener-${number}`, action: 'Allow', onAction: () => set('listens'), onDismiss: () => set('refused') }),
+      );
     }
   }
 
@@ -183,23 +204,51 @@ export class Then {
   }
 
   /** The actions of a class, or of none of these for an empty id. @param {string} id @returns {Actions} */
-  #of(id) { return actionsOf(id ? this.#classes.find((one) => one.id === id)?.actions : this.#none); }
+  #of(id) {
+    return actionsOf(id ? this.#classes.find((one) => one.id === id)?.actions : this.#none);
+  }
 
   #draw() {
     const rules = rulesOf(this.#classes, this.#none);
     const { listeners } = messages;
     this.details.hidden = !this.change && !rules.length && !listeners.length;
     byId('then-count', HTMLElement).textContent = rules.length ? counted(rules.length, 'action') : '';
-    render(html`<p class="small muted">${this.change ? 'While it recognises live, something can happen when a thing is seen and when it is gone.' : 'This happens while it recognises live.'}${
-  this.#watching ? html` <b class="then-here">Seen now: ${this.#name(this.#presence.here) || 'none of these'}.</b>` : nothing}</p>
-      ${rules.length ? html`<ul class="then-rules" aria-label="When it sees">${repeat(rules, ({ id, when, at }) => `${id} ${when} ${at}`, (rule) => this.#row(rule))}</ul>` : nothing}
+    render(
+      html`<p class="small muted">${this.change ? 'While it recognises live, something can happen when a thing is seen and when it is gone.' : 'This happens while it recognises live.'}${
+        this.#watching ? html` <b class="then-here">Seen now: ${this.#name(this.#presence.here) || 'none of these'}.</b>` : nothing
+      }</p>
+      ${
+        rules.length
+          ? html`<ul class="then-rules" aria-label="When it sees">${repeat(
+              rules,
+              ({ id, when, at }) => `${id} ${when} ${at}`,
+              (rule) => this.#row(rule),
+            )}</ul>`
+          : nothing
+      }
       ${devices.map((device) => this.#link(device))}
-      ${this.change ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, at most</label>
+      ${
+        this.change
+          ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, at most</label>
         <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(String(this.perHour))}
           @change=${(/** @type {any} */ { target }) => void this.#allow(target.valueAsNumber).catch((error) => say(sentence(error)))}>
-        <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>` : rules.length && this.perHour !== PER_HOUR ? html`<p class="small muted">${allowed(this.perHour)}.</p>` : nothing}
+        <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>`
+          : rules.length && this.perHour !== PER_HOUR
+            ? html`<p class="small muted">${allowed(this.perHour)}.</p>`
+            : nothing
+      }
       ${this.#form?.element ?? nothing}
-      ${listeners.length ? html`<ul class="then-rules" aria-label="Pages that listen">${repeat(listeners, ({ number }) => number, (one) => listenerRow(one))}</ul>` : nothing}`, this.#body);
+      ${
+        listeners.length
+          ? html`<ul class="then-rules" aria-label="Pages that listen">${repeat(
+              listeners,
+              ({ number }) => number,
+              (one) => listenerRow(one),
+            )}</ul>`
+          : nothing
+      }`,
+      this.#body,
+    );
   }
 
   /** @param {Rule} rule */
@@ -207,10 +256,16 @@ export class Then {
     const { action, name } = rule;
     const device = deviceOf(action.device);
     const words = wordsOf(rule);
-    const button = (/** @type {string} */ label, /** @type {() => unknown} */ work) => html`<button class="button quiet" type="button" aria-label="${label}: ${words}" @click=${work}>${label}</button>`;
+    const button = (/** @type {string} */ label, /** @type {() => unknown} */ work) =>
+      html`<button class="button quiet" type="button" aria-label="${label}: ${words}" @click=${work}>${label}</button>`;
     return html`<li class="then-rule"><p>${words}</p>
-      <div class="actions">${device ? button('Try it', () => this.#run(action, eventOf(name, true, Date.now()), true)) : nothing}${this.change ? html`${
-  device ? button('Change', () => this.#form?.edit(rule)) : nothing}${button('Remove', () => void this.#remove(rule).catch((error) => say(sentence(error))))}` : nothing}</div></li>`;
+      <div class="actions">${device ? button('Try it', () => this.#run(action, eventOf(name, true, Date.now()), true)) : nothing}${
+        this.change
+          ? html`${
+              device ? button('Change', () => this.#form?.edit(rule)) : nothing
+            }${button('Remove', () => void this.#remove(rule).catch((error) => say(sentence(error))))}`
+          : nothing
+      }</div></li>`;
   }
 
   /** A device in use, and what is wrong with it. @param {Device} device */
@@ -219,10 +274,14 @@ export class Then {
     const { link } = device;
     const lack = device.lacks();
     const trouble = (lack && (this.#form?.device === device ? '' : lack)) || this.#trouble.get(device.id) || '';
-    if (!used || (lack || !link) && !trouble) return nothing;
+    if (!used || ((lack || !link) && !trouble)) return nothing;
     const to = link?.to();
-    return html`<div class=${link && !lack ? 'then-link' : ''}>${link && !lack ? html`<p>${to ? connected(device) : `The ${device.link?.name} is not connected.`}</p>
-      <button class="button" type="button" @click=${() => this.#connect(device, used)}>${to ? 'Connect another' : 'Connect'}<span class="vh"> ${device.link?.name}</span></button>` : nothing}
+    return html`<div class=${link && !lack ? 'then-link' : ''}>${
+      link && !lack
+        ? html`<p>${to ? connected(device) : `The ${device.link?.name} is not connected.`}</p>
+      <button class="button" type="button" @click=${() => this.#connect(device, used)}>${to ? 'Connect another' : 'Connect'}<span class="vh"> ${device.link?.name}</span></button>`
+        : nothing
+    }
       <p class="error" role="alert" ?hidden=${!trouble}>${trouble}</p></div>`;
   }
 }
@@ -250,7 +309,8 @@ const asks = (who, answers) => `${capital(who)} asks to be told what is recognis
 
 /** @param {import('./messages.js').Listener} listener */
 function listenerRow({ number, who, answers, state }) {
-  const button = (/** @type {string} */ label, /** @type {'listens'|'refused'} */ to) => html`<button class="button" type="button" @click=${() => messages.set(number, to)}>${label}<span class="vh"> ${who.replace(/,$/, '')}</span></button>`;
+  const button = (/** @type {string} */ label, /** @type {'listens'|'refused'} */ to) =>
+    html`<button class="button" type="button" @click=${() => messages.set(number, to)}>${label}<span class="vh"> ${who.replace(/,$/, '')}</span></button>`;
   return html`<li class="then-rule"><p>${state === 'asks' ? asks(who, answers) : `${capital(who)} is told ${answers ? 'every answer' : 'what comes and goes'}.`}</p>
     <div class="actions">${state === 'asks' ? html`${button('Allow', 'listens')}${button('Refuse', 'refused')}` : button('Stop', 'refused')}</div></li>`;
 }

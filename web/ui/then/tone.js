@@ -6,15 +6,41 @@ import { audio } from './audio.js';
 /** @type {Record<string, {label: string, wave: OscillatorType, notes: Note[]}>} */
 const SOUNDS = {
   ding: { label: 'a ding', wave: 'sine', notes: [[1318.5, 0, 0.7]] },
-  chime: { label: 'a rising chime', wave: 'sine', notes: [[523.3, 0, 0.35], [659.3, 0.15, 0.35], [784, 0.3, 0.6]] },
-  fall: { label: 'a falling chime', wave: 'sine', notes: [[784, 0, 0.35], [659.3, 0.15, 0.35], [523.3, 0.3, 0.6]] },
+  chime: {
+    label: 'a rising chime',
+    wave: 'sine',
+    notes: [
+      [523.3, 0, 0.35],
+      [659.3, 0.15, 0.35],
+      [784, 0.3, 0.6],
+    ],
+  },
+  fall: {
+    label: 'a falling chime',
+    wave: 'sine',
+    notes: [
+      [784, 0, 0.35],
+      [659.3, 0.15, 0.35],
+      [523.3, 0.3, 0.6],
+    ],
+  },
   buzz: { label: 'a buzz', wave: 'sawtooth', notes: [[110, 0, 0.5]] },
-  alarm: { label: 'an alarm', wave: 'square', notes: [[880, 0, 0.2], [660, 0.25, 0.2], [880, 0.5, 0.2], [660, 0.75, 0.2]] },
+  alarm: {
+    label: 'an alarm',
+    wave: 'square',
+    notes: [
+      [880, 0, 0.2],
+      [660, 0.25, 0.2],
+      [880, 0.5, 0.2],
+      [660, 0.75, 0.2],
+    ],
+  },
 };
 
 /** @type {import('./index.js').Device} */
 export const tone = {
-  id: 'tone', does: 'play a sound',
+  id: 'tone',
+  does: 'play a sound',
   fields: [{ name: 'sound', label: 'Sound', kind: 'choice', first: 'ding', choices: Object.entries(SOUNDS).map(([id, { label }]) => [id, label]) }],
   words: ({ sound }) => `play ${SOUNDS[sound].label}`,
   lacks: () => '',

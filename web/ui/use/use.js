@@ -79,21 +79,33 @@ class UseDialog {
     const choice = this.#choice;
     if (choice) this.#drawChoice(choice);
     else {
-      render(html`<p>What this page has learned works elsewhere too, without an account and without the internet. Each choice saves one file.</p>
-        <ul class="use-choices" aria-label="Choices">${choices.map((one) => html`<li><button class="use-choice" type="button" @click=${() => void this.#open(one)}>
-          <b>${one.name}</b><span class="small muted">${one.what}</span></button></li>`)}</ul>`, this.#body);
+      render(
+        html`<p>What this page has learned works elsewhere too, without an account and without the internet. Each choice saves one file.</p>
+        <ul class="use-choices" aria-label="Choices">${choices.map(
+          (one) => html`<li><button class="use-choice" type="button" @click=${() => void this.#open(one)}>
+          <b>${one.name}</b><span class="small muted">${one.what}</span></button></li>`,
+        )}</ul>`,
+        this.#body,
+      );
     }
   }
 
   /** @param {Choice} choice */
   #drawChoice({ name, what, how }) {
     const made = this.#made;
-    render(html`<h3>${name}</h3><p>${what}</p>
-      ${this.#missing ? html`<p role="status">${this.#missing}</p>` : html`<ol class="use-how">${how.map((line) => html`<li>${line}</li>`)}</ol>
-        <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`}
+    render(
+      html`<h3>${name}</h3><p>${what}</p>
+      ${
+        this.#missing
+          ? html`<p role="status">${this.#missing}</p>`
+          : html`<ol class="use-how">${how.map((line) => html`<li>${line}</li>`)}</ol>
+        <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`
+      }
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>Save the file</button>`}
-        <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`, this.#body);
+        <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`,
+      this.#body,
+    );
   }
 
   #back() {
@@ -117,8 +129,14 @@ class UseDialog {
     const { sha256 } = await this.reader.now;
     const place = await this.reader.placeOf(sha256);
     return {
-      name: sessionName, kind: this.reader.kinds.now.id, variant: place.split('/')[1] ?? '', own: place !== '', labels, sha256,
-      session: () => engine.sharedSession({ pictures: false }), prior: () => engine.exportPrior(),
+      name: sessionName,
+      kind: this.reader.kinds.now.id,
+      variant: place.split('/')[1] ?? '',
+      own: place !== '',
+      labels,
+      sha256,
+      session: () => engine.sharedSession({ pictures: false }),
+      prior: () => engine.exportPrior(),
       numbers: () => engine.exportClassifier(),
     };
   }

@@ -7,7 +7,9 @@ import { serveSite, visit } from '../harness.js';
 
 /** @type {import('../harness.js').Site} */
 export let site;
-before(async () => { site = await serveSite(); });
+before(async () => {
+  site = await serveSite();
+});
 after(() => site.stop());
 
 export const DIMENSION = 1280;
@@ -27,34 +29,42 @@ export function blank(check) {
  * @param {{simd?: boolean}} [options]
  */
 export async function start(page, options = {}) {
-  await page.evaluate(async ([dimension, settings]) => {
-    const scope = /** @type {any} */ (globalThis);
-    const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
-    scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
-    // A picture of class k: the same numbers for the same arguments.
-    scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
-      Float32Array.from({ length: /** @type {number} */ (dimension) }, (_, j) => Math.sin((k + 1) * (j + 1)) + 0.5 * Math.sin(i * 7919 + j * 1.3));
-    scope.teach = async (/** @type {string[]} */ names, shots = 3) => {
-      const ids = [];
-      for (const [k, name] of names.entries()) {
-        const { id } = await scope.engine.addClass(name);
-        ids.push(id);
-        for (let i = 0; i < shots; i++) await scope.engine.addExample(id, scope.picture(k, i), new Uint8Array([k, i]));
-      }
-      return ids;
-    };
-    scope.until = (/** @type {(state: any) => boolean} */ is) => new Promise((resolve) => {
-      let so = false;
-      const look = async () => {
-        const state = await scope.engine.state();
-        if (so ||= is(state)) resolve(null);
+  await page.evaluate(
+    async ([dimension, settings]) => {
+      const scope = /** @type {any} */ (globalThis);
+      const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
+      scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
+      // A picture of class k: the same numbers for the same arguments.
+      scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
+        Float32Array.from({ length: /** @type {number} */ (dimension) }, (_, j) => Math.sin((k + 1) * (j + 1)) + 0.5 * Math.sin(i * 7919 + j * 1.3));
+      scope.teach = async (/** @type {string[]} */ names, shots = 3) => {
+        const ids = [];
+        for (const [k, name] of names.entries()) {
+          const { id } = await scope.engine.addClass(name);
+          ids.push(id);
+          for (let i = 0; i < shots; i++) await scope.engine.addExample(id, scope.picture(k, i), new Uint8Array([k, i]));
+        }
+        return ids;
       };
-      scope.engine.on('change', look);
-      void look();
-    });
-    scope.ask = () => scope.engine.predict(scope.picture(0, 50));
-    scope.refusal = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, (error) => ({ code: error.code, message: error.message }));
-  }, /** @type {const} */ ([DIMENSION, options]));
+      scope.until = (/** @type {(state: any) => boolean} */ is) =>
+        new Promise((resolve) => {
+          let so = false;
+          const look = async () => {
+            const state = await scope.engine.state();
+            if ((so ||= is(state))) resolve(null);
+          };
+          scope.engine.on('change', look);
+          void look();
+        });
+      scope.ask = () => scope.engine.predict(scope.picture(0, 50));
+      scope.refusal = (/** @type {Promise<unknown>} */ promise) =>
+        promise.then(
+          () => null,
+          (error) => ({ code: error.code, message: error.message }),
+        );
+    },
+    /** @type {const} */ ([DIMENSION, options]),
+  );
 }
 
 /** Evaluates in the page, where `engine`, `teach`, `ask`, `picture`, `refusal` and `until`, which waits for a state, are. @param {Page} page @param {string} code @returns {Promise<any>} */

@@ -9,21 +9,25 @@ import { LONG } from '../../long.js';
 import { siteFolder, visit } from '../harness.js';
 import { blank, DIMENSION, run, site, start } from './blank.js';
 
-test('the answers with and without SIMD agree', () => blank(async ({ page }) => {
-  await start(page, { simd: true });
-  const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
-  await page.reload();
-  await start(page, { simd: false });
-  const slow = await run(page, `return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
-  assert.equal(fast.simd, true);
-  assert.equal(slow.simd, false);
-  for (const [i, c] of fast.probabilities.classes.entries()) assert.ok(Math.abs(c.probability - slow.probabilities.classes[i].probability) < 1e-9);
-  assert.ok(Math.abs(fast.probabilities.none - slow.probabilities.none) < 1e-9);
-}));
+test('the answers with and without SIMD agree', () =>
+  blank(async ({ page }) => {
+    await start(page, { simd: true });
+    const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
+    await page.reload();
+    await start(page, { simd: false });
+    const slow = await run(page, `return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
+    assert.equal(fast.simd, true);
+    assert.equal(slow.simd, false);
+    for (const [i, c] of fast.probabilities.classes.entries()) assert.ok(Math.abs(c.probability - slow.probabilities.classes[i].probability) < 1e-9);
+    assert.ok(Math.abs(fast.probabilities.none - slow.probabilities.none) < 1e-9);
+  }));
 
-test('wrong arguments are refused with a code and a sentence, nothing breaks, and a view of a larger buffer is taken as what it shows', () => blank(async ({ page }) => {
-  await start(page);
-  const refusals = await run(page, `
+test('wrong arguments are refused with a code and a sentence, nothing breaks, and a view of a larger buffer is taken as what it shows', () =>
+  blank(async ({ page }) => {
+    await start(page);
+    const refusals = await run(
+      page,
+      `
     const [cat] = await teach(['cat', 'dog']);
     const before = [await ask(), await engine.state()];
     const nan = picture(0, 0); nan[17] = NaN;
@@ -39,22 +43,55 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
     const buffer = new Float32Array(2000).fill(NaN);
     buffer.set(x, 11);
     const plain = await engine.predict(x);
-    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.predict(buffer.subarray(11, 11 + x.length)) };`);
-  assert.deepEqual(refusals.all.map((/** @type {any} */ r) => r?.code), [
-    'argument', 'argument', 'label', 'label', 'class', 'argument', 'value', 'value', 'dimension', 'dimension', 'argument',
-    'argument', 'argument', 'value', 'argument', 'argument', 'session', 'format', 'format', 'undo', 'argument', 'argument', 'argument', 'session']);
-  for (const { message } of refusals.all) assert.ok(message.length > 20, message);
-  assert.deepEqual(refusals.after, refusals.before);
-  assert.deepEqual(refusals.view, refusals.plain);
-}));
+    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.predict(buffer.subarray(11, 11 + x.length)) };`,
+    );
+    assert.deepEqual(
+      refusals.all.map((/** @type {any} */ r) => r?.code),
+      [
+        'argument',
+        'argument',
+        'label',
+        'label',
+        'class',
+        'argument',
+        'value',
+        'value',
+        'dimension',
+        'dimension',
+        'argument',
+        'argument',
+        'argument',
+        'value',
+        'argument',
+        'argument',
+        'session',
+        'format',
+        'format',
+        'undo',
+        'argument',
+        'argument',
+        'argument',
+        'session',
+      ],
+    );
+    for (const { message } of refusals.all) assert.ok(message.length > 20, message);
+    assert.deepEqual(refusals.after, refusals.before);
+    assert.deepEqual(refusals.view, refusals.plain);
+  }));
 
-test('meters are changed in place, ordered as asked, and keep the focus', () => blank(async ({ page }) => {
-  await run(page, `
+test('meters are changed in place, ordered as asked, and keep the focus', () =>
+  blank(async ({ page }) => {
+    await run(
+      page,
+      `
     const verdict = document.createElement('p'); verdict.id = 'verdict';
     const meters = document.createElement('ol'); meters.id = 'meters';
-    document.body.append(verdict, meters);`);
-  await start(page);
-  const seen = await run(page, `
+    document.body.append(verdict, meters);`,
+    );
+    await start(page);
+    const seen = await run(
+      page,
+      `
     const rows = () => [...document.querySelectorAll('#meters [role=meter]')];
     const names = () => rows().map((m) => m.getAttribute('aria-label'));
     const say = () => document.querySelector('#verdict').textContent;
@@ -82,28 +119,33 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     out.removed = names();
     await engine.show(null);
     out.cleared = rows().length;
-    return out;`);
-  assert.match(seen.empty, /^Add a class/);
-  assert.deepEqual(seen.unasked, ['Choose something to recognise.', 0]);
-  assert.equal(seen.first[0], 'dog');
-  assert.deepEqual(seen.now, seen.probabilities);
-  assert.ok(seen.complete);
-  assert.equal(seen.second[0], 'cat');
-  assert.ok(seen.kept, 'the same nodes');
-  assert.ok(seen.focus, 'the focus stayed');
-  assert.deepEqual(seen.taught, ['cat', 'dog', 'None of these']);
-  assert.deepEqual(seen.renamed, ['cat', '<b>hound</b>', 'None of these']);
-  assert.deepEqual(seen.removed, ['cat', 'None of these']);
-  assert.equal(seen.cleared, 0);
-}));
+    return out;`,
+    );
+    assert.match(seen.empty, /^Add a class/);
+    assert.deepEqual(seen.unasked, ['Choose something to recognise.', 0]);
+    assert.equal(seen.first[0], 'dog');
+    assert.deepEqual(seen.now, seen.probabilities);
+    assert.ok(seen.complete);
+    assert.equal(seen.second[0], 'cat');
+    assert.ok(seen.kept, 'the same nodes');
+    assert.ok(seen.focus, 'the focus stayed');
+    assert.deepEqual(seen.taught, ['cat', 'dog', 'None of these']);
+    assert.deepEqual(seen.renamed, ['cat', '<b>hound</b>', 'None of these']);
+    assert.deepEqual(seen.removed, ['cat', 'None of these']);
+    assert.equal(seen.cleared, 0);
+  }));
 
-test('an engine that cannot be fetched says so', () => visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
-  await page.goto(`${site.origin}/LICENSE.txt`);
-  const { code, message } = await run(page, `
+test('an engine that cannot be fetched says so', () =>
+  visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    const { code, message } = await run(
+      page,
+      `
     const { loadEngine } = await import('/web/library/page.js');
-    return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`);
-  assert.equal(code, 'fetch', message);
-}));
+    return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`,
+    );
+    assert.equal(code, 'fetch', message);
+  }));
 
 // A frame of the camera comes every few tenths of a second, and a person presses
 // keys meanwhile: whatever changes, the page must answer. Longest piece of work on
@@ -113,11 +155,17 @@ test('an engine that cannot be fetched says so', () => visit({ site, open: false
 // with all it holds. What is promised, 50 ms for the median, is asked for where nothing
 // else runs (make soak-scale); elsewhere other programs interrupt, so the shortest counts.
 const WAITING = process.env.METAQDA_SOAK ? { of: 3, most: 50 } : { of: 0, most: 100 };
-for (const [what, classes, shots] of /** @type {[string, number, number][]} */ ([['a class of 1,000 pictures', 1, 1000], ['1,000 classes', 1000, 1]])) {
-  test(`with ${what} nothing keeps the page waiting`, { timeout: 240_000, ...LONG }, () => blank(async ({ page }) => {
-    const file = await readFile(path.join(siteFolder, 'prior.safetensors'));
-    await start(page);
-    const seen = await run(page, `
+for (const [what, classes, shots] of /** @type {[string, number, number][]} */ ([
+  ['a class of 1,000 pictures', 1, 1000],
+  ['1,000 classes', 1000, 1],
+])) {
+  test(`with ${what} nothing keeps the page waiting`, { timeout: 240_000, ...LONG }, () =>
+    blank(async ({ page }) => {
+      const file = await readFile(path.join(siteFolder, 'prior.safetensors'));
+      await start(page);
+      const seen = await run(
+        page,
+        `
       await engine.usePrior({ url: '/prior.safetensors', sha256: '${createHash('sha256').update(file).digest('hex')}' });
       let seed = 1;
       const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
@@ -168,17 +216,26 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
         times.undoClass.push(await blocked(() => engine.undo(token.undo)));
       }
       port1.close();
-      return { times: Object.fromEntries(Object.entries(times).map(([name, t]) => [name, judged(t)])), size };`);
-    const { times: longest, size } = seen;
-    console.log(`# ${what}: longest piece of work, ms: ${Object.entries(longest).map(([name, t]) => `${name} ${t.toFixed(1)}`).join(', ')}`);
-    assert.ok(size < 400, `one more picture changes ${size} bytes`);
-    for (const [name, t] of Object.entries(longest)) assert.ok(t < WAITING.most, `${name}: ${t.toFixed(1)} ms`);
-  }));
+      return { times: Object.fromEntries(Object.entries(times).map(([name, t]) => [name, judged(t)])), size };`,
+      );
+      const { times: longest, size } = seen;
+      console.log(
+        `# ${what}: longest piece of work, ms: ${Object.entries(longest)
+          .map(([name, t]) => `${name} ${t.toFixed(1)}`)
+          .join(', ')}`,
+      );
+      assert.ok(size < 400, `one more picture changes ${size} bytes`);
+      for (const [name, t] of Object.entries(longest)) assert.ok(t < WAITING.most, `${name}: ${t.toFixed(1)} ms`);
+    }),
+  );
 }
 
-test('memory stays as it is over 10,000 answers and 1,000 pictures that come and go', LONG, () => blank(async ({ page }) => {
-  await start(page);
-  const [warm, ...after] = await run(page, `
+test('memory stays as it is over 10,000 answers and 1,000 pictures that come and go', LONG, () =>
+  blank(async ({ page }) => {
+    await start(page);
+    const [warm, ...after] = await run(
+      page,
+      `
     const [cat] = await teach(['cat', 'dog', 'hen'], 5);
     const round = async () => {
       for (let i = 0; i < 10000; i++) await ask();
@@ -190,8 +247,10 @@ test('memory stays as it is over 10,000 answers and 1,000 pictures that come and
     };
     const sizes = [await round()]; // its memory never gets smaller, and when it is collected is by chance: what leaks makes every round larger
     do sizes.push(await round()); while (sizes.at(-1) > sizes.at(-2) * 1.05 && sizes.length < 5);
-    return sizes;`);
-  console.log(`# memory after each round: ${[warm, ...after].map((size) => (size / 1e6).toFixed(1)).join(', ')} MB`);
-  const [before, last] = [warm, ...after].slice(-2);
-  assert.ok(last <= before * 1.05, `${before} bytes before, ${last} after`);
-}));
+    return sizes;`,
+    );
+    console.log(`# memory after each round: ${[warm, ...after].map((size) => (size / 1e6).toFixed(1)).join(', ')} MB`);
+    const [before, last] = [warm, ...after].slice(-2);
+    assert.ok(last <= before * 1.05, `${before} bytes before, ${last} after`);
+  }),
+);

@@ -16,7 +16,11 @@ export const writeFormer = (page, records, given) => page.evaluate(`(${write})($
 
 /** Runs in the page. @param {(given: any) => AsyncGenerator<[string, unknown, unknown][]>} records @param {unknown} given */
 async function write(records, given) {
-  const answer = (/** @type {IDBRequest} */ request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+  const answer = (/** @type {IDBRequest} */ request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
   await answer(indexedDB.deleteDatabase('metaqda'));
   const request = indexedDB.open('metaqda', 7);
   request.onupgradeneeded = () => {
@@ -34,7 +38,10 @@ async function write(records, given) {
   for await (const some of records(given)) {
     const t = db.transaction([...db.objectStoreNames], 'readwrite');
     for (const [table, key, value] of some) t.objectStore(table).put(value, key);
-    await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+    await new Promise((resolve, reject) => {
+      t.oncomplete = resolve;
+      t.onerror = () => reject(t.error);
+    });
   }
   db.close();
 }
@@ -45,38 +52,44 @@ async function write(records, given) {
  * @param {Page} page
  * @param {Record<string, unknown>} edit
  */
-export const appendEdit = (page, edit) => page.evaluate(async (edit) => {
-  const answer = (/** @type {IDBRequest} */ request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
-  const db = await answer(indexedDB.open('metaqda'));
-  const store = db.transaction('log', 'readwrite').objectStore('log');
-  const last = new Map((await answer(store.getAllKeys())).map((/** @type {[string, number]} */ key) => [key[0], key]));
-  for (const [session, n] of last.values()) {
-    const bytes = await answer(store.get([session, n]));
-    let at = 4, length = 0; // of the text, in groups of seven bits
-    for (let shift = 0; ; shift += 7) {
-      length |= (bytes[at] & 127) << shift;
-      if (bytes[at++] < 128) break;
+export const appendEdit = (page, edit) =>
+  page.evaluate(async (edit) => {
+    const answer = (/** @type {IDBRequest} */ request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const db = await answer(indexedDB.open('metaqda'));
+    const store = db.transaction('log', 'readwrite').objectStore('log');
+    const last = new Map((await answer(store.getAllKeys())).map((/** @type {[string, number]} */ key) => [key[0], key]));
+    for (const [session, n] of last.values()) {
+      const bytes = await answer(store.get([session, n]));
+      let at = 4,
+        length = 0; // of the text, in groups of seven bits
+      for (let shift = 0; ; shift += 7) {
+        length |= (bytes[at] & 127) << shift;
+        if (bytes[at++] < 128) break;
+      }
+      const { After } = JSON.parse(new TextDecoder().decode(bytes.subarray(at, at + length)));
+      const text = new TextEncoder().encode(JSON.stringify({ Edit: edit, After: { ...After, ...edit } }));
+      const record = [0, 0, 0, 0];
+      for (let n = text.length; ; n >>= 7) {
+        record.push(n > 127 ? (n & 127) | 128 : n);
+        if (n < 128) break;
+      }
+      record.push(...text, 0); // no examples
+      while (record.length % 4) record.push(0);
+      const rest = Uint8Array.from(record.slice(4));
+      let sum = BigInt(rest.length);
+      const mix = (/** @type {bigint} */ value) => {
+        sum = BigInt.asUintN(64, (sum ^ value) * 0x9e3779b97f4a7c15n);
+        sum ^= sum >> 32n;
+      };
+      const whole = rest.length & ~7;
+      for (let i = 0; i < whole; i += 8) mix(new DataView(rest.buffer).getBigUint64(i, true));
+      for (const byte of rest.subarray(whole)) mix(BigInt(byte));
+      record.splice(0, 4, ...[0n, 8n, 16n, 24n].map((shift) => Number((sum >> shift) & 255n)));
+      await answer(store.put(Uint8Array.from(record), [session, n + 1]));
     }
-    const { After } = JSON.parse(new TextDecoder().decode(bytes.subarray(at, at + length)));
-    const text = new TextEncoder().encode(JSON.stringify({ Edit: edit, After: { ...After, ...edit } }));
-    const record = [0, 0, 0, 0];
-    for (let n = text.length; ; n >>= 7) {
-      record.push(n > 127 ? n & 127 | 128 : n);
-      if (n < 128) break;
-    }
-    record.push(...text, 0); // no examples
-    while (record.length % 4) record.push(0);
-    const rest = Uint8Array.from(record.slice(4));
-    let sum = BigInt(rest.length);
-    const mix = (/** @type {bigint} */ value) => {
-      sum = BigInt.asUintN(64, (sum ^ value) * 0x9E3779B97F4A7C15n);
-      sum ^= sum >> 32n;
-    };
-    const whole = rest.length & ~7;
-    for (let i = 0; i < whole; i += 8) mix(new DataView(rest.buffer).getBigUint64(i, true));
-    for (const byte of rest.subarray(whole)) mix(BigInt(byte));
-    record.splice(0, 4, ...[0n, 8n, 16n, 24n].map((shift) => Number(sum >> shift & 255n)));
-    await answer(store.put(Uint8Array.from(record), [session, n + 1]));
-  }
-  db.close();
-}, edit);
+    db.close();
+  }, edit);

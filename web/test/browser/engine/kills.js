@@ -32,7 +32,7 @@ async function teach(round, seed) {
   let state = seed;
   const random = (/** @type {number} */ n) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * n);
+    return Math.floor((state / 2 ** 32) * n);
   };
   let operations = 0;
   const { engine } = scope;
@@ -63,13 +63,19 @@ async function teach(round, seed) {
         const facts = pictures.map((id) => ({ key: scope.named.get(id), kind: /** @type {const} */ ('picture'), is: null }));
         const { undo } = await done([{ key: scope.named.get(classId), kind: 'class', is: null }, ...facts], () => engine.removeClass(classId));
         if (random(2)) {
-          await done([{ key: scope.named.get(classId), kind: 'class', is: scope.named.get(classId) },
-            ...facts.map((fact) => ({ ...fact, is: scope.named.get(classId) }))], () => engine.undo(undo));
+          await done(
+            [
+              { key: scope.named.get(classId), kind: 'class', is: scope.named.get(classId) },
+              ...facts.map((fact) => ({ ...fact, is: scope.named.get(classId) })),
+            ],
+            () => engine.undo(undo),
+          );
         } else classId = '';
       } else {
         const x = Float32Array.from({ length: 1280 }, (_, j) => Math.sin((k + 1) * (j + 1)) + random(1000) / 1000);
-        const { id } = await done([{ key: name, kind: 'picture', is: scope.named.get(classId) }],
-          () => engine.addExample(classId, x, new TextEncoder().encode(name)));
+        const { id } = await done([{ key: name, kind: 'picture', is: scope.named.get(classId) }], () =>
+          engine.addExample(classId, x, new TextEncoder().encode(name)),
+        );
         scope.named.set(id, name);
         pictures.push(id);
       }
@@ -90,7 +96,10 @@ async function look() {
   const facts = [];
   for (const { id, name, examples } of classes) {
     facts.push({ key: name, kind: 'class', is: name });
-    const thumbnails = await engine.thumbnails(id, examples.map((/** @type {{id: string}} */ x) => x.id));
+    const thumbnails = await engine.thumbnails(
+      id,
+      examples.map((/** @type {{id: string}} */ x) => x.id),
+    );
     for (const one of thumbnails) facts.push({ key: new TextDecoder().decode(one), kind: 'picture', is: name });
   }
   return { facts, why: storage.message + storage.vanished, damaged: JSON.parse(new TextDecoder().decode(await engine.damaged())).records.length };
@@ -111,7 +120,12 @@ function compare(book, found) {
     if (!book.facts.has(key)) assert.equal(is, open.get(key)?.is, `${key} is there, and nobody taught it`);
   }
   // What came through, or did not, is so from now on.
-  book.facts = new Map([...new Set([...book.facts.keys(), ...kept.keys()])].map((key) => [key, kept.get(key) ?? { key: key.replace(/^class|^picture/, ''), kind: key.startsWith('class') ? 'class' : 'picture', is: null }]));
+  book.facts = new Map(
+    [...new Set([...book.facts.keys(), ...kept.keys()])].map((key) => [
+      key,
+      kept.get(key) ?? { key: key.replace(/^class|^picture/, ''), kind: key.startsWith('class') ? 'class' : 'picture', is: null },
+    ]),
+  );
   book.open.clear();
 }
 
@@ -128,21 +142,26 @@ async function tear(profile) {
   const names = (await readdir(folder, { recursive: true })).filter((name) => /leveldb.\d+\.log$/.test(name)).sort();
   const log = path.join(folder, /** @type {string} */ (names.at(-1)));
   const bytes = await readFile(log);
-  let at = 0, kind = 0; // of records: whole, or the first, a middle, the last part of one
+  let at = 0,
+    kind = 0; // of records: whole, or the first, a middle, the last part of one
   while (at + 7 <= bytes.length) {
-    const left = BLOCK - at % BLOCK;
+    const left = BLOCK - (at % BLOCK);
     kind = left < 7 ? kind : bytes[at + 6];
     at += left < 7 ? left : 7 + bytes.readUInt16LE(at + 4);
   }
   const torn = at !== bytes.length || kind === 2 || kind === 3;
-  if (!torn && BLOCK - at % BLOCK > 16) await appendFile(log, Uint8Array.of(1, 2, 3, 4, 9, 0, 1, 5));
+  if (!torn && BLOCK - (at % BLOCK) > 16) await appendFile(log, Uint8Array.of(1, 2, 3, 4, 9, 0, 1, 5));
   return { log, torn };
 }
 
 /** Writes to the disk without end. @param {string} file */
 function writer(file) {
-  const child = spawn(process.execPath, ['-e', `const fs = require('fs'), to = fs.openSync(process.argv[1], 'w'), some = Buffer.alloc(1 << 20, 1);
-    for (let i = 0; ; i++) if (fs.writeSync(to, some, 0, some.length, i % 64 * some.length), i % 64 === 63) fs.fsyncSync(to);`, file]);
+  const child = spawn(process.execPath, [
+    '-e',
+    `const fs = require('fs'), to = fs.openSync(process.argv[1], 'w'), some = Buffer.alloc(1 << 20, 1);
+    for (let i = 0; ; i++) if (fs.writeSync(to, some, 0, some.length, i % 64 * some.length), i % 64 === 63) fs.fsyncSync(to);`,
+    file,
+  ]);
   return () => void child.kill('SIGKILL');
 }
 
@@ -154,9 +173,12 @@ function writer(file) {
  * @param {string} profile
  */
 async function launch(kind, executablePath, profile) {
-  const args = kind === 'chrome' ? [...FLAGS, '--headless=new', `--user-data-dir=${profile}`, 'about:blank'] : ['--headless', '--no-remote', '--profile', profile];
+  const args =
+    kind === 'chrome' ? [...FLAGS, '--headless=new', `--user-data-dir=${profile}`, 'about:blank'] : ['--headless', '--no-remote', '--profile', profile];
   const child = spawn(executablePath, ['--remote-debugging-port=0', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = new Promise((resolve) => { child.once('exit', resolve); });
+  const ended = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
   const address = await new Promise((resolve, reject) => {
     let text = '';
     const timer = setTimeout(() => reject(new Error(`no answer of the browser: ${text}`)), PATIENCE);
@@ -169,9 +191,11 @@ async function launch(kind, executablePath, profile) {
       }
     });
   });
-  const browser = await puppeteer.connect(kind === 'chrome'
-    ? { browserWSEndpoint: address, protocolTimeout: PATIENCE }
-    : { browserWSEndpoint: `${address}/session`, protocol: 'webDriverBiDi', protocolTimeout: PATIENCE });
+  const browser = await puppeteer.connect(
+    kind === 'chrome'
+      ? { browserWSEndpoint: address, protocolTimeout: PATIENCE }
+      : { browserWSEndpoint: `${address}/session`, protocol: 'webDriverBiDi', protocolTimeout: PATIENCE },
+  );
   const kill = async () => {
     child.kill('SIGKILL');
     await ended;
@@ -193,7 +217,9 @@ const EACH = 100;
 export async function killMany(kind, executablePath, kills, { seed = 1, writes = true } = {}) {
   const site = await serveSite();
   const rest = writes ? writer(path.join(temporaryFolder('written'), 'written')) : () => {};
-  let acknowledged = 0, natural = 0, longest = 0;
+  let acknowledged = 0,
+    natural = 0,
+    longest = 0;
   /** @param {number} from @param {number} to kills */
   const killOne = async (from, to) => {
     const profile = temporaryFolder('killed');
@@ -218,12 +244,17 @@ export async function killMany(kind, executablePath, kills, { seed = 1, writes =
         // Killed again before the browser has begun a new log, which it does in the background, it would lose everything.
         const since = Date.now();
         while (torn && existsSync(torn)) {
-          if (Date.now() - since > PATIENCE) throw new Error(`no new log was begun: ${await readdir(path.join(profile, 'Default/IndexedDB'), { recursive: true })}`);
-          await new Promise((resolve) => { setTimeout(resolve, 2); });
+          if (Date.now() - since > PATIENCE)
+            throw new Error(`no new log was begun: ${await readdir(path.join(profile, 'Default/IndexedDB'), { recursive: true })}`);
+          await new Promise((resolve) => {
+            setTimeout(resolve, 2);
+          });
         }
         longest = Math.max(longest, Date.now() - since);
         let killed = false;
-        await page.exposeFunction('begun', (/** @type {number} */ number, /** @type {Fact[]} */ facts) => { if (!killed) book.open.set(number, facts); });
+        await page.exposeFunction('begun', (/** @type {number} */ number, /** @type {Fact[]} */ facts) => {
+          if (!killed) book.open.set(number, facts);
+        });
         await page.exposeFunction('ended', (/** @type {number} */ number) => {
           if (killed) return;
           for (const fact of book.open.get(number) ?? []) book.facts.set(fact.kind + fact.key, fact);
@@ -232,7 +263,9 @@ export async function killMany(kind, executablePath, kills, { seed = 1, writes =
         });
         await page.evaluate(teach, round, seed + round);
         const moment = (kind === 'firefox' ? 4 : 1) * (50 + 1000 * ((Math.imul(seed + round, 2654435761) >>> 0) / 2 ** 32));
-        await new Promise((resolve) => { setTimeout(resolve, moment); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, moment);
+        });
         killed = true;
         await kill();
         if (kind === 'chrome') {
@@ -250,7 +283,9 @@ export async function killMany(kind, executablePath, kills, { seed = 1, writes =
     for (let from = 0; from < kills; from += EACH) {
       const to = Math.min(kills, from + EACH);
       await killOne(from, to);
-      console.log(`# ${to} kills, ${acknowledged} acknowledged operations, none missing; ${natural} kills in the middle of a write; a new log ${longest} ms late at most`);
+      console.log(
+        `# ${to} kills, ${acknowledged} acknowledged operations, none missing; ${natural} kills in the middle of a write; a new log ${longest} ms late at most`,
+      );
     }
   } finally {
     rest();

@@ -15,7 +15,8 @@ const { METAQDA_KILLS, METAQDA_SEED = '1' } = process.env;
 const KILLS = Number(METAQDA_KILLS ?? 5);
 
 test(`after each of ${KILLS} kills everything that was acknowledged is there`, { timeout: 60_000 + KILLS * 20_000 }, () =>
-  killMany('chrome', chromiumPath(), KILLS, { seed: Number(METAQDA_SEED), writes: METAQDA_KILLS !== undefined })); // others share the disk in 'make test'
+  killMany('chrome', chromiumPath(), KILLS, { seed: Number(METAQDA_SEED), writes: METAQDA_KILLS !== undefined }),
+); // others share the disk in 'make test'
 
 test('the bytes of a removed picture leave the files of the browser once it cannot be undone', async () => {
   const profile = temporaryFolder('profile');
@@ -32,10 +33,13 @@ test('the bytes of a removed picture leave the files of the browser once it cann
   await visit({ site, profile, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/LICENSE.txt`);
     await start(page);
-    await run(page, `
+    await run(
+      page,
+      `
       const [cat] = await teach(['cat', 'dog']);
       const { id } = await engine.addExample(cat, picture(0, 9), Uint8Array.from([${[...thumbnail]}]));
-      await engine.removeExample(cat, id);`);
+      await engine.removeExample(cat, id);`,
+    );
     assert.notDeepEqual(await held(), [], 'the test does not find what it looks for');
     await run(page, 'await engine.forgetUndo()');
     // Chromium deletes files later that it no longer uses. We look again and again: a watch of a folder misses changes now and then.

@@ -4,14 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blank, run, site, start } from './blank.js';
 
-test('two tabs that change one session at random come to the same, and nothing acknowledged is missing', () => blank(async ({ page, context }) => {
-  await start(page);
-  await run(page, `return teach(['cat', 'dog'])`);
-  const other = await context.newPage();
-  await other.goto(`${site.origin}/LICENSE.txt`);
-  await start(other);
-  // Each does things without waiting for what it did before, and writes down what was acknowledged.
-  const act = (/** @type {number} */ seed) => `
+test('two tabs that change one session at random come to the same, and nothing acknowledged is missing', () =>
+  blank(async ({ page, context }) => {
+    await start(page);
+    await run(page, `return teach(['cat', 'dog'])`);
+    const other = await context.newPage();
+    await other.goto(`${site.origin}/LICENSE.txt`);
+    await start(other);
+    // Each does things without waiting for what it did before, and writes down what was acknowledged.
+    const act = (/** @type {number} */ seed) => `
     let r = ${seed};
     const random = (n) => (r = (r * 1664525 + 1013904223) >>> 0) % n;
     const log = { added: [], removed: [], refused: 0 };
@@ -32,23 +33,24 @@ test('two tabs that change one session at random come to the same, and nothing a
     }
     await Promise.all(waiting);
     return log;`;
-  const logs = await Promise.all([run(page, act(1)), run(other, act(2))]);
-  const file = `
+    const logs = await Promise.all([run(page, act(1)), run(other, act(2))]);
+    const file = `
     const { sessionName, nonePrior, classes } = await engine.state();
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.saveSession()));
     return { sum: digest.join(), state: JSON.stringify({ sessionName, nonePrior, classes }) };`;
-  let [a, b] = await Promise.all([run(page, file), run(other, file)]);
-  for (let i = 0; i < 1000 && (a.sum !== b.sum || a.state !== b.state); i++) { // notes are on their way, each a task
-    [a, b] = await Promise.all([run(page, file), run(other, file)]);
-  }
-  assert.deepEqual(JSON.parse(a.state), JSON.parse(b.state));
-  assert.equal(a.sum, b.sum);
-  await other.close();
-  await page.reload();
-  await start(page);
-  assert.equal((await run(page, file)).sum, a.sum, 'stored is something else');
-  const there = new Set(JSON.parse(a.state).classes.flatMap((/** @type {any} */ c) => [c.id, ...c.examples.map((/** @type {any} */ x) => x.id)]));
-  const gone = new Set(logs.flatMap(({ removed }) => removed));
-  for (const id of logs.flatMap(({ added }) => added)) assert.ok(there.has(id) || gone.has(id), `${id} was acknowledged and is gone`);
-  assert.ok(logs[0].added.length + logs[1].added.length > 50);
-}));
+    let [a, b] = await Promise.all([run(page, file), run(other, file)]);
+    for (let i = 0; i < 1000 && (a.sum !== b.sum || a.state !== b.state); i++) {
+      // notes are on their way, each a task
+      [a, b] = await Promise.all([run(page, file), run(other, file)]);
+    }
+    assert.deepEqual(JSON.parse(a.state), JSON.parse(b.state));
+    assert.equal(a.sum, b.sum);
+    await other.close();
+    await page.reload();
+    await start(page);
+    assert.equal((await run(page, file)).sum, a.sum, 'stored is something else');
+    const there = new Set(JSON.parse(a.state).classes.flatMap((/** @type {any} */ c) => [c.id, ...c.examples.map((/** @type {any} */ x) => x.id)]));
+    const gone = new Set(logs.flatMap(({ removed }) => removed));
+    for (const id of logs.flatMap(({ added }) => added)) assert.ok(there.has(id) || gone.has(id), `${id} was acknowledged and is gone`);
+    assert.ok(logs[0].added.length + logs[1].added.length > 50);
+  }));

@@ -13,7 +13,11 @@ export const every = existsSync(new URL('../../../../build/site/kinds/sounds/yam
 export const [one, One] = every ? ['sound', 'Sound'] : ['spoken word', 'Spoken word'];
 
 /** A recording as a file to choose. @param {string} kind @param {number} recording @param {string} [name] */
-export const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({ name, mimeType: 'audio/wav', buffer: Buffer.from((kind in kinds ? soundOf : wordOf)(kind, recording)) });
+export const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({
+  name,
+  mimeType: 'audio/wav',
+  buffer: Buffer.from((kind in kinds ? soundOf : wordOf)(kind, recording)),
+});
 
 /** @param {Page} page */
 export async function chooseSounds(page) {
@@ -25,7 +29,10 @@ export async function chooseSounds(page) {
 export async function teachSounds(page, name, kind, which) {
   await addClass(page, name);
   await page.getByLabel(`Add ${one}s to ${name}`, { exact: true }).setInputFiles(which.map((one) => recording(kind, one)));
-  await card(page, name).locator('.thumb').nth(which.length - 1).waitFor();
+  await card(page, name)
+    .locator('.thumb')
+    .nth(which.length - 1)
+    .waitFor();
 }
 
 /**
@@ -35,7 +42,9 @@ export async function teachSounds(page, name, kind, which) {
  */
 export function dense(words, { times = 1, channels = 1, gain = 1 } = {}) {
   const samples = words.flatMap((word, i) => [...new Int16Array(wordOf(word, i % 3).buffer, 44).subarray(3200, 16_000)]);
-  const data = Int16Array.from({ length: samples.length * times * channels }, (_, i) => Math.max(-32_768, Math.min(32_767, gain * samples[Math.floor(i / times / channels)])));
+  const data = Int16Array.from({ length: samples.length * times * channels }, (_, i) =>
+    Math.max(-32_768, Math.min(32_767, gain * samples[Math.floor(i / times / channels)])),
+  );
   const header = Buffer.from(wordOf(words[0], 0)).subarray(0, 44);
   header.writeUInt32LE(36 + data.byteLength, 4);
   header.writeUInt16LE(channels, 22);

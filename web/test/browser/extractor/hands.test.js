@@ -60,9 +60,14 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     assert.equal(await ask(page, 'emojione', 'victory-hand'), 'Peace');
     before = await meters(page);
     shared = await share(page, { learn: true, pictures: true });
-    await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
+    await page
+      .getByLabel('Choose a photo of a hand', { exact: true })
+      .setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
     await status(page, /^3 hands: 2 Stop, 1 Peace\./);
-    await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
+    await page
+      .locator('.sort-state')
+      .filter({ hasText: /^Judged together/ })
+      .waitFor(); // others than those taught
     for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
   });
   await opened(shared, async (page) => {
@@ -84,9 +89,14 @@ test('left and right hands are told apart where the settings say so, in files th
   await visit({}, async ({ page }) => {
     await page.getByRole('button', { name: 'Hands', exact: true }).click();
     await status(page, 'This session is for hands.');
-    for (const [name, mirrored] of /** @type {const} */ ([['Turn right', false], ['Turn left', true]])) {
+    for (const [name, mirrored] of /** @type {const} */ ([
+      ['Turn right', false],
+      ['Turn left', true],
+    ])) {
       await addClass(page, name);
-      await page.getByLabel(`Add hands to ${name}`, { exact: true }).setInputFiles([await file('noto', 'raised-hand', { mirrored }), await file('twemoji', 'raised-hand', { mirrored })]);
+      await page
+        .getByLabel(`Add hands to ${name}`, { exact: true })
+        .setInputFiles([await file('noto', 'raised-hand', { mirrored }), await file('twemoji', 'raised-hand', { mirrored })]);
       await card(page, name).locator('.thumb').nth(1).waitFor();
     }
     const settings = async () => {
@@ -101,7 +111,9 @@ test('left and right hands are told apart where the settings say so, in files th
     await page.getByRole('button', { name: /^Session:/ }).click();
     session = await kept(page, 'Save this session');
     await page.keyboard.press('Escape');
-    await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
+    await page
+      .getByLabel('Choose a photo of a hand', { exact: true })
+      .setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
     await page.locator('#sort-title').filter({ hasText: '2 hands' }).waitFor();
     await openSession(page, 'My classes');
     await page.locator('#sort').waitFor({ state: 'hidden' }); // what the one has read is nothing to the other
@@ -122,18 +134,22 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
   const held = await Promise.all([256, 259, 262].map((width) => handOf('emojione', 'victory-hand', { width })));
   await visit({ flags: await seeing(film, held) }, async ({ page }) => {
     await teachHands(page);
-    const isDrawn = () => page.waitForFunction(() => {
-      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.landmarks'));
-      const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
-      const share = data.filter((value, i) => i % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
-      return share > 0.003 && share < 0.2; // of the picture
-    });
-    await page.evaluate(() => { // there is no frame yet, as while one camera follows another
+    const isDrawn = () =>
+      page.waitForFunction(() => {
+        const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.landmarks'));
+        const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
+        const share = data.filter((value, i) => i % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
+        return share > 0.003 && share < 0.2; // of the picture
+      });
+    await page.evaluate(() => {
+      // there is no frame yet, as while one camera follows another
       const { createImageBitmap } = globalThis;
-      Object.assign(globalThis, { createImageBitmap: () => {
-        Object.assign(globalThis, { createImageBitmap });
-        return Promise.reject(new DOMException('no frame', 'InvalidStateError'));
-      } });
+      Object.assign(globalThis, {
+        createImageBitmap: () => {
+          Object.assign(globalThis, { createImageBitmap });
+          return Promise.reject(new DOMException('no frame', 'InvalidStateError'));
+        },
+      });
     });
     await page.getByRole('button', { name: 'Camera for Peace' }).click();
     await isDrawn();
@@ -169,38 +185,39 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
   });
 });
 
-test('until hands are in use what is shown is read as before, and who chooses has chosen', () => visit({ expect: [/404/] }, async ({ page }) => {
-  const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
-  await page.route('**/kinds/hands/prior.safetensors', (route) => route.fulfill({ status: 404 }), { times: 1 });
-  const notice = page.getByText('The page’s background knowledge could not be fetched.');
-  await choose('Hands');
-  await notice.waitFor();
-  await choose('Pictures');
-  await notice.waitFor({ state: 'detached' }); // which was that of hands
-  await addClass(page, 'Cat');
-  const prior = await hold(page, '**/kinds/hands/prior.safetensors');
-  await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
-  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
-  await status(page, /added to “Cat”/); // before the kind is changed
-  prior();
-  await status(page, 'This session has an example by now: it keeps its kind.');
-  await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
-  // With an example the kind is a label, which leads to a new session of another kind.
-  await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
-  await page.getByRole('button', { name: 'This session is for Pictures' }).click();
-  const dialog = page.getByRole('dialog', { name: 'This session is for pictures' });
-  assert.deepEqual(await faults(page), []);
-  await dialog.getByRole('button', { name: `New session for ${one}s` }).click();
-  await status(page, `A new session for ${one}s is open.`);
-  await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
-  await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
-  await card(page, 'Cat').waitFor({ state: 'detached' });
+test('until hands are in use what is shown is read as before, and who chooses has chosen', () =>
+  visit({ expect: [/404/] }, async ({ page }) => {
+    const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
+    await page.route('**/kinds/hands/prior.safetensors', (route) => route.fulfill({ status: 404 }), { times: 1 });
+    const notice = page.getByText('The page’s background knowledge could not be fetched.');
+    await choose('Hands');
+    await notice.waitFor();
+    await choose('Pictures');
+    await notice.waitFor({ state: 'detached' }); // which was that of hands
+    await addClass(page, 'Cat');
+    const prior = await hold(page, '**/kinds/hands/prior.safetensors');
+    await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
+    await status(page, /added to “Cat”/); // before the kind is changed
+    prior();
+    await status(page, 'This session has an example by now: it keeps its kind.');
+    await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
+    // With an example the kind is a label, which leads to a new session of another kind.
+    await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'This session is for Pictures' }).click();
+    const dialog = page.getByRole('dialog', { name: 'This session is for pictures' });
+    assert.deepEqual(await faults(page), []);
+    await dialog.getByRole('button', { name: `New session for ${one}s` }).click();
+    await status(page, `A new session for ${one}s is open.`);
+    await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
+    await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
+    await card(page, 'Cat').waitFor({ state: 'detached' });
 
-  const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again
-  await page.reload();
-  await choose('Hands');
-  await status(page, 'This session is for hands.');
-  sounds();
-  await ready(page);
-  assert.equal(await page.getByLabel('Choose a photo of a hand', { exact: true }).count(), 1);
-}));
+    const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again
+    await page.reload();
+    await choose('Hands');
+    await status(page, 'This session is for hands.');
+    sounds();
+    await ready(page);
+    assert.equal(await page.getByLabel('Choose a photo of a hand', { exact: true }).count(), 1);
+  }));

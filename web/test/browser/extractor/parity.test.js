@@ -21,7 +21,9 @@ const folder = path.join(siteFolder, 'extractor');
 
 /** @type {Awaited<ReturnType<typeof loadExtractor>>} */
 let native;
-before(async () => { native = await loadExtractor(folder); });
+before(async () => {
+  native = await loadExtractor(folder);
+});
 
 /** Runs a check in a blank page of the site, which has the parity pictures too. @param {(page: Page) => Promise<void>} check @param {RegExp[]} [expect] complaints */
 function inPage(check, expect = [/favicon/]) {
@@ -40,24 +42,27 @@ function inPage(check, expect = [/favicon/]) {
  *   loadMs: number, eachMs: number, progress: {loaded: number, total: number}[]}>}
  */
 function embedInPage(page, urls, options = {}) {
-  return page.evaluate(async ({ urls, options }) => {
-    const module = '/web/extractor/index.js';
-    const { loadExtractor } = await import(module);
-    /** @type {{loaded: number, total: number}[]} */
-    const progress = [];
-    const start = performance.now();
-    const extractor = await loadExtractor({ ...options, onProgress: (/** @type {any} */ p) => progress.push(p) });
-    const loaded = performance.now();
-    const started = extractor.place;
-    const blobs = await Promise.all(urls.map(async (url) => (await fetch(url)).blob()));
-    const begin = performance.now();
-    const embeddings = [];
-    for (const blob of blobs) embeddings.push(Array.from(await extractor.embed(blob)));
-    const eachMs = (performance.now() - begin) / urls.length;
-    const { id, sha256, dimension, place } = extractor;
-    extractor.close();
-    return { id, sha256, dimension, place, started, embeddings, loadMs: loaded - start, eachMs, progress };
-  }, { urls, options });
+  return page.evaluate(
+    async ({ urls, options }) => {
+      const module = '/web/extractor/index.js';
+      const { loadExtractor } = await import(module);
+      /** @type {{loaded: number, total: number}[]} */
+      const progress = [];
+      const start = performance.now();
+      const extractor = await loadExtractor({ ...options, onProgress: (/** @type {any} */ p) => progress.push(p) });
+      const loaded = performance.now();
+      const started = extractor.place;
+      const blobs = await Promise.all(urls.map(async (url) => (await fetch(url)).blob()));
+      const begin = performance.now();
+      const embeddings = [];
+      for (const blob of blobs) embeddings.push(Array.from(await extractor.embed(blob)));
+      const eachMs = (performance.now() - begin) / urls.length;
+      const { id, sha256, dimension, place } = extractor;
+      extractor.close();
+      return { id, sha256, dimension, place, started, embeddings, loadMs: loaded - start, eachMs, progress };
+    },
+    { urls, options },
+  );
 }
 
 /** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
@@ -74,7 +79,10 @@ const nativeAnt = async () => native.embed(await decodePicture(path.join(parity,
 test('the worker gives the numbers of scripts/embed, under the policy and without another request', async (t) => {
   await inPage(async (page) => {
     const names = (await readdir(parity)).filter((name) => name.endsWith('.jpg'));
-    const result = await embedInPage(page, names.map((name) => `/parity/${name}`));
+    const result = await embedInPage(
+      page,
+      names.map((name) => `/parity/${name}`),
+    );
     assert.deepEqual([result.place, result.id, result.sha256, result.dimension], ['worker', native.id, native.sha256, 1280]);
     let most = 0;
     for (const [i, name] of names.entries()) {
@@ -99,7 +107,10 @@ test('a large transparent picture, turned by its EXIF, agrees too, in the worker
     // Coarse blocks, so that the picture survives reduction; fully opaque or not at all.
     data[i] = i % 4 === 3 ? ((i >> 14) % 5 ? 255 : 0) : ((i >> 12) * 37 + (state & 63)) & 255;
   }
-  const png = await sharp(data, { raw: { width, height, channels: 4 } }).withMetadata({ orientation: 6 }).png({ compressionLevel: 1 }).toBuffer();
+  const png = await sharp(data, { raw: { width, height, channels: 4 } })
+    .withMetadata({ orientation: 6 })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
   const expected = await native.embed(await decodePicture(png));
   for (const worker of [true, false]) {
     await inPage(async (page) => {
@@ -140,13 +151,16 @@ test('asked for one view the page gives that of scripts/embed', async () => {
   const expected = await first.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
   for (const worker of [true, false]) {
     await inPage(async (page) => {
-      const [one, all] = await page.evaluate(async ({ url, worker }) => {
-        const module = '/web/extractor/index.js';
-        const { loadExtractor } = await import(module);
-        const extractor = await loadExtractor({ worker });
-        const blob = await (await fetch(url)).blob();
-        return [Array.from(await extractor.embed(blob, 1)), Array.from(await extractor.embed(blob, extractor.views))];
-      }, { url: ant, worker });
+      const [one, all] = await page.evaluate(
+        async ({ url, worker }) => {
+          const module = '/web/extractor/index.js';
+          const { loadExtractor } = await import(module);
+          const extractor = await loadExtractor({ worker });
+          const blob = await (await fetch(url)).blob();
+          return [Array.from(await extractor.embed(blob, 1)), Array.from(await extractor.embed(blob, extractor.views))];
+        },
+        { url: ant, worker },
+      );
       assert.ok(farthest(one, expected) <= 1e-4);
       assert.ok(farthest(all, await nativeAnt()) <= 1e-4);
     });
@@ -158,7 +172,9 @@ test('without SIMD the plain binary answers nearly the same', async () => {
     /** @type {string[]} */
     const fetched = [];
     page.on('request', (request) => fetched.push(path.basename(request.url())));
-    await page.evaluate(() => { WebAssembly.validate = () => false; });
+    await page.evaluate(() => {
+      WebAssembly.validate = () => false;
+    });
     const { embeddings } = await embedInPage(page, [ant]);
     assert.ok(fetched.includes('tfjs-backend-wasm.wasm') && !fetched.includes('tfjs-backend-wasm-simd.wasm'));
     assert.ok(farthest(embeddings[0], await nativeAnt()) <= 1e-3);
@@ -173,13 +189,16 @@ const failures = {
 };
 for (const [name, answer] of Object.entries(failures)) {
   test(`when the worker ${name}, the window does its work`, async () => {
-    await inPage(async (page) => {
-      await page.route('**/extractor/worker.js', (route) => route.fulfill({ contentType: 'text/javascript', ...answer }));
-      const result = await embedInPage(page, [ant, ant], { patience: 1000 });
-      assert.equal(result.place, 'window');
-      assert.equal(result.started, name.startsWith('falls') ? 'worker' : 'window');
-      for (const embedding of result.embeddings) assert.ok(farthest(embedding, await nativeAnt()) <= 1e-4);
-    }, [/./]);
+    await inPage(
+      async (page) => {
+        await page.route('**/extractor/worker.js', (route) => route.fulfill({ contentType: 'text/javascript', ...answer }));
+        const result = await embedInPage(page, [ant, ant], { patience: 1000 });
+        assert.equal(result.place, 'window');
+        assert.equal(result.started, name.startsWith('falls') ? 'worker' : 'window');
+        for (const embedding of result.embeddings) assert.ok(farthest(embedding, await nativeAnt()) <= 1e-4);
+      },
+      [/./],
+    );
   });
 }
 
@@ -188,39 +207,58 @@ const refusals = [
   { what: 'a file that is no picture', code: 'unreadable-picture', sentence: /'notes\.txt' is not a picture this browser can read; use/, picture: 'text' },
   { what: 'a bitmap closed too early', code: 'unreadable-picture', sentence: /closed already; add it once more/, picture: 'closed' },
   { what: 'a missing picture', code: 'unreadable-picture', sentence: /Give the extractor a picture/ },
-  { what: 'a missing file', code: 'extractor-unreachable', sentence: /weights\.bin could not be fetched \(the server answered 404\); check the connection/, spoil: ['weights.bin', { status: 404 }] },
-  { what: 'a lost connection', code: 'extractor-unreachable', sentence: /model\.json could not be fetched \(the connection failed\)/, spoil: ['model.json', null] },
-  { what: 'a file of another build', code: 'extractor-mismatch', sentence: /do not belong together .*reload the page/, spoil: ['weights.bin', { body: Buffer.alloc(1000) }] },
+  {
+    what: 'a missing file',
+    code: 'extractor-unreachable',
+    sentence: /weights\.bin could not be fetched \(the server answered 404\); check the connection/,
+    spoil: ['weights.bin', { status: 404 }],
+  },
+  {
+    what: 'a lost connection',
+    code: 'extractor-unreachable',
+    sentence: /model\.json could not be fetched \(the connection failed\)/,
+    spoil: ['model.json', null],
+  },
+  {
+    what: 'a file of another build',
+    code: 'extractor-mismatch',
+    sentence: /do not belong together .*reload the page/,
+    spoil: ['weights.bin', { body: Buffer.alloc(1000) }],
+  },
 ];
-test('what cannot be read or fetched is said in a sentence', () => inPage(async (page) => {
-  for (const { what, code, sentence, picture = 'null', spoil } of refusals) {
-    const [file, answer] = spoil ?? ['none', null];
-    await page.route(`**/extractor/${file}`, (route) => (answer ? route.fulfill(answer) : route.abort()));
-    const error = await page.evaluate(async (picture) => {
-      const module = '/web/extractor/index.js';
-      const { loadExtractor, decodePicture } = await import(module);
-      const makers = /** @type {Record<string, () => any>} */ ({
-        text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
-        closed: async () => {
-          const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
-          bitmap.close();
-          return bitmap;
-        },
-        null: () => null,
-      });
-      let extractor;
-      try {
-        extractor = await loadExtractor();
-        await extractor.embed(await makers[picture]());
-        return null;
-      } catch (e) {
-        return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
-      } finally {
-        extractor?.close();
+test('what cannot be read or fetched is said in a sentence', () =>
+  inPage(
+    async (page) => {
+      for (const { what, code, sentence, picture = 'null', spoil } of refusals) {
+        const [file, answer] = spoil ?? ['none', null];
+        await page.route(`**/extractor/${file}`, (route) => (answer ? route.fulfill(answer) : route.abort()));
+        const error = await page.evaluate(async (picture) => {
+          const module = '/web/extractor/index.js';
+          const { loadExtractor, decodePicture } = await import(module);
+          const makers = /** @type {Record<string, () => any>} */ ({
+            text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
+            closed: async () => {
+              const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
+              bitmap.close();
+              return bitmap;
+            },
+            null: () => null,
+          });
+          let extractor;
+          try {
+            extractor = await loadExtractor();
+            await extractor.embed(await makers[picture]());
+            return null;
+          } catch (e) {
+            return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
+          } finally {
+            extractor?.close();
+          }
+        }, picture);
+        await page.unroute(`**/extractor/${file}`);
+        assert.equal(error?.code, code, `${what}: ${JSON.stringify(error)}`);
+        assert.match(error.message, sentence, what);
       }
-    }, picture);
-    await page.unroute(`**/extractor/${file}`);
-    assert.equal(error?.code, code, `${what}: ${JSON.stringify(error)}`);
-    assert.match(error.message, sentence, what);
-  }
-}, [/./]));
+    },
+    [/./],
+  ));

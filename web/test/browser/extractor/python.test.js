@@ -37,34 +37,45 @@ function assertNear(got, want) {
   for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 0.02, `${name} ${got[name]} in the page, ${p} in Python`);
 }
 
-test('a session goes from Python to the page and back', { skip: missing() }, () => visit({}, async ({ page }) => {
-  const concepts = ['cat', 'banana', 'rocket'];
-  const taught = concepts.flatMap((concept) => ['noto', 'twemoji'].map((style) => sample(style, concept)));
-  const asked = [...concepts, 'guitar'].map((concept) => sample('openmoji', concept));
-  const file = path.join(folder, 'python.safetensors');
-  const want = python(`${ANSWERS}
+test('a session goes from Python to the page and back', { skip: missing() }, () =>
+  visit({}, async ({ page }) => {
+    const concepts = ['cat', 'banana', 'rocket'];
+    const taught = concepts.flatMap((concept) => ['noto', 'twemoji'].map((style) => sample(style, concept)));
+    const asked = [...concepts, 'guitar'].map((concept) => sample('openmoji', concept));
+    const file = path.join(folder, 'python.safetensors');
+    const want = python(
+      `${ANSWERS}
 taught, asked = sys.argv[2:8], sys.argv[8:]
 labels = [path.split('/')[-1][:-4].title() for path in taught]
 c = metaqda.FewShotClassifier('pictures', name='From Python').fit(metaqda.embed(taught), labels)
 c.save(sys.argv[1])
-answers(c, asked)`, file, ...taught, ...asked);
+answers(c, asked)`,
+      file,
+      ...taught,
+      ...asked,
+    );
 
-  const dialog = await sessionsOf(page);
-  await dialog.getByLabel('Open a saved session').setInputFiles(file);
-  await status(page, 'The session was opened.');
-  await page.keyboard.press('Escape');
-  await card(page, 'Cat').getByText('2 pictures').waitFor();
-  for (const [i, picture] of asked.entries()) assertNear(await recognise(page, picture), want[i]);
+    const dialog = await sessionsOf(page);
+    await dialog.getByLabel('Open a saved session').setInputFiles(file);
+    await status(page, 'The session was opened.');
+    await page.keyboard.press('Escape');
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    for (const [i, picture] of asked.entries()) assertNear(await recognise(page, picture), want[i]);
 
-  await addClass(page, 'Guitar');
-  await addPictures(page, 'Guitar', [sample('noto', 'guitar'), sample('twemoji', 'guitar')]);
-  const meters = await recognise(page, asked[3]);
-  await sessionsOf(page);
-  const back = await (await downloaded(page, 'Save this session')).path();
-  const [answer] = python(`${ANSWERS}
+    await addClass(page, 'Guitar');
+    await addPictures(page, 'Guitar', [sample('noto', 'guitar'), sample('twemoji', 'guitar')]);
+    const meters = await recognise(page, asked[3]);
+    await sessionsOf(page);
+    const back = await (await downloaded(page, 'Save this session')).path();
+    const [answer] = python(
+      `${ANSWERS}
 c = metaqda.FewShotClassifier.load(sys.argv[1])
 assert c.prior == 'pictures' and c.name == 'From Python'
-answers(c, sys.argv[2:])`, back, asked[3]);
-  assertNear(meters, answer);
-  assert.equal(likeliest(answer), 'Guitar');
-}));
+answers(c, sys.argv[2:])`,
+      back,
+      asked[3],
+    );
+    assertNear(meters, answer);
+    assert.equal(likeliest(answer), 'Guitar');
+  }),
+);

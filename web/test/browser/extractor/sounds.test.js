@@ -27,12 +27,16 @@ async function ask(page, kind, which) {
 
 /** Six seconds of one word and then three of another: four pieces of two seconds. @param {Page} page @returns {Promise<string>} what is said of the whole */
 async function askLong(page) {
-  await page.getByLabel(`Choose a ${one}`, { exact: true }).setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: dense([...Array(8).fill('pedu'), ...Array(4).fill('baki')]) });
+  await page
+    .getByLabel(`Choose a ${one}`, { exact: true })
+    .setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: dense([...Array(8).fill('pedu'), ...Array(4).fill('baki')]) });
   await status(page, 'Recognised “long.wav”.');
   const pieces = page.getByRole('list', { name: 'Pieces of the recording' }).getByRole('button');
-  assert.deepEqual(await pieces.evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/ (> )?\d+ %$/, ''))).then((all) => all.slice(0, 3)),
-    ['From 0:00: Pedu', 'From 0:02: Pedu', 'From 0:04: Pedu']);
-  return (await page.locator('.whole').textContent() ?? '').replaceAll('\u00a0', ' ');
+  assert.deepEqual(
+    await pieces.evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/ (> )?\d+ %$/, ''))).then((all) => all.slice(0, 3)),
+    ['From 0:00: Pedu', 'From 0:02: Pedu', 'From 0:04: Pedu'],
+  );
+  return ((await page.locator('.whole').textContent()) ?? '').replaceAll('\u00a0', ' ');
 }
 
 test('sounds from files are taught, recognised, played, corrected, undone, sorted, shared, and are there after a reload and offline', async () => {
@@ -67,18 +71,21 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     await page.getByRole('button', { name: /^Session:/ }).click();
     await page.getByRole('button', { name: `Save its ${one}s` }).waitFor();
     await page.keyboard.press('Escape');
-    for (const part of ['#settings', '#sessions', '#goodness', '#why']) assert.doesNotMatch(await page.locator(part).textContent() ?? '', /picture/i, part);
+    for (const part of ['#settings', '#sessions', '#goodness', '#why']) assert.doesNotMatch((await page.locator(part).textContent()) ?? '', /picture/i, part);
 
     await page.evaluate(() => {
       const { play } = HTMLMediaElement.prototype;
       HTMLMediaElement.prototype.play = function () {
-        this.addEventListener('playing', () => { document.body.dataset.played = String(this.duration); });
+        this.addEventListener('playing', () => {
+          document.body.dataset.played = String(this.duration);
+        });
         return play.call(this);
       };
     });
     await card(page, 'Pedu').locator('.thumb-open').first().click();
     await page.waitForFunction(() => Math.abs(Number(document.body.dataset.played) - 1.5) < 0.01);
-    await page.evaluate(() => { // one after the other, faster than they begin
+    await page.evaluate(() => {
+      // one after the other, faster than they begin
       delete document.body.dataset.played;
       for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowRight']) document.querySelector('#picture')?.dispatchEvent(new KeyboardEvent('keydown', { key }));
     });
@@ -103,9 +110,16 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
 
     await page.getByLabel(`Choose a ${one}`, { exact: true }).setInputFiles([recording('pedu', 3), recording('baki', 2), recording('pedu', 2)]);
     await status(page, new RegExp(`^3 ${one}s: 2 Pedu, 1 Baki\\.`));
-    await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
+    await page
+      .locator('.sort-state')
+      .filter({ hasText: /^Judged together/ })
+      .waitFor(); // others than those taught
     for (const shelf of [/^Pedu\s*2/, /^Baki\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
-    await page.evaluate(() => { URL.revokeObjectURL = (url) => { document.body.dataset.freed = url; }; });
+    await page.evaluate(() => {
+      URL.revokeObjectURL = (url) => {
+        document.body.dataset.freed = url;
+      };
+    });
     await page.locator('.shot').first().click();
     const heard = await page.locator('#viewer audio').getAttribute('src');
     await page.keyboard.press('Escape');
@@ -122,23 +136,33 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
   const file = path.join(folder, 'baki.wav');
   await writeFile(file, dense(['baki', 'baki', 'baki']));
   const flags = [...FAKE, `--use-file-for-fake-audio-capture=${file}`];
-  await opened(shared, async (page) => {
-    const dropped = await page.evaluateHandle((text) => {
-      const all = new DataTransfer();
-      all.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'baki-2.wav', { type: 'audio/wav' }));
-      return all;
-    }, Buffer.from(wordOf('baki', 2)).toString('base64'));
-    await page.dispatchEvent('#recognise', 'drop', { dataTransfer: dropped });
-    await status(page, 'Recognised “baki-2.wav”.');
-    assertNear(await meters(page), before);
-    assert.match(await askLong(page), /^All of it: Pedu/);
-    await page.getByText('What it was taught').click();
-    await page.getByRole('button', { name: `${One} 2 of Baki` }).click();
-    await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Baki' }).click();
-    await page.getByText(`Baki3 ${one}s`).waitFor();
-    await page.getByRole('button', { name: 'Live microphone' }).click();
-    await page.getByRole('alert').filter({ hasText: `lets no file use the microphone: choose ${one}s instead, or open this one by https` }).waitFor();
-  }, { flags });
+  await opened(
+    shared,
+    async (page) => {
+      const dropped = await page.evaluateHandle(
+        (text) => {
+          const all = new DataTransfer();
+          all.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'baki-2.wav', { type: 'audio/wav' }));
+          return all;
+        },
+        Buffer.from(wordOf('baki', 2)).toString('base64'),
+      );
+      await page.dispatchEvent('#recognise', 'drop', { dataTransfer: dropped });
+      await status(page, 'Recognised “baki-2.wav”.');
+      assertNear(await meters(page), before);
+      assert.match(await askLong(page), /^All of it: Pedu/);
+      await page.getByText('What it was taught').click();
+      await page.getByRole('button', { name: `${One} 2 of Baki` }).click();
+      await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Baki' }).click();
+      await page.getByText(`Baki3 ${one}s`).waitFor();
+      await page.getByRole('button', { name: 'Live microphone' }).click();
+      await page
+        .getByRole('alert')
+        .filter({ hasText: `lets no file use the microphone: choose ${one}s instead, or open this one by https` })
+        .waitFor();
+    },
+    { flags },
+  );
   await visit({ flags, open: false }, async ({ page, site }) => {
     await page.route(`${site.origin}/shared.html`, async (route) => route.fulfill({ body: await readFile(shared), contentType: 'text/html' }));
     await page.goto(`${site.origin}/shared.html`);
@@ -171,29 +195,40 @@ test('what is held is recorded in pieces, and recognised live; the microphone is
   });
 });
 
-test('each thing that cannot be heard is told in a sentence', () => visit({}, async ({ page, context }) => {
-  await chooseSounds(page);
-  await addClass(page, 'Pedu');
-  const cases = [
-    [{ name: 'none.wav', mimeType: 'audio/wav', buffer: Buffer.alloc(0) }, /“none.wav” is empty/],
-    [{ name: 'damaged.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3 and nothing more') }, /“damaged.mp3” could not be read as a recording/],
-    [{ name: 'film.mp4', mimeType: 'video/mp4', buffer: Buffer.from('film') }, /“film.mp4” is a video/],
-    [{ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('text') }, /“letter.txt” is not a recording/],
-    [recordingOf(8000, 601), /“long.wav” is 10 minutes long, and at most 10 are read/],
-  ];
-  for (const [file, sentence] of cases) {
-    await page.getByLabel(`Add ${one}s to Pedu`, { exact: true }).setInputFiles(/** @type {any} */ (file));
-    await card(page, 'Pedu').locator('.error').filter({ hasText: /** @type {RegExp} */ (sentence) }).waitFor();
-  }
-  await page.getByLabel(`Add ${one}s to Pedu`, { exact: true }).setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: dense(Array(11).fill('pedu')) });
-  await card(page, 'Pedu').locator('.thumb').nth(3).waitFor();
-  assert.equal(await card(page, 'Pedu').locator('.thumb').count(), 4, 'two seconds each');
-  await page.getByLabel(`Add ${one}s to Pedu`, { exact: true }).setInputFiles({ name: 'stereo.wav', mimeType: 'audio/wav', buffer: dense(Array(3).fill('pedu'), { times: 3, channels: 2 }) });
-  await card(page, 'Pedu').locator('.thumb').nth(4).waitFor();
-  await context.clearPermissions();
-  await page.getByRole('button', { name: 'Live microphone' }).click();
-  await page.locator('#query-error').filter({ hasText: /^(The browser may not use the microphone|No microphone was found)/ }).waitFor();
-}));
+test('each thing that cannot be heard is told in a sentence', () =>
+  visit({}, async ({ page, context }) => {
+    await chooseSounds(page);
+    await addClass(page, 'Pedu');
+    const cases = [
+      [{ name: 'none.wav', mimeType: 'audio/wav', buffer: Buffer.alloc(0) }, /“none.wav” is empty/],
+      [{ name: 'damaged.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3 and nothing more') }, /“damaged.mp3” could not be read as a recording/],
+      [{ name: 'film.mp4', mimeType: 'video/mp4', buffer: Buffer.from('film') }, /“film.mp4” is a video/],
+      [{ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('text') }, /“letter.txt” is not a recording/],
+      [recordingOf(8000, 601), /“long.wav” is 10 minutes long, and at most 10 are read/],
+    ];
+    for (const [file, sentence] of cases) {
+      await page.getByLabel(`Add ${one}s to Pedu`, { exact: true }).setInputFiles(/** @type {any} */ (file));
+      await card(page, 'Pedu')
+        .locator('.error')
+        .filter({ hasText: /** @type {RegExp} */ (sentence) })
+        .waitFor();
+    }
+    await page
+      .getByLabel(`Add ${one}s to Pedu`, { exact: true })
+      .setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: dense(Array(11).fill('pedu')) });
+    await card(page, 'Pedu').locator('.thumb').nth(3).waitFor();
+    assert.equal(await card(page, 'Pedu').locator('.thumb').count(), 4, 'two seconds each');
+    await page
+      .getByLabel(`Add ${one}s to Pedu`, { exact: true })
+      .setInputFiles({ name: 'stereo.wav', mimeType: 'audio/wav', buffer: dense(Array(3).fill('pedu'), { times: 3, channels: 2 }) });
+    await card(page, 'Pedu').locator('.thumb').nth(4).waitFor();
+    await context.clearPermissions();
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await page
+      .locator('#query-error')
+      .filter({ hasText: /^(The browser may not use the microphone|No microphone was found)/ })
+      .waitFor();
+  }));
 
 test('a microphone that is too loud, muted, frozen or taken away says so', async () => {
   const file = path.join(folder, 'loud.wav');
@@ -203,8 +238,19 @@ test('a microphone that is too loud, muted, frozen or taken away says so', async
       const { mediaDevices } = navigator;
       const open = mediaDevices.getUserMedia.bind(mediaDevices);
       /** @type {any} */ (globalThis).given = {};
-      mediaDevices.getUserMedia = async (wanted) => { const stream = await open(wanted); /** @type {any} */ (globalThis).given.track = stream.getTracks()[0]; return stream; };
-      globalThis.AudioContext = class extends AudioContext { constructor() { super({ sampleRate: 44_100 }); /** @type {any} */ (globalThis).given.context = this; } };
+      mediaDevices.getUserMedia = async (wanted) => {
+        const stream = await open(wanted);
+        /** @type {any} */
+        (globalThis).given.track = stream.getTracks()[0];
+        return stream;
+      };
+      globalThis.AudioContext = class extends AudioContext {
+        constructor() {
+          super({ sampleRate: 44_100 });
+          /** @type {any} */
+          (globalThis).given.context = this;
+        }
+      };
     });
     await chooseSounds(page);
     await addClass(page, 'Pedu');
@@ -232,9 +278,18 @@ test('a microphone that is too loud, muted, frozen or taken away says so', async
 function recordingOf(rate, seconds) {
   const size = rate * seconds;
   const bytes = Buffer.alloc(44 + size, 128);
-  bytes.write('RIFF', 0); bytes.writeUInt32LE(36 + size, 4); bytes.write('WAVEfmt ', 8); bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20); bytes.writeUInt16LE(1, 22); bytes.writeUInt32LE(rate, 24); bytes.writeUInt32LE(rate, 28); bytes.writeUInt16LE(1, 32); bytes.writeUInt16LE(8, 34);
-  bytes.write('data', 36); bytes.writeUInt32LE(size, 40);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(36 + size, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(rate, 24);
+  bytes.writeUInt32LE(rate, 28);
+  bytes.writeUInt16LE(1, 32);
+  bytes.writeUInt16LE(8, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(size, 40);
   return { name: 'long.wav', mimeType: 'audio/wav', buffer: bytes };
 }
 
@@ -255,6 +310,6 @@ test('a site without YAMNet says that it compares spoken words, and refuses what
     await page.locator('#recognise .error').filter({ hasText: REFUSED }).waitFor();
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await page.locator('.microphone p').filter({ hasText: REFUSED }).waitFor();
-    assert.equal((await page.locator('.meter-best').count()), 0);
+    assert.equal(await page.locator('.meter-best').count(), 0);
   });
 });

@@ -13,8 +13,28 @@ import { answer, asked, assertNear, bring, command, folder, kept, opened, share,
 
 /** @type {[string, typeof nsfwjs, {id: string, large: boolean, licence: RegExp, carries: string[], not: string[]}][]} */
 const brought = [
-  ['a TensorFlow.js graph', nsfwjs, { id: 'nsfwjs-mobilenetv2-224@4.4.0', large: false, licence: /MIT, Copyright Infinite Red/, carries: ['@tensorflow/tfjs-core', 'XNNPACK'], not: ['efficientnet-lite0', 'onnxruntime'] }],
-  ['an ONNX network', textDirection, { id: 'ppocr-direction-192@2.0', large: true, licence: /Apache-2\.0, Copyright PaddlePaddle Authors/, carries: ['onnxruntime-web', 'Protocol Buffers'], not: ['efficientnet-lite0', 'tensorflow'] }],
+  [
+    'a TensorFlow.js graph',
+    nsfwjs,
+    {
+      id: 'nsfwjs-mobilenetv2-224@4.4.0',
+      large: false,
+      licence: /MIT, Copyright Infinite Red/,
+      carries: ['@tensorflow/tfjs-core', 'XNNPACK'],
+      not: ['efficientnet-lite0', 'onnxruntime'],
+    },
+  ],
+  [
+    'an ONNX network',
+    textDirection,
+    {
+      id: 'ppocr-direction-192@2.0',
+      large: true,
+      licence: /Apache-2\.0, Copyright PaddlePaddle Authors/,
+      carries: ['onnxruntime-web', 'Protocol Buffers'],
+      not: ['efficientnet-lite0', 'tensorflow'],
+    },
+  ],
 ];
 
 for (const [name, make, { id, large, licence, carries, not }] of brought) {
@@ -28,11 +48,21 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
     await visit({}, async ({ page }) => {
       await bring(page, manifest);
       // As if more had gone along: of these networks none makes a file too large for a mail.
-      if (large) await page.route('**/networks/share-onnx.txt', async (route) => route.fulfill({ body: `${await (await route.fetch()).text()}${randomBytes(1_500_000).toString('hex')}` }));
+      if (large)
+        await page.route('**/networks/share-onnx.txt', async (route) =>
+          route.fulfill({ body: `${await (await route.fetch()).text()}${randomBytes(1_500_000).toString('hex')}` }),
+        );
       for (const taught of ['Cat', 'Rocket', 'Banana']) await teach(page, taught, styles);
       for (const picture of asked) before.push(await answer(page, picture));
-      file = await share(page, { learn: true, ...large ? {
-        size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for most e-mail\\.$`), save: /^Save \d\.\d MB all the same$/ } : {} });
+      file = await share(page, {
+        learn: true,
+        ...(large
+          ? {
+              size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for most e-mail\\.$`),
+              save: /^Save \d\.\d MB all the same$/,
+            }
+          : {}),
+      });
       await page.getByRole('button', { name: /^Session:/ }).click();
       session = await kept(page, 'Save this session');
       await page.keyboard.press('Escape');
@@ -63,7 +93,7 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
         const about = page.getByRole('dialog', { name: 'About this file' });
         await about.getByText(`the engine, the feature extractor “${id}”`).waitFor();
         await about.getByText(licence).waitFor();
-        const notices = await about.getByLabel('Licences').textContent() ?? '';
+        const notices = (await about.getByLabel('Licences').textContent()) ?? '';
         for (const work of carries) assert.ok(notices.includes(work), work);
         for (const work of not) assert.ok(!notices.includes(work), work);
       });
@@ -97,18 +127,25 @@ test('an extractor that is larger than a file may be is refused before anything 
     await page.getByRole('button', { name: /^Session:/ }).click();
     await page.getByRole('button', { name: 'Share…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share' });
-    await dialog.getByRole('alert').filter({ hasText: 'The extractor “ppocr-direction-192@2.0” has 130.0 MB, and one file holds at most 64 MB: save the session instead' }).waitFor();
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: 'The extractor “ppocr-direction-192@2.0” has 130.0 MB, and one file holds at most 64 MB: save the session instead' })
+      .waitFor();
     assert.equal(await dialog.getByRole('button', { name: /^Save/ }).isDisabled(), true);
   });
 });
 
-test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () => visit({ offline: true }, async ({ page, context }) => {
-  await offlineReady(page);
-  await bring(page, await textDirection(path.join(folder, 'offline')));
-  await teach(page, 'Cat', styles);
-  await page.evaluate(async () => { while (!(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt'))) await new Promise(requestAnimationFrame); });
-  await context.setOffline(true);
-  const file = await share(page);
-  await context.setOffline(false);
-  assert.match(await readFile(file, 'utf8'), /id="block-file-0"/);
-}));
+test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () =>
+  visit({ offline: true }, async ({ page, context }) => {
+    await offlineReady(page);
+    await bring(page, await textDirection(path.join(folder, 'offline')));
+    await teach(page, 'Cat', styles);
+    await page.evaluate(async () => {
+      while (!((await caches.match('networks/share-onnx.html')) && (await caches.match('networks/share-onnx.txt')))) await new Promise(requestAnimationFrame);
+    });
+    await context.setOffline(true);
+    const file = await share(page);
+    await context.setOffline(false);
+    assert.match(await readFile(file, 'utf8'), /id="block-file-0"/);
+  }),
+);

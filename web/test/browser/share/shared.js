@@ -64,7 +64,9 @@ export function opened(file, check, options = {}) {
     await context.setOffline(true);
     /** @type {string[]} */
     const asked = [];
-    context.on('request', (request) => { if (!/^(blob|data):/.test(request.url())) asked.push(request.url()); });
+    context.on('request', (request) => {
+      if (!/^(blob|data):/.test(request.url())) asked.push(request.url());
+    });
     await page.goto(pathToFileURL(file).href);
     await page.locator('body[data-ready], #trouble:not([hidden])').first().waitFor({ state: 'attached' });
     assert.equal(await page.locator('#trouble').textContent(), '', 'the file opened');
@@ -86,4 +88,11 @@ export function assertNear(got, want) {
 }
 
 export const outOfSet = fileURLToPath(new URL('../../../../testdata/parity/anchor_image_0001.jpg', import.meta.url));
-export const asked = [...[['emojione', 'cat'], ['fxemoji', 'rocket'], ['emojione', 'banana']].map(([style, name]) => sample(style, name)), outOfSet];
+export const asked = [
+  ...[
+    ['emojione', 'cat'],
+    ['fxemoji', 'rocket'],
+    ['emojione', 'banana'],
+  ].map(([style, name]) => sample(style, name)),
+  outOfSet,
+];

@@ -20,16 +20,21 @@ const styles = ['noto', 'twemoji', 'openmoji'];
 
 /** A shared file with actions, made by the page. @type {Promise<string>|undefined} */
 let file;
-const shared = () => file ??= (async () => {
-  let made = '';
-  await visit({}, async ({ page }) => {
-    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
-    await add(page, { when: 'Rocket', does: 'say a sentence', fields: { Sentence: 'Lift-off' } }, 'When Rocket is seen: say “Lift-off”');
-    await add(page, { when: 'Rocket', does: 'post a message to other pages', fields: { Message: 'start the engines' } }, 'When Rocket is seen: post “start the engines” to the pages that listen');
-    made = await share(page, { learn: true });
-  });
-  return readFile(made, 'utf8');
-})();
+const shared = () =>
+  (file ??= (async () => {
+    let made = '';
+    await visit({}, async ({ page }) => {
+      for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+      await add(page, { when: 'Rocket', does: 'say a sentence', fields: { Sentence: 'Lift-off' } }, 'When Rocket is seen: say “Lift-off”');
+      await add(
+        page,
+        { when: 'Rocket', does: 'post a message to other pages', fields: { Message: 'start the engines' } },
+        'When Rocket is seen: post “start the engines” to the pages that listen',
+      );
+      made = await share(page, { learn: true });
+    });
+    return readFile(made, 'utf8');
+  })());
 
 /** The page of the README, as it stands there. */
 async function listener() {
@@ -41,7 +46,11 @@ async function listener() {
 
 /** Opens an address in a Chromium with a made-up network: files by their addresses. @param {Record<string, string>} files @param {string} address @param {(page: Page) => Promise<void>} check */
 async function withFiles(files, address, check) {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), timeout: PATIENCE, args: [...FLAGS, ...await seeing(rocket, [sample('noto', 'rocket')])] });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    timeout: PATIENCE,
+    args: [...FLAGS, ...(await seeing(rocket, [sample('noto', 'rocket')]))],
+  });
   try {
     const context = await browser.newContext();
     context.setDefaultTimeout(PATIENCE);
@@ -60,7 +69,10 @@ async function withFiles(files, address, check) {
 }
 
 test('a page of twenty lines that has a shared file in a frame hears what comes and goes, once a person allows it', async () => {
-  const files = { 'https://listener.example/': (await listener()).replace('classes.html', 'https://files.example/classes.html'), 'https://files.example/classes.html': await shared() };
+  const files = {
+    'https://listener.example/': (await listener()).replace('classes.html', 'https://files.example/classes.html'),
+    'https://files.example/classes.html': await shared(),
+  };
   await withFiles(files, 'https://listener.example/', async (page) => {
     const heard = /** @type {any[]} */ ([]);
     await page.exposeFunction('hear', (/** @type {unknown} */ data) => heard.push(data));
@@ -91,7 +103,10 @@ test('a page of twenty lines that has a shared file in a frame hears what comes 
     await page.getByRole('heading', { name: 'Rocket is gone' }).waitFor();
 
     await frame.locator('#then summary').click();
-    await frame.getByRole('list', { name: 'Pages that listen' }).getByText('The page around this one, https://listener.example, is told what comes and goes.').waitFor();
+    await frame
+      .getByRole('list', { name: 'Pages that listen' })
+      .getByText('The page around this one, https://listener.example, is told what comes and goes.')
+      .waitFor();
     await frame.getByRole('button', { name: /^Stop/ }).click();
     await frame.getByRole('list', { name: 'Pages that listen' }).waitFor({ state: 'detached' });
     heard.splice(0);
@@ -103,21 +118,32 @@ test('a page of twenty lines that has a shared file in a frame hears what comes 
 });
 
 test('a page that opened a shared file gets the answers that it asks for, and no other page does', async () => {
-  const files = { 'https://listener.example/': '<title>opens</title>', 'https://files.example/classes.html': await shared(), 'https://other.example/': '<title>other</title>' };
+  const files = {
+    'https://listener.example/': '<title>opens</title>',
+    'https://files.example/classes.html': await shared(),
+    'https://other.example/': '<title>other</title>',
+  };
   await withFiles(files, 'https://listener.example/', async (page) => {
     /** @type {any[]} */
     const heard = [];
     await page.exposeFunction('hear', (/** @type {unknown} */ data) => heard.push(data));
-    const [opened] = await Promise.all([page.context().waitForEvent('page'), page.evaluate(() => {
-      addEventListener('message', ({ data }) => /** @type {any} */ (globalThis).hear(data));
-      const other = window.open('https://files.example/classes.html');
-      setInterval(() => {
-        other?.postMessage({ type: 'metaqda', listen: 'answers' }, 'https://files.example');
-        for (const wrong of [null, 7, {}, { type: 'metaqda' }, { type: 'metaqda', listen: 'all' }, { type: 'other', listen: 'events' }]) other?.postMessage(wrong, '*');
-      }, 100);
-    })]);
+    const [opened] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.evaluate(() => {
+        addEventListener('message', ({ data }) => /** @type {any} */ (globalThis).hear(data));
+        const other = window.open('https://files.example/classes.html');
+        setInterval(() => {
+          other?.postMessage({ type: 'metaqda', listen: 'answers' }, 'https://files.example');
+          for (const wrong of [null, 7, {}, { type: 'metaqda' }, { type: 'metaqda', listen: 'all' }, { type: 'other', listen: 'events' }])
+            other?.postMessage(wrong, '*');
+        }, 100);
+      }),
+    ]);
     await opened.locator('body[data-ready]').waitFor({ state: 'attached' });
-    await opened.locator('#toasts').getByText('The page that opened this one, https://listener.example, asks to be told what is recognised here, with every answer.').waitFor();
+    await opened
+      .locator('#toasts')
+      .getByText('The page that opened this one, https://listener.example, asks to be told what is recognised here, with every answer.')
+      .waitFor();
     assert.equal(await opened.locator('#toasts .toast').count(), 1, 'it asks once');
     await recognise(opened, sample('noto', 'cat'));
     assert.deepEqual(heard, []);
@@ -128,9 +154,17 @@ test('a page that opened a shared file gets the answers that it asks for, and no
     assert.equal(type, 'metaqda');
     assert.deepEqual([answer.decision, Object.keys(answer.probabilities)], ['Cat', ['Cat', 'Rocket']]);
     const { 'None of these': none, ...classes } = probabilities;
-    assert.deepEqual({ ...answer.probabilities, none: answer.none }, { ...Object.fromEntries(Object.keys(answer.probabilities).map((name) => [name, classes[name]])), none });
+    assert.deepEqual(
+      { ...answer.probabilities, none: answer.none },
+      { ...Object.fromEntries(Object.keys(answer.probabilities).map((name) => [name, classes[name]])), none },
+    );
     heard.splice(0);
-    await Promise.all([page.waitForURL('https://other.example/'), page.evaluate(() => { location.href = 'https://other.example/'; })]); // the window has another page now, which nobody allowed
+    await Promise.all([
+      page.waitForURL('https://other.example/'),
+      page.evaluate(() => {
+        location.href = 'https://other.example/';
+      }),
+    ]); // the window has another page now, which nobody allowed
     await page.evaluate(() => addEventListener('message', ({ data }) => /** @type {any} */ (globalThis).hear(data)));
     await recognise(opened, sample('noto', 'rocket'));
     await opened.evaluate(() => window.opener.postMessage('the last one', '*'));
@@ -145,7 +179,13 @@ test('a shared file does what was chosen, keeps it in a new file, and takes none
     await page.locator('body[data-ready]').waitFor({ state: 'attached' });
     await page.locator('#then summary').click();
     assert.deepEqual(await listed(page), ['When Rocket is seen: say “Lift-off”', 'When Rocket is seen: post “start the engines” to the pages that listen']);
-    assert.equal(await page.locator('#then').getByRole('button', { name: /^(Change|Remove|Add)/ }).count(), 0);
+    assert.equal(
+      await page
+        .locator('#then')
+        .getByRole('button', { name: /^(Change|Remove|Add)/ })
+        .count(),
+      0,
+    );
     await page.getByRole('button', { name: 'Live camera' }).click();
     await page.locator('.then-here', { hasText: 'Seen now: Rocket.' }).waitFor();
     await eventually(async () => assert.deepEqual(await written(page, 'say'), [['Lift-off', 'of the device']]));
@@ -189,9 +229,16 @@ test('the page tells other tabs and windows of its own origin, once a person all
     await page.getByRole('button', { name: 'Allow' }).click();
     await recognise(page, sample('noto', 'rocket'));
     await tab.waitForFunction(() => /** @type {any} */ (globalThis).heard.length > 0);
-    assert.deepEqual(await tab.evaluate(() => /** @type {any} */ (globalThis).heard.map((/** @type {any} */ { type, answer }) => [type, answer.decision])), [['metaqda', 'Rocket']]);
+    assert.deepEqual(await tab.evaluate(() => /** @type {any} */ (globalThis).heard.map((/** @type {any} */ { type, answer }) => [type, answer.decision])), [
+      ['metaqda', 'Rocket'],
+    ]);
 
-    const [opened] = await Promise.all([context.waitForEvent('page'), tab.evaluate(() => { Object.assign(globalThis, { other: window.open('/') }); })]);
+    const [opened] = await Promise.all([
+      context.waitForEvent('page'),
+      tab.evaluate(() => {
+        Object.assign(globalThis, { other: window.open('/') });
+      }),
+    ]);
     await opened.locator('body[data-ready]').waitFor({ state: 'attached' });
     await tab.evaluate(() => /** @type {any} */ (globalThis).other.postMessage({ type: 'metaqda', listen: 'events' }, location.origin));
     await opened.locator('#toasts').getByText(`The page that opened this one, ${site.origin}, asks to be told what is recognised here.`).waitFor();

@@ -18,25 +18,47 @@ export function scratchSite(site, file) {
 }
 
 /** Loads the extension as TurboWarp does. @param {Page} page @param {boolean} [unsandboxed] */
-export const loaded = (page, unsandboxed = true) => page.evaluate(async (free) => {
-  const scope = /** @type {any} */ (globalThis);
-  const vm = scope.vm ??= new scope.VirtualMachine();
-  vm.setVideoProvider({ videoReady: true, enableVideo: async () => {}, disableVideo: () => {}, getFrame: (/** @type {{format: string}} */ { format }) => (format === 'image-data' ? scope.shown : null) });
-  const register = (/** @type {any} */ extension) => {
-    const info = extension.getInfo();
-    Object.assign(scope, { extension, info, id: info.id });
-    vm.extensionManager._loadedExtensions.set(scope.id, vm.extensionManager._registerInternalExtension(extension));
-  };
-  // As TurboWarp hands it to an extension.
-  scope.Scratch = { vm, BlockType: { COMMAND: 'command', REPORTER: 'reporter', HAT: 'hat' }, ArgumentType: { STRING: 'string' }, extensions: { unsandboxed: free, register } };
-  await new Promise((resolve, reject) => {
-    addEventListener('error', (event) => { event.preventDefault(); reject(new Error(event.message)); }, { once: true });
-    document.head.append(Object.assign(document.createElement('script'), { src: 'extension.js', onload: resolve }));
-  });
-}, unsandboxed);
+export const loaded = (page, unsandboxed = true) =>
+  page.evaluate(async (free) => {
+    const scope = /** @type {any} */ (globalThis);
+    const vm = (scope.vm ??= new scope.VirtualMachine());
+    vm.setVideoProvider({
+      videoReady: true,
+      enableVideo: async () => {},
+      disableVideo: () => {},
+      getFrame: (/** @type {{format: string}} */ { format }) => (format === 'image-data' ? scope.shown : null),
+    });
+    const register = (/** @type {any} */ extension) => {
+      const info = extension.getInfo();
+      Object.assign(scope, { extension, info, id: info.id });
+      vm.extensionManager._loadedExtensions.set(scope.id, vm.extensionManager._registerInternalExtension(extension));
+    };
+    // As TurboWarp hands it to an extension.
+    scope.Scratch = {
+      vm,
+      BlockType: { COMMAND: 'command', REPORTER: 'reporter', HAT: 'hat' },
+      ArgumentType: { STRING: 'string' },
+      extensions: { unsandboxed: free, register },
+    };
+    await new Promise((resolve, reject) => {
+      addEventListener(
+        'error',
+        (event) => {
+          event.preventDefault();
+          reject(new Error(event.message));
+        },
+        { once: true },
+      );
+      document.head.append(Object.assign(document.createElement('script'), { src: 'extension.js', onload: resolve }));
+    });
+  }, unsandboxed);
 
 /** Calls a block as the machine does, and waits for its answer. @param {Page} page @param {string} opcode @param {object} [args] */
-export const call = (page, opcode, args = {}) => page.evaluate(async ([name, given]) => {
-  const { vm, id } = /** @type {any} */ (globalThis);
-  return vm.runtime.getOpcodeFunction(`${id}_${name}`)(given, {});
-}, /** @type {const} */ ([opcode, args]));
+export const call = (page, opcode, args = {}) =>
+  page.evaluate(
+    async ([name, given]) => {
+      const { vm, id } = /** @type {any} */ (globalThis);
+      return vm.runtime.getOpcodeFunction(`${id}_${name}`)(given, {});
+    },
+    /** @type {const} */ ([opcode, args]),
+  );

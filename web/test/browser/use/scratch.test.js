@@ -28,26 +28,55 @@ async function frame(file) {
  */
 const project = (id) => ({
   projectVersion: 3, // as its reader notes it
-  targets: [{
-    isStage: true, name: 'Stage', variables: { times: ['times', 0] }, lists: {}, broadcasts: {}, comments: {}, currentCostume: 0, costumes: [], sounds: [], volume: 100, layerOrder: 0, tempo: 60,
-    blocks: {
-      hat: { opcode: `${id}_when`, next: 'add', parent: null, inputs: { LABEL: [1, 'menu'] }, fields: {}, shadow: false, topLevel: true, x: 0, y: 0 },
-      menu: { opcode: `${id}_menu_labels`, next: null, parent: 'hat', inputs: {}, fields: { labels: ['Rocket', null] }, shadow: true, topLevel: false },
-      add: { opcode: 'data_changevariableby', next: null, parent: 'hat', inputs: { VALUE: [1, [4, '1']] }, fields: { VARIABLE: ['times', 'times'] }, shadow: false, topLevel: false },
+  targets: [
+    {
+      isStage: true,
+      name: 'Stage',
+      variables: { times: ['times', 0] },
+      lists: {},
+      broadcasts: {},
+      comments: {},
+      currentCostume: 0,
+      costumes: [],
+      sounds: [],
+      volume: 100,
+      layerOrder: 0,
+      tempo: 60,
+      blocks: {
+        hat: { opcode: `${id}_when`, next: 'add', parent: null, inputs: { LABEL: [1, 'menu'] }, fields: {}, shadow: false, topLevel: true, x: 0, y: 0 },
+        menu: { opcode: `${id}_menu_labels`, next: null, parent: 'hat', inputs: {}, fields: { labels: ['Rocket', null] }, shadow: true, topLevel: false },
+        add: {
+          opcode: 'data_changevariableby',
+          next: null,
+          parent: 'hat',
+          inputs: { VALUE: [1, [4, '1']] },
+          fields: { VARIABLE: ['times', 'times'] },
+          shadow: false,
+          topLevel: false,
+        },
+      },
     },
-  }],
-  monitors: [], extensions: [], meta: { semver: '3.0.0', vm: '2.3.0', agent: '' },
+  ],
+  monitors: [],
+  extensions: [],
+  meta: { semver: '3.0.0', vm: '2.3.0', agent: '' },
 });
 
 /** Holds a picture before the camera. @param {Page} page @param {string} file */
-const hold = async (page, file) => page.evaluate(async (text) => {
-  const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob(), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
-  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d'));
-  context.drawImage(bitmap, 0, 0);
-  Object.assign(globalThis, { shown: context.getImageData(0, 0, bitmap.width, bitmap.height) });
-}, readFileSync(file).toString('base64'));
+const hold = async (page, file) =>
+  page.evaluate(async (text) => {
+    const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob(), {
+      colorSpaceConversion: 'none',
+      premultiplyAlpha: 'none',
+    });
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d'));
+    context.drawImage(bitmap, 0, 0);
+    Object.assign(globalThis, { shown: context.getImageData(0, 0, bitmap.width, bitmap.height) });
+  }, readFileSync(file).toString('base64'));
 
-test('the blocks answer as the page does, are told what comes, and can be taught', { skip: !existsSync(machine) && 'scratch-vm is not installed' }, async () => {
+test('the blocks answer as the page does, are told what comes, and can be taught', {
+  skip: !existsSync(machine) && 'scratch-vm is not installed',
+}, async () => {
   const names = ['Cat', 'Rocket', 'Banana'];
   const asked = await Promise.all([sample('emojione', 'cat'), sample('noto', 'rocket'), sample('fxemoji', 'banana'), sample('noto', 'umbrella')].map(frame));
   /** @type {Record<string, number>[]} */
@@ -74,14 +103,17 @@ test('the blocks answer as the page does, are told what comes, and can be taught
         }
       });
       const seen = await call(page, 'see');
-      assert.ok(Math.abs(await call(page, 'sure') / 100 - before[i][seen]) < 1e-6, seen);
+      assert.ok(Math.abs((await call(page, 'sure')) / 100 - before[i][seen]) < 1e-6, seen);
     }
     // A script of the person's, run by the machine.
-    await page.evaluate(async (json) => {
-      const { vm } = /** @type {any} */ (globalThis);
-      await vm.deserializeProject(JSON.parse(json), null); // without the costumes that a file must have
-      vm.start();
-    }, JSON.stringify(project(await page.evaluate('id'))));
+    await page.evaluate(
+      async (json) => {
+        const { vm } = /** @type {any} */ (globalThis);
+        await vm.deserializeProject(JSON.parse(json), null); // without the costumes that a file must have
+        vm.start();
+      },
+      JSON.stringify(project(await page.evaluate('id'))),
+    );
     const times = () => page.evaluate(() => /** @type {any} */ (globalThis).vm.runtime.getTargetForStage().lookupVariableById('times').value);
     for (const count of [1, 2]) {
       await hold(page, asked[3]);

@@ -13,7 +13,7 @@ import { assertRounded, listed, ran, saved, unpacked } from './used.js';
 
 const folder = temporaryFolder('use-sounds');
 /** Everyday sounds too, where the site tells them apart. @type {[name: string, kind: string][]} */
-const TAUGHT = [['Baki', 'baki'], ['Pedu', 'pedu'], ...every ? [/** @type {[string, string]} */ (['Beeps', 'low beeps'])] : []];
+const TAUGHT = [['Baki', 'baki'], ['Pedu', 'pedu'], ...(every ? [/** @type {[string, string]} */ (['Beeps', 'low beeps'])] : [])];
 
 /** Flags of a Chromium whose microphone hears a word again and again. @param {string} word */
 function hearing(word) {
@@ -42,49 +42,79 @@ async function made(...names) {
 }
 
 test('a web page and a sketch recognise sounds as the page does, from files and from the microphone', async () => {
-  const { before, files: [web, sketch] } = await made('My own web page', 'A p5.js sketch');
+  const {
+    before,
+    files: [web, sketch],
+  } = await made('My own web page', 'A p5.js sketch');
   const site = unpacked(web);
   assert.equal(existsSync(path.join(site, 'metaqda/kinds/sounds/yamnet')), every);
   assert.ok(readFileSync(path.join(site, 'index.html'), 'utf8').split('\n').length < 60);
   assert.deepEqual(readdirSync(site).sort(), ['README.txt', 'index.html', 'metaqda', 'prior.safetensors', 'session.safetensors']);
-  await ran(site, async (page) => {
-    await page.getByText(`It knows ${TAUGHT.map(([name]) => name).join(', ')}.`).waitFor();
-    for (const [i, [, kind]] of TAUGHT.entries()) {
-      await page.getByLabel('A recording').setInputFiles(recording(kind, 2));
-      await eventually(async () => assertRounded(await listed(page), before[i]));
-    }
-    await page.getByLabel('A recording').setInputFiles({ name: 'broken.wav', mimeType: 'audio/wav', buffer: Buffer.from('no sound') });
-    await page.getByText('This sound cannot be read').waitFor();
-    await page.getByRole('button', { name: 'Microphone' }).click();
-    await page.locator('#answer', { hasText: /(probably|certainly) Pedu/i }).waitFor();
-  }, { flags: hearing('pedu') });
-  await ran(unpacked(sketch), async (page) => {
-    await page.waitForFunction(`heard === 'Click here to begin'`);
-    await page.locator('canvas').click();
-    await page.waitForFunction(`heard.startsWith('Baki, ')`);
-    assert.equal(await page.evaluate(`'#' + get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`), await page.evaluate(`shade.toString('#rrggbb')`));
-  }, { flags: hearing('baki') });
+  await ran(
+    site,
+    async (page) => {
+      await page.getByText(`It knows ${TAUGHT.map(([name]) => name).join(', ')}.`).waitFor();
+      for (const [i, [, kind]] of TAUGHT.entries()) {
+        await page.getByLabel('A recording').setInputFiles(recording(kind, 2));
+        await eventually(async () => assertRounded(await listed(page), before[i]));
+      }
+      await page.getByLabel('A recording').setInputFiles({ name: 'broken.wav', mimeType: 'audio/wav', buffer: Buffer.from('no sound') });
+      await page.getByText('This sound cannot be read').waitFor();
+      await page.getByRole('button', { name: 'Microphone' }).click();
+      await page.locator('#answer', { hasText: /(probably|certainly) Pedu/i }).waitFor();
+    },
+    { flags: hearing('pedu') },
+  );
+  await ran(
+    unpacked(sketch),
+    async (page) => {
+      await page.waitForFunction(`heard === 'Click here to begin'`);
+      await page.locator('canvas').click();
+      await page.waitForFunction(`heard.startsWith('Baki, ')`);
+      assert.equal(
+        await page.evaluate(`'#' + get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`),
+        await page.evaluate(`shade.toString('#rrggbb')`),
+      );
+    },
+    { flags: hearing('baki') },
+  );
 });
 
 test('the blocks for Scratch hear, are told what comes, and can be taught', { skip: !existsSync(machine) && 'scratch-vm is not installed' }, async () => {
-  const { files: [file] } = await made('Scratch');
-  await ran(scratchSite(path.join(folder, 'scratch'), file), async (page) => {
-    await loaded(page);
-    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).info.blocks.map((/** @type {{text: string}} */ { text }) => text)),
-      ['turn microphone [STATE]', 'what do you hear', 'how sure (%)', 'how probable is [LABEL] (%)', 'when you hear [LABEL]', 'teach this as [LABEL]']);
-    assert.equal(await call(page, 'see'), '', 'before the microphone is on');
-    await call(page, 'camera', { STATE: 'on' });
-    await eventually(async () => assert.equal(await call(page, 'see'), 'Pedu'));
-    assert.ok(await call(page, 'sure') > 34);
-    await eventually(async () => assert.equal(await call(page, 'when', { LABEL: 'Pedu' }), true));
-    const sum = await page.evaluate((labels) => { // at once: it goes on hearing
-      const { extension } = /** @type {any} */ (globalThis);
-      return labels.reduce((all, LABEL) => all + extension.probability({ LABEL }), 0);
-    }, [...TAUGHT.map(([name]) => name), 'None of these']);
-    assert.ok(Math.abs(sum - 100) < 1e-6, `${sum}`);
-    await call(page, 'teach', { LABEL: 'Again' });
-    assert.ok((await page.evaluate(() => /** @type {any} */ (globalThis).extension.labels())).includes('Again'));
-    await call(page, 'camera', { STATE: 'off' });
-    assert.equal(await call(page, 'see'), '');
-  }, { flags: hearing('pedu') });
+  const {
+    files: [file],
+  } = await made('Scratch');
+  await ran(
+    scratchSite(path.join(folder, 'scratch'), file),
+    async (page) => {
+      await loaded(page);
+      assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).info.blocks.map((/** @type {{text: string}} */ { text }) => text)), [
+        'turn microphone [STATE]',
+        'what do you hear',
+        'how sure (%)',
+        'how probable is [LABEL] (%)',
+        'when you hear [LABEL]',
+        'teach this as [LABEL]',
+      ]);
+      assert.equal(await call(page, 'see'), '', 'before the microphone is on');
+      await call(page, 'camera', { STATE: 'on' });
+      await eventually(async () => assert.equal(await call(page, 'see'), 'Pedu'));
+      assert.ok((await call(page, 'sure')) > 34);
+      await eventually(async () => assert.equal(await call(page, 'when', { LABEL: 'Pedu' }), true));
+      const sum = await page.evaluate(
+        (labels) => {
+          // at once: it goes on hearing
+          const { extension } = /** @type {any} */ (globalThis);
+          return labels.reduce((all, LABEL) => all + extension.probability({ LABEL }), 0);
+        },
+        [...TAUGHT.map(([name]) => name), 'None of these'],
+      );
+      assert.ok(Math.abs(sum - 100) < 1e-6, `${sum}`);
+      await call(page, 'teach', { LABEL: 'Again' });
+      assert.ok((await page.evaluate(() => /** @type {any} */ (globalThis).extension.labels())).includes('Again'));
+      await call(page, 'camera', { STATE: 'off' });
+      assert.equal(await call(page, 'see'), '');
+    },
+    { flags: hearing('pedu') },
+  );
 });

@@ -31,20 +31,21 @@ async function made(name, { cut = true } = {}) {
 /** With plain spaces, as a page shows it. @param {string|null} words */
 const plain = (words) => words?.replaceAll(/\s+/g, ' ');
 
-test('the button is there once something is taught, and its dialog can be read', () => visit({}, async ({ page }) => {
-  assert.equal(await page.getByRole('button', { name: 'Use it…' }).isVisible(), false);
-  await teachThree(page);
-  await page.getByRole('button', { name: 'Use it…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Use it' });
-  await dialog.waitFor(); // it is fetched first, and Escape before that closes nothing
-  assert.deepEqual(await faults(page), [], 'the choices');
-  await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'hidden' });
-  await choose(page, 'My own web page');
-  assert.deepEqual(await faults(page), [], 'one choice');
-  await dialog.getByRole('button', { name: 'Other choices' }).click();
-  assert.equal(await page.evaluate(() => document.activeElement?.querySelector('b')?.textContent), 'My own web page');
-}));
+test('the button is there once something is taught, and its dialog can be read', () =>
+  visit({}, async ({ page }) => {
+    assert.equal(await page.getByRole('button', { name: 'Use it…' }).isVisible(), false);
+    await teachThree(page);
+    await page.getByRole('button', { name: 'Use it…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Use it' });
+    await dialog.waitFor(); // it is fetched first, and Escape before that closes nothing
+    assert.deepEqual(await faults(page), [], 'the choices');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await choose(page, 'My own web page');
+    assert.deepEqual(await faults(page), [], 'one choice');
+    await dialog.getByRole('button', { name: 'Other choices' }).click();
+    assert.equal(await page.evaluate(() => document.activeElement?.querySelector('b')?.textContent), 'My own web page');
+  }));
 
 test('a page is the file that Share makes', async () => {
   /** @type {Record<string, number>} */
@@ -55,7 +56,10 @@ test('a page is the file that Share makes', async () => {
     before = await recognise(page, asked[1]);
     await page.getByRole('button', { name: 'Use it…' }).click();
     await page.getByRole('dialog', { name: 'Use it' }).getByRole('button', { name: 'A page' }).click();
-    await page.getByRole('dialog', { name: 'Share' }).getByText(/^The file has/).waitFor();
+    await page
+      .getByRole('dialog', { name: 'Share' })
+      .getByText(/^The file has/)
+      .waitFor();
     file = await kept(page, 'Save the file');
   });
   await opened(file, async (page) => {
@@ -71,20 +75,24 @@ test('a web page of one’s own recognises as the page does, by picture and by c
   const html = readFileSync(path.join(folder, 'index.html'), 'utf8');
   assert.ok(html.split('\n').length < 60 && html.split('\n').every((line) => line.length <= 160), 'lines that can be read');
   assert.match(readFileSync(path.join(folder, 'README.txt'), 'utf8'), /1\. Unpack/);
-  await ran(folder, async (page) => {
-    await page.getByText('It knows Cat, Rocket, Banana.').waitFor();
-    for (const [i, picture] of asked.entries()) {
-      await page.getByLabel('A picture').setInputFiles(picture);
-      await eventually(async () => assert.equal(plain(await page.locator('#answer').textContent()), plain(before[i].words)));
-      assertRounded(await listed(page), before[i].numbers);
-    }
-    await page.getByLabel('A picture').setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
-    await page.getByText('is not a picture this browser can read').waitFor();
-    await page.evaluate(() => document.getElementById('all')?.replaceChildren());
-    await page.getByRole('button', { name: 'Camera' }).click();
-    await page.locator('#all li').nth(3).waitFor();
-    assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
-  }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] });
+  await ran(
+    folder,
+    async (page) => {
+      await page.getByText('It knows Cat, Rocket, Banana.').waitFor();
+      for (const [i, picture] of asked.entries()) {
+        await page.getByLabel('A picture').setInputFiles(picture);
+        await eventually(async () => assert.equal(plain(await page.locator('#answer').textContent()), plain(before[i].words)));
+        assertRounded(await listed(page), before[i].numbers);
+      }
+      await page.getByLabel('A picture').setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+      await page.getByText('is not a picture this browser can read').waitFor();
+      await page.evaluate(() => document.getElementById('all')?.replaceChildren());
+      await page.getByRole('button', { name: 'Camera' }).click();
+      await page.locator('#all li').nth(3).waitFor();
+      assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
+    },
+    { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] },
+  );
 });
 
 test('a sketch is told what comes and goes', async () => {
@@ -92,22 +100,36 @@ test('a sketch is told what comes and goes', async () => {
   const folder = unpacked(file);
   console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
   // Both are there long enough to be sure of, one after the other, again and again.
-  const film = await seeing(path.join(path.dirname(folder), 'two.y4m'), ['rocket', 'banana'].flatMap((name) => Array(8).fill(sample('noto', name))));
-  await ran(folder, async (page) => {
-    for (const name of ['Rocket', 'Banana', 'Rocket']) {
-      await page.waitForFunction(`seen.startsWith('${name}, ')`);
-      const shade = await page.evaluate(`shade.toString('#rrggbb')`);
-      const corner = await page.evaluate(`get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`);
-      assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
-    }
-  }, { flags: film });
+  const film = await seeing(
+    path.join(path.dirname(folder), 'two.y4m'),
+    ['rocket', 'banana'].flatMap((name) => Array(8).fill(sample('noto', name))),
+  );
+  await ran(
+    folder,
+    async (page) => {
+      for (const name of ['Rocket', 'Banana', 'Rocket']) {
+        await page.waitForFunction(`seen.startsWith('${name}, ')`);
+        const shade = await page.evaluate(`shade.toString('#rrggbb')`);
+        const corner = await page.evaluate(`get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`);
+        assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
+      }
+    },
+    { flags: film },
+  );
 });
 
 /** Lines of a program's answer. @param {string} text */
-const printed = (text) => Object.fromEntries(text.trim().split('\n').slice(1).map((line) => {
-  const [, name, percent] = /** @type {RegExpExecArray} */ (/^(.*): ([\d.]+) %$/.exec(line));
-  return [name, Number(percent) / 100];
-}));
+const printed = (text) =>
+  Object.fromEntries(
+    text
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => {
+        const [, name, percent] = /** @type {RegExpExecArray} */ (/^(.*): ([\d.]+) %$/.exec(line));
+        return [name, Number(percent) / 100];
+      }),
+  );
 
 /** What the page says of the first picture that it was taught. @param {string} name of a choice, whose file is saved */
 async function madeAsTaught(name) {
@@ -130,7 +152,8 @@ test('Node.js answers as the page does, with nothing installed', async () => {
     return execFileSync(process.execPath, [path.join(folder, program), ...more], { cwd: '/', encoding: 'utf8', stdio: 'pipe' });
   };
   for (const [args, half] of /** @type {[string[], number][]} */ ([
-    [['numbers.js'], 5.1e-5], [['numbers.js', path.join(folder, 'example.json')], 5.1e-5],
+    [['numbers.js'], 5.1e-5],
+    [['numbers.js', path.join(folder, 'example.json')], 5.1e-5],
     [['recognise.js', sample(styles[0], 'cat')], 1e-3], // the network rounds a little differently on another machine
   ])) {
     const text = run(...args);
@@ -162,17 +185,26 @@ test('ONNX files answer as the page does, from a picture and from the numbers of
   console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
   const folder = unpacked(file);
   ort.env.wasm.numThreads = 1;
-  const [whole, head] = await Promise.all(['picture', 'embedding'].map((name) => ort.InferenceSession.create(new Uint8Array(readFileSync(path.join(folder, `${name}.onnx`))))));
+  const [whole, head] = await Promise.all(
+    ['picture', 'embedding'].map((name) => ort.InferenceSession.create(new Uint8Array(readFileSync(path.join(folder, `${name}.onnx`))))),
+  );
   for (const [i, picture] of asked.entries()) {
-    const { data, info: { width, height } } = await sharp(picture).flatten({ background: '#fff' }).toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
+    const {
+      data,
+      info: { width, height },
+    } = await sharp(picture).flatten({ background: '#fff' }).toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
     const first = await whole.run({ picture: new ort.Tensor('uint8', new Uint8Array(data), [height, width, 3]) });
     const second = await head.run({ embedding: first.embedding });
     const { numbers } = before[i];
     for (const { probabilities, none } of [first, second]) {
-      const got = { ...Object.fromEntries(['Cat', 'Rocket', 'Banana'].map((name, j) => [name, Number(probabilities.data[j])])), 'None of these': Number(none.data[0]) };
+      const got = {
+        ...Object.fromEntries(['Cat', 'Rocket', 'Banana'].map((name, j) => [name, Number(probabilities.data[j])])),
+        'None of these': Number(none.data[0]),
+      };
       // Browsers decode JPEG a little differently from sharp.
       const near = picture === outOfSet ? 2e-3 : 1e-5;
-      for (const [name, p] of Object.entries(got)) assert.ok(Math.abs(p - numbers[name]) < near, `${path.basename(picture)}: ${name} ${p}, on the page ${numbers[name]}`);
+      for (const [name, p] of Object.entries(got))
+        assert.ok(Math.abs(p - numbers[name]) < near, `${path.basename(picture)}: ${name} ${p}, on the page ${numbers[name]}`);
     }
   }
 });

@@ -12,7 +12,12 @@ import { kept, styles } from '../share/shared.js';
 /** @import {Page} from 'playwright-core' */
 
 const folder = temporaryFolder('use');
-const TYPES = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' });
+const TYPES = /** @type {Record<string, string>} */ ({
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+});
 
 /** Teaches three classes. @param {Page} page */
 export async function teachThree(page) {
@@ -61,9 +66,18 @@ export async function served(root) {
       response.writeHead(404).end();
     }
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return { origin: `http://127.0.0.1:${port}`, folder: root, stop: async () => { server.closeAllConnections(); server.close(); } };
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    folder: root,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 /**
@@ -85,10 +99,13 @@ export async function ran(root, check, options = {}) {
 }
 
 /** The percentages that a list shows, as the probabilities they are. @param {Page} page @returns {Promise<Record<string, number>>} */
-export const listed = async (page) => Object.fromEntries((await page.locator('#all li').allTextContents()).map((line) => {
-  const [, name, percent] = /** @type {RegExpExecArray} */ (/^(.*): ([\d.]+) %$/.exec(line));
-  return [name, Number(percent) / 100];
-}));
+export const listed = async (page) =>
+  Object.fromEntries(
+    (await page.locator('#all li').allTextContents()).map((line) => {
+      const [, name, percent] = /** @type {RegExpExecArray} */ (/^(.*): ([\d.]+) %$/.exec(line));
+      return [name, Number(percent) / 100];
+    }),
+  );
 
 /** @param {Record<string, number>} got rounded to tenths of a percent @param {Record<string, number>} want @param {number} [half] half of what it is rounded to */
 export function assertRounded(got, want, half = 5.01e-4) {

@@ -14,15 +14,31 @@ import { note } from './rows.js';
 
 const FOLDERS = ['web/test/package/environments', 'web/test/package', 'web'].map((name) => path.join(root, name, 'node_modules'));
 
-const HTML = (/** @type {string} */ src, head = '') => `<!doctype html><html lang="en"><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,">${head}<body><script type="module" src="${src}"></script>`;
+const HTML = (/** @type {string} */ src, head = '') =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,">${head}<body><script type="module" src="${src}"></script>`;
 
 /** The pages and modules of the programs. @param {Record<string, string>} [programs] @param {string} [head] */
-export const pages = (programs = PROGRAMS, head) => Object.fromEntries(Object.entries(programs).flatMap(([name, code]) => [[`${name}.js`, code], [`${name}.html`, HTML(`./${name}.js`, head)]]));
+export const pages = (programs = PROGRAMS, head) =>
+  Object.fromEntries(
+    Object.entries(programs).flatMap(([name, code]) => [
+      [`${name}.js`, code],
+      [`${name}.html`, HTML(`./${name}.js`, head)],
+    ]),
+  );
 
 /** Runs a command of a recipe as a person would, with the tools that are installed for the tests. @param {string} command @param {string} cwd @returns {string} */
 export function shell(command, cwd) {
   const places = FOLDERS.map((folder) => path.join(folder, '.bin'));
-  const env = { ...process.env, PATH: [path.dirname(process.execPath), ...places, process.env.PATH].join(path.delimiter), CI: '1', NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_COLOR: '1', METAQDA_LONG: '' };
+  const env = {
+    ...process.env,
+    PATH: [path.dirname(process.execPath), ...places, process.env.PATH].join(path.delimiter),
+    CI: '1',
+    NODE_ENV: 'production',
+    NEXT_TELEMETRY_DISABLED: '1',
+    DO_NOT_TRACK: '1',
+    NO_COLOR: '1',
+    METAQDA_LONG: '',
+  };
   try {
     return execFileSync('sh', ['-ec', command], { cwd, env, encoding: 'utf8', stdio: 'pipe', timeout: 280_000 });
   } catch (error) {
@@ -43,7 +59,14 @@ export function link(folder, names) {
   }
 }
 
-const TYPES = /** @type {Record<string, string>} */ ({ html: 'text/html', js: 'text/javascript', mjs: 'text/javascript', css: 'text/css', json: 'application/json', wasm: 'application/wasm' });
+const TYPES = /** @type {Record<string, string>} */ ({
+  html: 'text/html',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  css: 'text/css',
+  json: 'application/json',
+  wasm: 'application/wasm',
+});
 
 /** Serves a folder as any web server does. @param {string} folder @param {string} [policy] Content-Security-Policy @returns {Promise<import('../../browser/harness.js').Site>} */
 export async function served(folder, policy) {
@@ -51,11 +74,26 @@ export async function served(folder, policy) {
     const name = decodeURIComponent(url.replace(/\?.*/, '').replace(/\/$/, '/index.html'));
     const file = path.join(folder, name);
     if (!existsSync(file)) response.writeHead(404).end();
-    else response.writeHead(200, { 'content-type': TYPES[path.extname(name).slice(1)] ?? 'application/octet-stream', ...policy && { 'content-security-policy': policy } }).end(readFileSync(file));
+    else
+      response
+        .writeHead(200, {
+          'content-type': TYPES[path.extname(name).slice(1)] ?? 'application/octet-stream',
+          ...(policy && { 'content-security-policy': policy }),
+        })
+        .end(readFileSync(file));
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return { origin: `http://127.0.0.1:${port}`, folder, stop: async () => { server.closeAllConnections(); server.close(); } };
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    folder,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 /** Opens a page of a program and answers what it tells. @param {import('../../browser/harness.js').Site} site @param {string} name @param {Partial<import('../../browser/harness.js').VisitOptions>} [options] */
@@ -64,7 +102,7 @@ export async function told(site, name, options) {
   await visit({ site, open: false, ...options }, async ({ page }) => {
     await page.goto(`${site.origin}/${name}`);
     await page.locator('body[data-result]').waitFor({ state: 'attached', timeout: 30_000 });
-    result = await page.locator('body').getAttribute('data-result') ?? '';
+    result = (await page.locator('body').getAttribute('data-result')) ?? '';
   });
   return JSON.parse(result);
 }
@@ -99,7 +137,11 @@ export function environment(name, { command, out, files, tools = [], linked = []
       return;
     }
     documented(recipe);
-    const { folder } = project({ 'package.json': JSON.stringify({ type: 'module', private: true, dependencies: { metaqda: '*', next: '*', react: '*', 'react-dom': '*' } }), ...pages(), ...files });
+    const { folder } = project({
+      'package.json': JSON.stringify({ type: 'module', private: true, dependencies: { metaqda: '*', next: '*', react: '*', 'react-dom': '*' } }),
+      ...pages(),
+      ...files,
+    });
     link(folder, linked);
     shell(command, folder);
     const site = await served(path.join(folder, out), policy);

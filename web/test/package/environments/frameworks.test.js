@@ -12,10 +12,12 @@ import { installed, link, pages, served, shell, told } from './environment.js';
 const readme = readFileSync(path.join(root, 'web/library/README.md'), 'utf8');
 
 /** The recipe of a framework. @param {string} name */
-const recipe = (name) => new RegExp(`\\*\\*${name}\\*\\*[^\`]*\`\`\`\\w+\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? assert.fail(`web/library/README.md has no recipe for ${name}`);
+const recipe = (name) =>
+  new RegExp(`\\*\\*${name}\\*\\*[^\`]*\`\`\`\\w+\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? assert.fail(`web/library/README.md has no recipe for ${name}`);
 
 /** What a component does with its classifier. */
-const ANSWER = "c.addExampleSync([1, 0, 0.1], 'a'); c.addExampleSync([0, 1, 0.1], 'b'); document.body.dataset.result = JSON.stringify(c.predictSync([0.9, 0.1, 0]).label);";
+const ANSWER =
+  "c.addExampleSync([1, 0, 0.1], 'a'); c.addExampleSync([0, 1, 0.1], 'b'); document.body.dataset.result = JSON.stringify(c.predictSync([0.9, 0.1, 0]).label);";
 
 /** @type {Record<string, {tools: string[], files: () => Record<string, string>, prepare?: (folder: string) => Promise<void>}>} */
 const frameworks = {
@@ -56,14 +58,20 @@ const frameworks = {
 for (const [name, { tools, files, prepare }] of Object.entries(frameworks)) {
   test(name, LONG, async (t) => {
     const missing = tools.filter((tool) => !installed(tool));
-    if (missing.length > 0) { t.skip(`not installed: ${missing.join(', ')}`); return; }
+    if (missing.length > 0) {
+      t.skip(`not installed: ${missing.join(', ')}`);
+      return;
+    }
     const { folder } = project({ ...pages({ main: '' }), ...files() });
     link(folder, tools);
     await prepare?.(folder);
     const out = path.join(folder, 'dist');
     cpSync(path.join(folder, 'node_modules/metaqda'), out, { recursive: true });
     // In development React's strict mode mounts twice.
-    shell("esbuild main.js --bundle --format=esm --outdir=dist --allow-overwrite --conditions=browser,development --define:process.env.NODE_ENV='\"development\"' --define:__VUE_OPTIONS_API__=true --define:__VUE_PROD_DEVTOOLS__=false --define:__VUE_PROD_HYDRATION_MISMATCH_DETAILS__=false\ncp main.html dist", folder);
+    shell(
+      'esbuild main.js --bundle --format=esm --outdir=dist --allow-overwrite --conditions=browser,development --define:process.env.NODE_ENV=\'"development"\' --define:__VUE_OPTIONS_API__=true --define:__VUE_PROD_DEVTOOLS__=false --define:__VUE_PROD_HYDRATION_MISMATCH_DETAILS__=false\ncp main.html dist',
+      folder,
+    );
     const site = await served(out);
     try {
       assert.equal(await told(site, 'main.html'), 'a');

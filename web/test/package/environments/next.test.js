@@ -23,16 +23,26 @@ const files = {
     }`,
   'app/[entry]/live.jsx': `'use client';
     import { useEffect } from 'react';
-    const programs = { ${Object.keys(PROGRAMS).map((entry) => `${entry}: () => import('../../${entry}.js')`).join(', ')} };
+    const programs = { ${Object.keys(PROGRAMS)
+      .map((entry) => `${entry}: () => import('../../${entry}.js')`)
+      .join(', ')} };
     export default function Live({ entry }) {
       useEffect(() => { programs[entry]().catch((error) => { document.body.dataset.result = JSON.stringify(String(error)); }); }, [entry]);
       return <p>{entry}</p>;
     }`,
 };
 // What the server rendered must be right as well: without it the export has no page.
-for (const [name, flag] of [['Next.js, Turbopack', ''], ['Next.js, webpack', ' --webpack']]) {
+for (const [name, flag] of [
+  ['Next.js, Turbopack', ''],
+  ['Next.js, webpack', ' --webpack'],
+]) {
   environment(name, {
-    tools: ['next'], linked: ['next', 'react', 'react-dom'], out: 'out', recipe: ["serverExternalPackages: ['metaqda']"], files, page: (entry) => `${entry}.html`,
+    tools: ['next'],
+    linked: ['next', 'react', 'react-dom'],
+    out: 'out',
+    recipe: ["serverExternalPackages: ['metaqda']"],
+    files,
+    page: (entry) => `${entry}.html`,
     command: `next build${flag}\ngrep -q '<p id="server">a</p>' out/vectors.html`,
   });
 }

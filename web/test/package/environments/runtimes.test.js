@@ -8,7 +8,8 @@ import { picturesProgram, PROGRAMS, storageProgram, WANT, workerProgram } from '
 import { note } from './rows.js';
 
 const REFUSED = { want: { refused: 'unsupported' }, note: 'browsers only' };
-const refusing = (/** @type {string} */ call) => `${call}.then(() => ({}), ({ code }) => ({ refused: code })).then((result) => console.log(JSON.stringify(result)));`;
+const refusing = (/** @type {string} */ call) =>
+  `${call}.then(() => ({}), ({ code }) => ({ refused: code })).then((result) => console.log(JSON.stringify(result)));`;
 
 const programs = {
   ...PROGRAMS,
@@ -34,7 +35,11 @@ function runtime(name, { tool, files, command, recipe = [], otherwise }) {
     }
     documented(recipe);
     const { folder } = project(files);
-    await every(name, Object.keys(WANT).map(command).join('\n'), async (entry) => JSON.parse(shell(command(entry), folder).trim().split('\n').at(-1) ?? ''), { pictures: REFUSED, storage: kept, ...otherwise });
+    await every(name, Object.keys(WANT).map(command).join('\n'), async (entry) => JSON.parse(shell(command(entry), folder).trim().split('\n').at(-1) ?? ''), {
+      pictures: REFUSED,
+      storage: kept,
+      ...otherwise,
+    });
   });
 }
 
@@ -44,27 +49,39 @@ const inNode = { ...programs, worker: `import { ClassifierWorker } from 'metaqda
 runtime('Node.js', { command: (entry) => `node ${entry}.mjs`, otherwise: { worker: noWorkers }, files: named(inNode, 'mjs') });
 // The programs wait at their top level, which scripts cannot.
 const required = (/** @type {string} */ code) => `(async () => {${code.replace(/import (\{[^}]*\}) from ('[^']+');/g, 'const $1 = require($2);')}})();`;
-runtime('Node.js, CommonJS', { command: (entry) => `node ${entry}.cjs`, otherwise: { worker: noWorkers }, files: named(Object.fromEntries(Object.entries(inNode).map(([name, code]) => [name, required(code)])), 'cjs') });
+runtime('Node.js, CommonJS', {
+  command: (entry) => `node ${entry}.cjs`,
+  otherwise: { worker: noWorkers },
+  files: named(Object.fromEntries(Object.entries(inNode).map(([name, code]) => [name, required(code)])), 'cjs'),
+});
 runtime('Deno', {
-  tool: 'deno', recipe: ['(`--allow-read`)', 'loadExtractor({ worker: false })', 'Deno.exit()'], command: (entry) => `deno run --no-remote --allow-read ${entry}.js`,
+  tool: 'deno',
+  recipe: ['(`--allow-read`)', 'loadExtractor({ worker: false })', 'Deno.exit()'],
+  command: (entry) => `deno run --no-remote --allow-read ${entry}.js`,
   // Its workers lose the class of an ImageData; an open storage listens to tabs for as long as the program runs.
-  otherwise: { pictures: { want: WANT.pictures, note: 'works, as ImageData' } }, files: named({ ...programs, pictures: picturesProgram('{ worker: false }'), storage: `${PROGRAMS.storage}Deno.exit();` }, 'js'),
+  otherwise: { pictures: { want: WANT.pictures, note: 'works, as ImageData' } },
+  files: named({ ...programs, pictures: picturesProgram('{ worker: false }'), storage: `${PROGRAMS.storage}Deno.exit();` }, 'js'),
 });
 runtime('Bun', { tool: 'bun', command: (entry) => `bun ${entry}.js`, files: named(programs, 'js') });
 
 // A compiled program has the files that it imports as such.
-const ENGINE = "import engine from 'metaqda/metaqda.wasm' with { type: 'file' };\nimport { init } from 'metaqda';\nawait init({ wasm: await Bun.file(engine).bytes() });";
+const ENGINE =
+  "import engine from 'metaqda/metaqda.wasm' with { type: 'file' };\nimport { init } from 'metaqda';\nawait init({ wasm: await Bun.file(engine).bytes() });";
 runtime('Bun, compiled', {
-  tool: 'bun', recipe: ENGINE.split('\n'),
+  tool: 'bun',
+  recipe: ENGINE.split('\n'),
   command: (entry) => `bun build --compile ${entry}.js ./worker-thread.js ./storage-thread.js --outfile out/${entry}\ncd out && ./${entry}`,
-  files: named({
-    ...programs,
-    'worker-thread': "import 'metaqda/worker-thread';",
-    'storage-thread': "import 'metaqda/storage-thread';",
-    vectors: `${ENGINE}\n${PROGRAMS.vectors}`,
-    worker: `${ENGINE}\n${workerProgram("{ worker: new Worker(new URL('./worker-thread.js', import.meta.url)), wasm: await WebAssembly.compile(await Bun.file(engine).bytes()) }")}`,
-    storage: `${ENGINE}\nimport program from 'metaqda/storage.wasm' with { type: 'file' };\n${storageProgram("wasm: await Bun.file(program).bytes(), worker: () => new Worker(new URL('./storage-thread.js', import.meta.url))")}`,
-  }, 'js'),
+  files: named(
+    {
+      ...programs,
+      'worker-thread': "import 'metaqda/worker-thread';",
+      'storage-thread': "import 'metaqda/storage-thread';",
+      vectors: `${ENGINE}\n${PROGRAMS.vectors}`,
+      worker: `${ENGINE}\n${workerProgram("{ worker: new Worker(new URL('./worker-thread.js', import.meta.url)), wasm: await WebAssembly.compile(await Bun.file(engine).bytes()) }")}`,
+      storage: `${ENGINE}\nimport program from 'metaqda/storage.wasm' with { type: 'file' };\n${storageProgram("wasm: await Bun.file(program).bytes(), worker: () => new Worker(new URL('./storage-thread.js', import.meta.url))")}`,
+    },
+    'js',
+  ),
 });
 
 /** @param {Record<string, string>} all @param {string} ending */

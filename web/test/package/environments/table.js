@@ -13,5 +13,17 @@ for (const line of existsSync(ROWS) ? readFileSync(ROWS, 'utf8').trim().split('\
 const head = ['environment', ...Object.keys(WANT)];
 const rows = [...table].map(([environment, row]) => [environment, ...head.slice(1).map((entry) => row[entry] ?? '')]);
 const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i].length)));
-const line = (/** @type {string[]} */ row) => row.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd();
-console.log(['== The npm package, by environment and entry', line(head), ...rows.map(line), '', ...[...table].map(([environment, { command }]) => `${environment}:\n  ${command.trim().split('\n').join('\n  ')}`)].join('\n'));
+const line = (/** @type {string[]} */ row) =>
+  row
+    .map((cell, i) => cell.padEnd(widths[i]))
+    .join('  ')
+    .trimEnd();
+console.log(
+  [
+    '== The npm package, by environment and entry',
+    line(head),
+    ...rows.map(line),
+    '',
+    ...[...table].map(([environment, { command }]) => `${environment}:\n  ${command.trim().split('\n').join('\n  ')}`),
+  ].join('\n'),
+);

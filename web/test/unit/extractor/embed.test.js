@@ -52,8 +52,12 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
   const extractor = await loadExtractor(built);
   assert.deepEqual(facts, {
-    name: 'good', dimension: 1280, classes: ['bird', 'insect'], splits: { train: ['insect'], val: [], test: ['bird'] },
-    extractor: extractor.id, extractor_sha256: extractor.sha256,
+    name: 'good',
+    dimension: 1280,
+    classes: ['bird', 'insect'],
+    splits: { train: ['insect'], val: [], test: ['bird'] },
+    extractor: extractor.id,
+    extractor_sha256: extractor.sha256,
   });
   assert.deepEqual(labels, { shape: [4], data: Int32Array.of(0, 0, 1, 1) });
   assert.deepEqual(embeddings.shape, [4, 1280]);
@@ -72,7 +76,11 @@ test('a folder of unlabelled pictures becomes embeddings and the names of their 
   const extractor = await loadExtractor(built);
   assert.deepEqual(arrays.embeddings.data.slice(1280), await extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
   assert.deepEqual(JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8')), {
-    name: 'unlabelled', dimension: 1280, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
+    name: 'unlabelled',
+    dimension: 1280,
+    files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'],
+    extractor: extractor.id,
+    extractor_sha256: extractor.sha256,
   });
   for (const [args, say] of /** @type {[string[], RegExp][]} */ ([
     [[path.dirname(folder), '--unlabelled'], /bird' is a folder; put unlabelled pictures into/],
@@ -86,12 +94,14 @@ test('a folder of unlabelled pictures becomes embeddings and the names of their 
 
 test('the result does not depend on the number of threads', async () => {
   const folder = await pictureFolder('threads');
-  const files = await Promise.all(['1', '2', '3', '9'].map(async (workers) => {
-    const out = path.join(temporary, `threads-${workers}.npz`);
-    const { code, stderr } = await embed(folder, '--out', out, '--extractor', built, '--workers', workers);
-    assert.equal(code, 0, stderr);
-    return readFile(out);
-  }));
+  const files = await Promise.all(
+    ['1', '2', '3', '9'].map(async (workers) => {
+      const out = path.join(temporary, `threads-${workers}.npz`);
+      const { code, stderr } = await embed(folder, '--out', out, '--extractor', built, '--workers', workers);
+      assert.equal(code, 0, stderr);
+      return readFile(out);
+    }),
+  );
   for (const file of files) assert.deepEqual(file, files[0]);
 });
 
@@ -119,8 +129,13 @@ test('subfolders of a class are groups, also those of one picture, a picture bes
   // bird/gerenuk, bird/ibis; insect/ant, insect/b/1, insect/b/2, insect/j/1, insect/tick
   assert.deepEqual(groups, { shape: [7], data: Int32Array.of(0, 1, 2, 3, 3, 4, 5) });
   const { pictures } = await listPictures(folder);
-  assert.deepEqual(pictures.map(({ file }) => path.relative(folder, file)).slice(2),
-    ['insect/ant_image_0011.jpg', 'insect/b/1.jpg', 'insect/b/2.jpg', 'insect/j/1.jpg', 'insect/tick_image_0006.jpg']);
+  assert.deepEqual(pictures.map(({ file }) => path.relative(folder, file)).slice(2), [
+    'insect/ant_image_0011.jpg',
+    'insect/b/1.jpg',
+    'insect/b/2.jpg',
+    'insect/j/1.jpg',
+    'insect/tick_image_0006.jpg',
+  ]);
   await mkdir(path.join(temporary, 'single/insect'), { recursive: true });
   await rename(path.join(folder, 'insect/j'), path.join(temporary, 'single/insect/j'));
   const single = await listPictures(path.join(temporary, 'single'));
@@ -129,14 +144,29 @@ test('subfolders of a class are groups, also those of one picture, a picture bes
 
 /** What is wrong with a folder, the sentence for it, and how it comes about: files that are written, folders, splits, other arguments. @type {Record<string, [RegExp, (folder: string) => Promise<unknown>, string[]?]>} */
 const refusals = {
-  'a text file among the pictures': [/bird\/notes\.txt' is none of the pictures .*take it out/, (folder) => writeFile(path.join(folder, 'bird/notes.txt'), 'hello')],
-  'a picture cut short': [/tick_image_0006\.jpg' is none of the pictures .*repair it/, (folder) => truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000)],
+  'a text file among the pictures': [
+    /bird\/notes\.txt' is none of the pictures .*take it out/,
+    (folder) => writeFile(path.join(folder, 'bird/notes.txt'), 'hello'),
+  ],
+  'a picture cut short': [
+    /tick_image_0006\.jpg' is none of the pictures .*repair it/,
+    (folder) => truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000),
+  ],
   'an empty class': [/'.*empty' has no pictures; add some or remove it/, (folder) => mkdir(path.join(folder, 'empty'))],
   'an empty burst': [/'.*bird\/empty' has no pictures; add some or remove it/, (folder) => mkdir(path.join(folder, 'bird/empty'))],
-  'a folder within a burst': [/'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/, (folder) => mkdir(path.join(folder, 'bird/one/two'), { recursive: true })],
-  'a split with a class that is not there': [/names the class 'fish', which has no folder/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}')],
+  'a folder within a burst': [
+    /'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/,
+    (folder) => mkdir(path.join(folder, 'bird/one/two'), { recursive: true }),
+  ],
+  'a split with a class that is not there': [
+    /names the class 'fish', which has no folder/,
+    (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}'),
+  ],
   'a split that leaves a class out': [/leaves out the class 'insect'/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"]}')],
-  'a class in two splits': [/names the class 'bird' twice/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}')],
+  'a class in two splits': [
+    /names the class 'bird' twice/,
+    (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}'),
+  ],
   'an extractor that was not built': [/cannot be loaded .*run 'make build' first/, async () => {}, ['--extractor', path.join(temporary, 'none')]],
 };
 for (const [name, [sentence, spoil, more = []]] of Object.entries(refusals)) {
@@ -156,7 +186,15 @@ for (const [name, [sentence, spoil, more = []]] of Object.entries(refusals)) {
 
 test('wrong arguments are explained', async () => {
   assert.match((await embed('--help')).stdout, /^Usage: /);
-  for (const args of [[], ['a', 'b', '--out', 'x.npz'], ['a'], ['a', '--out', 'x.txt'], ['a', '--out', 'x.npz', '--what'], ['a', '--out', 'x.npz', '--workers', '0'], ['a', '--out', 'x.npz', '--workers', 'two']]) {
+  for (const args of [
+    [],
+    ['a', 'b', '--out', 'x.npz'],
+    ['a'],
+    ['a', '--out', 'x.txt'],
+    ['a', '--out', 'x.npz', '--what'],
+    ['a', '--out', 'x.npz', '--workers', '0'],
+    ['a', '--out', 'x.npz', '--workers', 'two'],
+  ]) {
     const { code, stderr } = await embed(...args);
     assert.equal(code, 2);
     assert.match(stderr, /see --help\.$/m);
@@ -171,9 +209,14 @@ test('grey, transparent and turned pictures decode as a browser shows them', asy
     assert.ok(grey.data[i] === grey.data[i + 1] && grey.data[i] === grey.data[i + 2] && grey.data[i + 3] === 255);
   }
   const rgba = { raw: { width: 2, height: 1, channels: /** @type {4} */ (4) } };
-  const png = await sharp(Uint8Array.of(255, 0, 0, 128, 0, 0, 255, 255), rgba).png().toBuffer();
+  const png = await sharp(Uint8Array.of(255, 0, 0, 128, 0, 0, 255, 255), rgba)
+    .png()
+    .toBuffer();
   assert.deepEqual([...(await decodePicture(png)).data], [255, 0, 0, 128, 0, 0, 255, 255]);
-  const turned = await sharp(Uint8Array.of(9, 9, 9, 255, 200, 200, 200, 255), rgba).withMetadata({ orientation: 8 }).png().toBuffer();
+  const turned = await sharp(Uint8Array.of(9, 9, 9, 255, 200, 200, 200, 255), rgba)
+    .withMetadata({ orientation: 8 })
+    .png()
+    .toBuffer();
   const upright = await decodePicture(turned);
   assert.deepEqual([upright.width, upright.height, upright.data[0], upright.data[4]], [1, 2, 200, 9]);
 });
@@ -194,7 +237,10 @@ test('an embedding is the mean of the cells of its views, which know where they 
   const cells = /** @type {import('../../../extractor/session.js').Cells} */ (await extractor.cells?.(pixels));
   assert.deepEqual(cells.embedding, await extractor.embed(pixels), 'the same as without cells');
   const n = cells.values.length / cells.embedding.length;
-  assert.equal(n, cells.views.reduce((sum, { rows, columns }) => sum + rows * columns, 0));
+  assert.equal(
+    n,
+    cells.views.reduce((sum, { rows, columns }) => sum + rows * columns, 0),
+  );
   cells.embedding.forEach((value, i) => {
     let sum = 0;
     for (let c = 0; c < n; c++) sum += cells.values[c * cells.embedding.length + i];
@@ -211,7 +257,8 @@ test('what changes in one corner of a picture changes the cells there most', asy
   const extractor = await loadExtractor(built);
   const pixels = await decodePicture(path.join(parity, 'tick_image_0006.jpg'));
   const data = Uint8Array.from(pixels.data);
-  for (let y = 0; y < pixels.height / 3; y++) for (let x = 0; x < pixels.width / 3; x++) data.fill(0, 4 * (y * pixels.width + x), 4 * (y * pixels.width + x) + 3);
+  for (let y = 0; y < pixels.height / 3; y++)
+    for (let x = 0; x < pixels.width / 3; x++) data.fill(0, 4 * (y * pixels.width + x), 4 * (y * pixels.width + x) + 3);
   const [before, after] = [await extractor.cells?.(pixels), await extractor.cells?.({ ...pixels, data })];
   const { rows, columns } = /** @type {any} */ (before).views[0];
   const d = /** @type {any} */ (before).embedding.length;

@@ -17,16 +17,25 @@ const folder = temporaryFolder('extractor');
 /** @type {Awaited<ReturnType<typeof buildExtractor>>} */
 let record;
 
-before(async () => { record = await buildExtractor(folder); });
+before(async () => {
+  record = await buildExtractor(folder);
+});
 
 test('the built graph has a free input size, no node too many and weights of 8 bits', async () => {
   const model = JSON.parse(await readFile(path.join(folder, 'model.json'), 'utf8'));
   const nodes = model.modelTopology.node;
   const input = nodes.find((/** @type {any} */ n) => n.op === 'Placeholder');
-  assert.deepEqual(input.attr.shape.shape.dim.map((/** @type {any} */ d) => d.size), ['-1', '-1', '-1', '3']);
+  assert.deepEqual(
+    input.attr.shape.shape.dim.map((/** @type {any} */ d) => d.size),
+    ['-1', '-1', '-1', '3'],
+  );
   const used = new Set(nodes.flatMap((/** @type {any} */ n) => n.input ?? []));
   const unused = nodes.map((/** @type {any} */ n) => n.name).filter((/** @type {string} */ name) => !used.has(name));
-  assert.deepEqual(unused, record.outputs?.map(({ node }) => node), 'only the last layer feeds nothing');
+  assert.deepEqual(
+    unused,
+    record.outputs?.map(({ node }) => node),
+    'only the last layer feeds nothing',
+  );
   for (const { name, dtype, quantization } of model.weightsManifest[0].weights) {
     assert.deepEqual([dtype, quantization?.dtype], ['float32', name.endsWith('/weights') ? 'int8' : undefined], name);
   }
@@ -39,7 +48,12 @@ test('the record tells sizes and a hash of graph, weights and recipe, that a sec
     assert.equal((await readFile(path.join(folder, name))).length, bytes, name);
   }
   const parts = await Promise.all(['model.json', 'weights.bin'].map((name) => readFile(path.join(folder, name))));
-  assert.equal(createHash('sha256').update(Buffer.concat([...parts, Buffer.from(recipeText(record))])).digest('hex'), record.sha256);
+  assert.equal(
+    createHash('sha256')
+      .update(Buffer.concat([...parts, Buffer.from(recipeText(record))]))
+      .digest('hex'),
+    record.sha256,
+  );
   assert.deepEqual(await buildExtractor(temporaryFolder('again')), record);
 });
 
@@ -69,11 +83,16 @@ test('an embedding is the mean of what each view alone gives', async () => {
   const extractor = await loadExtractor(folder);
   const pixels = await decodePicture(path.join(parity, 'ibis_image_0036.jpg'));
   const { inputSize, views } = record;
-  assert.deepEqual(views.map(({ name }) => name), ['whole', 'middle']);
-  const [whole, middle] = await Promise.all(views.map(async (view) =>
-    (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
+  assert.deepEqual(
+    views.map(({ name }) => name),
+    ['whole', 'middle'],
+  );
+  const [whole, middle] = await Promise.all(views.map(async (view) => (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
   assert.ok(cosine(whole, middle) < 0.99, 'the views differ');
-  assert.deepEqual(await extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
+  assert.deepEqual(
+    await extractor.embed(pixels),
+    whole.map((value, i) => (value + middle[i]) / 2),
+  );
 });
 
 test('the shipped prior was learned with the extractor that is built', async () => {

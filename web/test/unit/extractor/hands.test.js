@@ -19,9 +19,14 @@ const picture = async (style, id, options) => decodePicture(await handOf(style, 
 test('the network of 8 bits answers as its original of half floats', async () => {
   const oracle = JSON.parse(await readFile(path.join(root, 'testdata/extractor/hands.json'), 'utf8'));
   const folder = path.join(builtKinds.hands, 'hand');
-  const { runtimes, networks: { hand: manifest } } = JSON.parse(await readFile(path.join(builtKinds.hands, 'extractor.json'), 'utf8'));
+  const {
+    runtimes,
+    networks: { hand: manifest },
+  } = JSON.parse(await readFile(path.join(builtKinds.hands, 'extractor.json'), 'utf8'));
   const bytes = async (/** @type {string} */ name) => new Uint8Array(await readFile(name)).buffer;
-  const contents = new Map(await Promise.all(manifest.files.map(async (/** @type {{name: string}} */ { name }) => [name, await bytes(path.join(folder, name))])));
+  const contents = new Map(
+    await Promise.all(manifest.files.map(async (/** @type {{name: string}} */ { name }) => [name, await bytes(path.join(folder, name))])),
+  );
   const { createNetwork } = await import(pathToFileURL(path.join(builtKinds.hands, 'runtime.js')).href);
   const network = await createNetwork({ manifest, contents, wasm: await bytes(path.join(builtKinds.hands, runtimes.simd.name)) });
   const signal = Float32Array.from({ length: 3 * SIZE * SIZE }, (_, at) => {
@@ -37,27 +42,47 @@ test('the network of 8 bits answers as its original of half floats', async () =>
 test('what is in a box is cut out where the box is: of any size, turned and mirrored', () => {
   const [width, height] = [800, 400];
   const data = new Float32Array(3 * EDGE * EDGE); // red grows to the right, green down, as shares of the picture
-  for (let at = 0; at < EDGE * EDGE; at++) data.set([255 * ((at % EDGE) + 0.5) / EDGE, 255 * (Math.floor(at / EDGE) + 0.5) / EDGE, 0], 3 * at);
-  for (const [angle, mirrored] of /** @type {const} */ ([[0, false], [0.6, false], [-2, true]])) {
+  for (let at = 0; at < EDGE * EDGE; at++) data.set([(255 * ((at % EDGE) + 0.5)) / EDGE, (255 * (Math.floor(at / EDGE) + 0.5)) / EDGE, 0], 3 * at);
+  for (const [angle, mirrored] of /** @type {const} */ ([
+    [0, false],
+    [0.6, false],
+    [-2, true],
+  ])) {
     for (const side of [40, 250]) {
       const cutOut = cut({ data, width, height }, { x: 420, y: 190, side, angle, mirrored });
-      for (const [u, v] of [[10, 10], [200, 30], [112, 215]]) {
+      for (const [u, v] of [
+        [10, 10],
+        [200, 30],
+        [112, 215],
+      ]) {
         const [across, down] = [((u + 0.5) / SIZE - 0.5) * side * (mirrored ? -1 : 1), ((v + 0.5) / SIZE - 0.5) * side];
-        const expected = [(420 + Math.cos(angle) * across - Math.sin(angle) * down) / width, (190 + Math.sin(angle) * across + Math.cos(angle) * down) / height];
+        const expected = [
+          (420 + Math.cos(angle) * across - Math.sin(angle) * down) / width,
+          (190 + Math.sin(angle) * across + Math.cos(angle) * down) / height,
+        ];
         expected.forEach((value, c) => assert.ok(Math.abs(cutOut[3 * (SIZE * v + u) + c] - value) < 1e-3, `${angle} ${side} ${u} ${v}`));
       }
     }
   }
-  assert.ok(cut({ data, width, height }, { x: 0, y: 0, side: 2000, angle: 1, mirrored: false }).every((value) => value >= 0 && value <= 1), 'beyond the picture its edge goes on');
+  assert.ok(
+    cut({ data, width, height }, { x: 0, y: 0, side: 2000, angle: 1, mirrored: false }).every((value) => value >= 0 && value <= 1),
+    'beyond the picture its edge goes on',
+  );
 });
 
 test('hands in other styles, mirrored and small are nearest to the same sign, left and right apart where that is asked for; what is no hand is refused', async () => {
   const { embed, sha256 } = await loadExtractor(builtKinds.hands);
   const signs = ['raised-hand', 'index-pointing-up', 'victory-hand'];
   const taught = await Promise.all(signs.map(async (id) => embed(await picture(styles[0], id))));
-  const nearest = (/** @type {Float32Array} */ embedding) => signs[taught.map((one) => cosine(one, embedding)).reduce((best, value, i, all) => (value > all[best] ? i : best), 0)];
+  const nearest = (/** @type {Float32Array} */ embedding) =>
+    signs[taught.map((one) => cosine(one, embedding)).reduce((best, value, i, all) => (value > all[best] ? i : best), 0)];
   for (const id of signs) {
-    for (const [style, options] of /** @type {[string, object][]} */ ([[styles[2], {}], [styles[3], {}], [styles[0], { mirrored: true }], [styles[0], { width: 480 }]])) {
+    for (const [style, options] of /** @type {[string, object][]} */ ([
+      [styles[2], {}],
+      [styles[3], {}],
+      [styles[0], { mirrored: true }],
+      [styles[0], { width: 480 }],
+    ])) {
       assert.equal(nearest(await embed(await picture(style, id, options))), id, `${style} ${JSON.stringify(options)}`);
     }
   }
@@ -66,7 +91,10 @@ test('hands in other styles, mirrored and small are nearest to the same sign, le
   for (const mirrored of [false, true]) {
     const [same, other] = mirrored ? [...sides].reverse() : sides;
     const asked = await apart.embed(await picture(styles[2], signs[0], { mirrored }));
-    assert.ok(cosine(asked, same) > cosine(asked, other) + 0.05, `a ${mirrored ? 'mirrored' : 'plain'} hand is nearer to one of the same side where left and right are told apart`);
+    assert.ok(
+      cosine(asked, same) > cosine(asked, other) + 0.05,
+      `a ${mirrored ? 'mirrored' : 'plain'} hand is nearer to one of the same side where left and right are told apart`,
+    );
   }
   assert.notEqual(apart.sha256, sha256);
   await assert.rejects(embed(await picture(styles[0], 'sun')), { code: 'no-hand' });

@@ -13,17 +13,32 @@ const weights = Uint8Array.from([1, 2, 3, 4]);
 
 /** @param {Record<string, unknown>} [changes] */
 const onnx = (changes = {}) => ({
-  format: 'metaqda-extractor-1', id: 'net-1', runtime: 'onnx', dimension: 4,
-  files: [{ name: 'model.json', bytes: model.length, sha256: hash(model) }, { name: 'weights.bin', bytes: weights.length, sha256: hash(weights) }],
-  inputSize: 32, views: [{ name: 'middle', share: 0.875 }], layout: 'NCHW', range: [0, 1], mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225],
-  outputs: [{ node: 'features', pooling: 'mean' }], licence: 'MIT', ...changes,
+  format: 'metaqda-extractor-1',
+  id: 'net-1',
+  runtime: 'onnx',
+  dimension: 4,
+  files: [
+    { name: 'model.json', bytes: model.length, sha256: hash(model) },
+    { name: 'weights.bin', bytes: weights.length, sha256: hash(weights) },
+  ],
+  inputSize: 32,
+  views: [{ name: 'middle', share: 0.875 }],
+  layout: 'NCHW',
+  range: [0, 1],
+  mean: [0.485, 0.456, 0.406],
+  std: [0.229, 0.224, 0.225],
+  outputs: [{ node: 'features', pooling: 'mean' }],
+  licence: 'MIT',
+  ...changes,
 });
 
 test('what is left out is filled in, and what is decoded decodes to the same', () => {
   const { layout, range, mean, std, ...least } = onnx({ views: [{ name: 'whole' }], outputs: [{ node: 'features' }] });
   const manifest = decodeManifest(JSON.stringify(least));
-  assert.deepEqual([manifest.layout, manifest.channels, manifest.takes, manifest.range, manifest.mean, manifest.std, manifest.outputs],
-    ['NHWC', 'RGB', 'picture', [0, 255], [0, 0, 0], [1, 1, 1], [{ node: 'features', pooling: 'none' }]]);
+  assert.deepEqual(
+    [manifest.layout, manifest.channels, manifest.takes, manifest.range, manifest.mean, manifest.std, manifest.outputs],
+    ['NHWC', 'RGB', 'picture', [0, 255], [0, 0, 0], [1, 1, 1], [{ node: 'features', pooling: 'none' }]],
+  );
   assert.deepEqual(decodeManifest(JSON.stringify(manifest)), manifest);
   assert.deepEqual(decodeManifest(manifest), manifest);
 });
@@ -65,14 +80,17 @@ test('each field that cannot be is named, with what to put there', () => {
     [{ runtime: 'function' }, 'layout', /leave it out/],
   ];
   for (const [changes, field, message] of cases) {
-    assert.throws(() => decodeManifest(JSON.parse(JSON.stringify(onnx(changes)))), (/** @type {any} */ error) => {
-      assert.ok(error instanceof ManifestError, `${field}: ${error}`);
-      assert.equal(error.field, field);
-      assert.equal(error.code, 'extractor-manifest');
-      assert.match(error.message, message);
-      assert.match(error.message, /: /, 'a remedy follows the trouble');
-      return true;
-    });
+    assert.throws(
+      () => decodeManifest(JSON.parse(JSON.stringify(onnx(changes)))),
+      (/** @type {any} */ error) => {
+        assert.ok(error instanceof ManifestError, `${field}: ${error}`);
+        assert.equal(error.field, field);
+        assert.equal(error.code, 'extractor-manifest');
+        assert.match(error.message, message);
+        assert.match(error.message, /: /, 'a remedy follows the trouble');
+        return true;
+      },
+    );
   }
   assert.throws(() => decodeManifest('{"id": '), /is not JSON/);
   assert.throws(() => decodeManifest(' '.repeat(1 << 19)), /the most are/);
@@ -84,7 +102,28 @@ const random = (state) => () => (state = (state * 48271) % 2147483647) / 2147483
 
 test('whatever is put in the place of any value, a manifest is read or refused by name, nothing else', () => {
   const next = random(7);
-  const strange = [null, true, -1, 0, 0.5, 1e300, '', 'x', 'x'.repeat(1e5), [], {}, [[]], [null], { name: 1 }, '__proto__', { __proto__: null }, '\u0000', '../..', 2 ** 53, -0];
+  const strange = [
+    null,
+    true,
+    -1,
+    0,
+    0.5,
+    1e300,
+    '',
+    'x',
+    'x'.repeat(1e5),
+    [],
+    {},
+    [[]],
+    [null],
+    { name: 1 },
+    '__proto__',
+    { __proto__: null },
+    '\u0000',
+    '../..',
+    2 ** 53,
+    -0,
+  ];
   let [read, refused] = [0, 0];
   for (let i = 0; i < 4000; i++) {
     const manifest = JSON.parse(JSON.stringify(onnx()));
@@ -134,8 +173,19 @@ test('text that is cut or changed anywhere is read or refused by name', () => {
 test('the identity is of files and recipe: it changes with all that changes numbers, and with nothing else', async () => {
   const identity = (/** @type {Record<string, unknown>} */ changes = {}, contents = [model, weights]) => identityOf(decodeManifest(onnx(changes)), contents);
   const plain = await identity();
-  for (const changes of [{ inputSize: 40 }, { views: [{ name: 'middle', share: 0.9 }] }, { layout: 'NHWC' }, { channels: 'BGR' }, { range: [0, 255] }, { mean: [0.5, 0.5, 0.5] },
-    { std: [0.5, 0.5, 0.5] }, { outputs: [{ node: 'features', pooling: 'first' }] }, { outputs: [{ node: 'other', pooling: 'mean' }] }, { inputName: 'x' }, { runtime: 'tfjs-graph' }]) {
+  for (const changes of [
+    { inputSize: 40 },
+    { views: [{ name: 'middle', share: 0.9 }] },
+    { layout: 'NHWC' },
+    { channels: 'BGR' },
+    { range: [0, 255] },
+    { mean: [0.5, 0.5, 0.5] },
+    { std: [0.5, 0.5, 0.5] },
+    { outputs: [{ node: 'features', pooling: 'first' }] },
+    { outputs: [{ node: 'other', pooling: 'mean' }] },
+    { inputName: 'x' },
+    { runtime: 'tfjs-graph' },
+  ]) {
     assert.notEqual(await identity(changes), plain, JSON.stringify(changes));
   }
   assert.notEqual(await identity({}, [weights, model]), plain);
@@ -153,8 +203,17 @@ test('the recipe is the text that identities were made of', async () => {
 
 test('the identity of the page’s own kind of manifest is what sessions and priors have recorded', async () => {
   const own = decodeManifest({
-    format: 'metaqda-extractor-1', id: 'x', runtime: 'tfjs-graph', dimension: 4, licence: 'x', inputSize: 224, views: [{ name: 'whole' }, { name: 'middle', share: 0.7 }],
-    files: [{ name: 'model.json', bytes: model.length, sha256: hash(model) }, { name: 'weights.bin', bytes: weights.length, sha256: hash(weights) }],
+    format: 'metaqda-extractor-1',
+    id: 'x',
+    runtime: 'tfjs-graph',
+    dimension: 4,
+    licence: 'x',
+    inputSize: 224,
+    views: [{ name: 'whole' }, { name: 'middle', share: 0.7 }],
+    files: [
+      { name: 'model.json', bytes: model.length, sha256: hash(model) },
+      { name: 'weights.bin', bytes: weights.length, sha256: hash(weights) },
+    ],
   });
   const text = '{"filter":"triangle-1","inputSize":224,"views":[{"name":"whole"},{"name":"middle","share":0.7}]}';
   assert.equal(recipeText(own), text);
@@ -170,10 +229,17 @@ test('files are compared with the manifest, and the first that does not fit is n
   assert.equal(sha256, await identityOf(manifest, [model, weights]));
   assert.deepEqual(new Uint8Array(/** @type {ArrayBuffer} */ (contents.get('weights.bin'))), weights);
   assert.deepEqual((await checkFiles({ ...manifest, sha256 }, find(files))).sha256, sha256);
-  const refusal = (/** @type {string} */ code, /** @type {RegExp} */ message) => (/** @type {any} */ error) => error.code === code && message.test(error.message);
+  const refusal = (/** @type {string} */ code, /** @type {RegExp} */ message) => (/** @type {any} */ error) =>
+    error.code === code && message.test(error.message);
   await assert.rejects(checkFiles(manifest, find({ 'model.json': model })), refusal('extractor-files', /“weights.bin” that the manifest lists is missing/));
-  await assert.rejects(checkFiles(manifest, find({ ...files, 'weights.bin': weights.subarray(1) })), refusal('extractor-files', /has 3 bytes, and the manifest says 4/));
-  await assert.rejects(checkFiles(manifest, find({ ...files, 'weights.bin': Uint8Array.from([1, 2, 3, 5]) })), refusal('extractor-files', /is another one .*its sha256 is [0-9a-f]{64}/));
+  await assert.rejects(
+    checkFiles(manifest, find({ ...files, 'weights.bin': weights.subarray(1) })),
+    refusal('extractor-files', /has 3 bytes, and the manifest says 4/),
+  );
+  await assert.rejects(
+    checkFiles(manifest, find({ ...files, 'weights.bin': Uint8Array.from([1, 2, 3, 5]) })),
+    refusal('extractor-files', /is another one .*its sha256 is [0-9a-f]{64}/),
+  );
   await assert.rejects(checkFiles({ ...manifest, sha256: '0'.repeat(64) }, find(files)), refusal('extractor-manifest', new RegExp(sha256)));
 });
 
@@ -185,7 +251,7 @@ test('pixels are scaled, ordered and laid out as the manifest says', () => {
   assert.deepEqual(shape, [1, 3, 2, 2]);
   for (let c = 0; c < 3; c++) {
     for (let i = 0; i < 4; i++) {
-      const expected = (-1 + 2 * pixels[3 * i + 2 - c] / 255 - [0, 0.5, 1][c]) / [1, 2, 4][c];
+      const expected = (-1 + (2 * pixels[3 * i + 2 - c]) / 255 - [0, 0.5, 1][c]) / [1, 2, 4][c];
       assert.ok(Math.abs(data[4 * c + i] - expected) < 1e-6);
     }
   }
@@ -202,7 +268,10 @@ test('outputs are pooled over cells or tokens, and one of another shape is refus
   assert.deepEqual([...pooled(tokens, { node, pooling: 'rest' }, 'NCHW')], [4, 3]);
   assert.deepEqual([...pooled(tokens, { node, pooling: 'none' }, 'NCHW')], [...tokens.data]);
   for (const shape of [[2, 5, 1], [1, 10], [10]]) {
-    assert.throws(() => pooled({ ...tokens, shape }, { node, pooling: 'mean' }, 'NCHW'), (/** @type {any} */ error) => error.code === 'extractor-output' && /node “n”/.test(error.message));
+    assert.throws(
+      () => pooled({ ...tokens, shape }, { node, pooling: 'mean' }, 'NCHW'),
+      (/** @type {any} */ error) => error.code === 'extractor-output' && /node “n”/.test(error.message),
+    );
   }
   assert.throws(() => pooled({ shape: [1, 1, 2], data: Float32Array.from([1, 2]) }, { node, pooling: 'rest' }, 'NCHW'), /too few/);
 });

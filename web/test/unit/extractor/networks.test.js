@@ -24,7 +24,8 @@ const shared = path.join(root, '../shared/extractors');
 const original = path.join(shared, 'tf2_mobilenet_v2_1.0_224_ptq.tflite');
 const python = process.env.PYTHON ?? 'python3';
 const numpy = spawnSync(python, ['-c', 'import numpy']).status === 0;
-const convert = (/** @type {string[]} */ ...args) => execFileSync(python, ['-B', path.join(root, 'scripts/networks'), ...args], { encoding: 'utf8', stdio: 'pipe' });
+const convert = (/** @type {string[]} */ ...args) =>
+  execFileSync(python, ['-B', path.join(root, 'scripts/networks'), ...args], { encoding: 'utf8', stdio: 'pipe' });
 
 const temporary = temporaryFolder('networks');
 
@@ -66,7 +67,7 @@ test('make run goes on without YAMNet where there is no Python or another file, 
   const other = path.join(temporary, 'another.tflite');
   await writeFile(other, 'TFL3');
   const said = "make: YAMNet could not be added ('make ears' says why): this site recognises spoken words only\n";
-  for (const variable of ['PYTHON=no-such-python', ...numpy ? [`YAMNET=${other}`] : []]) {
+  for (const variable of ['PYTHON=no-such-python', ...(numpy ? [`YAMNET=${other}`] : [])]) {
     assert.deepEqual(tryEars(path.join(temporary, 'no-ears'), variable), { status: 0, stdout: '', stderr: said }, variable);
   }
 });
@@ -81,7 +82,9 @@ test('make run adds YAMNet once', { skip: !numpy ? missing : !existsSync(yamnet)
 
 test('a server that does not answer is given up', { skip: spawnSync(python, ['-c', '']).status !== 0 && `there is no ${python}` }, async () => {
   const silent = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => { silent.once('listening', resolve); });
+  await new Promise((resolve) => {
+    silent.once('listening', resolve);
+  });
   const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
   const program = `import sys; sys.path.insert(0, 'scripts/networks'); import original; original.PATIENCE = .1; original.download('http://127.0.0.1:${port}/')`;
   const { status, stderr } = spawnSync(python, ['-B', '-c', program], { cwd: root, encoding: 'utf8', env: { ...process.env, no_proxy: '*' } });

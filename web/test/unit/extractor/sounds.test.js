@@ -34,7 +34,10 @@ test('the spectra of both networks are those that numpy computes', () => {
   const magnitudes = melSpectra(signal, htkBank(64, 125, 7500), { power: 1 });
   const powers = melSpectra(signal, slaneyBank(32, 60, 3800), { power: 2, lead: 56 });
   assert.equal(magnitudes.length, oracle.frames);
-  for (const [row, expected] of /** @type {const} */ ([[magnitudes[40], oracle.htk], [powers[40], oracle.slaney]])) {
+  for (const [row, expected] of /** @type {const} */ ([
+    [magnitudes[40], oracle.htk],
+    [powers[40], oracle.slaney],
+  ])) {
     assert.equal(row.length, expected.length);
     const largest = Math.max(...expected);
     row.forEach((value, band) => assert.ok(Math.abs(value - expected[band]) < 2e-5 * largest, `band ${band}: ${value}, not ${expected[band]}`));
@@ -43,7 +46,8 @@ test('the spectra of both networks are those that numpy computes', () => {
 
 for (const rate of [48_000, 44_100, 22_050, 8000, 11_025]) {
   test(`${rate} samples a second become 16,000, and what lies above is gone`, () => {
-    const tone = (/** @type {number} */ hertz, /** @type {number} */ at, /** @type {number} */ n) => Float32Array.from({ length: n }, (_, i) => Math.sin(2 * Math.PI * hertz * i / at));
+    const tone = (/** @type {number} */ hertz, /** @type {number} */ at, /** @type {number} */ n) =>
+      Float32Array.from({ length: n }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / at));
     const middle = (/** @type {Float32Array} */ samples) => samples.subarray(2000, 10_000);
     const got = middle(resample(tone(1000, rate, rate), rate, 16_000));
     const expected = middle(tone(1000, 16_000, 16_000));
@@ -71,7 +75,9 @@ test('a WAV file is read; what is no sound, or none that is known, is refused by
 });
 
 const yamnet = path.join(root, 'build/site/kinds/sounds/yamnet');
-const missing = !existsSync(path.join(shared, 'extractors/parity-sounds.npz')) ? 'the recordings do not lie beside the clone' : !existsSync(yamnet) && 'the site is built without YAMNet';
+const missing = !existsSync(path.join(shared, 'extractors/parity-sounds.npz'))
+  ? 'the recordings do not lie beside the clone'
+  : !existsSync(yamnet) && 'the site is built without YAMNet';
 
 test('recordings are embedded as where the recipe was found', { skip: missing }, async (t) => {
   const { embed } = await loadExtractor(builtKinds.sounds);
@@ -96,8 +102,15 @@ test('recordings are embedded as where the recipe was found', { skip: missing },
 });
 
 test('without YAMNet words are embedded, and other sounds are refused', async () => {
-  const { wasm, networks: { speech } } = await filesOfSounds();
-  const { embed } = await (await import(pathToFileURL(path.join(builtKinds.sounds, 'start.js')).href)).start({ id: 'sounds-1-speech', wasm, networks: { speech } });
+  const {
+    wasm,
+    networks: { speech },
+  } = await filesOfSounds();
+  const { embed } = await (await import(pathToFileURL(path.join(builtKinds.sounds, 'start.js')).href)).start({
+    id: 'sounds-1-speech',
+    wasm,
+    networks: { speech },
+  });
   for (const word of ['satu', 'tomo', 'baki', 'pedu']) {
     for (let i = 0; i < 4; i++) assert.equal((await embed(await decodeSound(wordOf(word, i)))).length, 96);
   }
@@ -115,7 +128,9 @@ test('without YAMNet words are embedded, and other sounds are refused', async ()
 async function filesOfSounds() {
   const place = builtKinds.sounds;
   const record = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
-  const contents = await Promise.all([record.runtimes.simd, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(path.join(place, name))).buffer));
+  const contents = await Promise.all(
+    [record.runtimes.simd, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(path.join(place, name))).buffer),
+  );
   return filesOf(record, contents.slice(1), contents[0]);
 }
 

@@ -11,12 +11,19 @@ const stored = (...parts) => {
 
 test('weights of 8 bits are multiplied by the scale of their channel, whichever axis that is', () => {
   const whole = Int8Array.from({ length: 12 }, (_, i) => (i % 2 ? -1 : 1) * 10 * i);
-  for (const [axis, channelOf] of /** @type {[number, (i: number) => number][]} */ ([[0, (i) => Math.floor(i / 6)], [1, (i) => Math.floor(i / 2) % 3], [2, (i) => i % 2]])) {
+  for (const [axis, channelOf] of /** @type {[number, (i: number) => number][]} */ ([
+    [0, (i) => Math.floor(i / 6)],
+    [1, (i) => Math.floor(i / 2) % 3],
+    [2, (i) => i % 2],
+  ])) {
     const shape = [2, 3, 2];
     const scales = Float32Array.from({ length: shape[axis] }, (_, c) => 0.5 ** (c + 1));
     const { specs, data } = dequantised([{ name: 'w', shape, dtype: 'float32', quantization: { dtype: 'int8', axis } }], stored(scales, whole));
     assert.deepEqual(specs, [{ name: 'w', shape, dtype: 'float32' }]);
-    assert.deepEqual(new Float32Array(data), Float32Array.from(whole, (q, i) => scales[channelOf(i)] * q));
+    assert.deepEqual(
+      new Float32Array(data),
+      Float32Array.from(whole, (q, i) => scales[channelOf(i)] * q),
+    );
   }
 });
 
@@ -27,7 +34,10 @@ test('what is stored otherwise stays as it is, beside them and alone', () => {
   const alone = stored(Uint16Array.of(1, 2, 3), Float32Array.of(4, 5));
   assert.deepEqual(dequantised([half, plain], alone), { specs: [half, plain], data: alone });
   const { specs, data } = dequantised([half, eight, plain], stored(Uint16Array.of(1, 2, 3), Float32Array.of(2, 3), Int8Array.of(5, -7), Float32Array.of(4, 5)));
-  assert.deepEqual(specs.map(({ name }) => name), ['h', 'w', 'p']);
+  assert.deepEqual(
+    specs.map(({ name }) => name),
+    ['h', 'w', 'p'],
+  );
   assert.deepEqual(data, stored(Uint16Array.of(1, 2, 3), Float32Array.of(10, -21, 4, 5)));
 });
 

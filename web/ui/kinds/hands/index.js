@@ -7,18 +7,34 @@ import { CameraSource, pictures } from '../pictures/index.js';
 /** @import {Hand, KindExtractor as Extractor} from '../../../library/kinds.js' */
 
 /** Landmarks joined by lines: from the wrist along each finger, and across the palm. */
-const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [0, 17, 18, 19, 20], [5, 9, 13, 17]];
+const LINES = [
+  [0, 1, 2, 3, 4],
+  [0, 5, 6, 7, 8],
+  [9, 10, 11, 12],
+  [13, 14, 15, 16],
+  [0, 17, 18, 19, 20],
+  [5, 9, 13, 17],
+];
 
 /** @param {() => Promise<Extractor>} extractor that reads hands now @returns {Kind} */
 export function hands(extractor) {
   return {
     ...pictures(extractor),
-    id: 'hands', icon: 'hand', one: 'hand', such: 'Thumbs up', vary: 'turn the hand, or show the other one', others: false, copy: 0.12, samples: false,
+    id: 'hands',
+    icon: 'hand',
+    one: 'hand',
+    such: 'Thumbs up',
+    vary: 'turn the hand, or show the other one',
+    others: false,
+    copy: 0.12,
+    samples: false,
     choose: 'Choose a photo of a hand',
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
     advice: 'Show one whole hand, not too small: its outline is drawn once it is found. Left and right hands count as the same; the settings can change that.',
     variant: {
-      id: 'handedness', name: 'Left and right hands are different', hint: 'The same sign by the other hand is then another sign: teach it as a class of its own.',
+      id: 'handedness',
+      name: 'Left and right hands are different',
+      hint: 'The same sign by the other hand is then another sign: teach it as a class of its own.',
       names: ['left and right alike', 'left and right apart'],
     },
     source: (options) => new HandSource(extractor, options),
@@ -55,9 +71,14 @@ class HandSource extends CameraSource {
   /** Draws the hand while nothing else reads frames, as before a hand is taught. */
   async #follow() {
     while (!this.#closed) {
-      await new Promise((resolve) => { setTimeout(resolve, EVERY); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, EVERY);
+      });
       if (!this.open || document.hidden || this.#reading || performance.now() - this.#read < 2 * EVERY) continue;
-      await this.camera.frame().then((frame) => this.read(frame).finally(() => frame.close())).catch(() => {}); // the next request reports the error
+      await this.camera
+        .frame()
+        .then((frame) => this.read(frame).finally(() => frame.close()))
+        .catch(() => {}); // the next request reports the error
     }
   }
 
@@ -88,9 +109,13 @@ class HandSource extends CameraSource {
     const context = canvas.getContext('2d');
     if (!hand || !context) return;
     const line = new Path2D();
-    for (const landmarks of LINES) landmarks.forEach((number, i) => line[i ? 'lineTo' : 'moveTo'](hand.landmarks[number][0] * width, hand.landmarks[number][1] * height));
+    for (const landmarks of LINES)
+      landmarks.forEach((number, i) => line[i ? 'lineTo' : 'moveTo'](hand.landmarks[number][0] * width, hand.landmarks[number][1] * height));
     Object.assign(context, { lineWidth: Math.max(2, width / 120), lineJoin: 'round', lineCap: 'round' });
-    for (const [style, thinner] of /** @type {const} */ ([['#000', 1], ['#fff', 2]])) {
+    for (const [style, thinner] of /** @type {const} */ ([
+      ['#000', 1],
+      ['#fff', 2],
+    ])) {
       Object.assign(context, { strokeStyle: style, lineWidth: Math.max(2, width / 100) / thinner });
       context.stroke(line);
     }

@@ -22,10 +22,21 @@ export class Camera {
     this.onLost = onLost;
     this.video = el('video', { class: 'video', playsinline: true, muted: true, autoplay: true, 'aria-label': 'Camera' });
     this.video.muted = true; // the attribute alone does not mute a video made by script
-    this.switchButton = el('button', {
-      class: 'button square on-video', type: 'button', 'aria-label': 'Switch camera', hidden: true,
-      onclick: () => { this.#switching ??= this.#next().finally(() => { this.#switching = null; }); },
-    }, icon('switch'));
+    this.switchButton = el(
+      'button',
+      {
+        class: 'button square on-video',
+        type: 'button',
+        'aria-label': 'Switch camera',
+        hidden: true,
+        onclick: () => {
+          this.#switching ??= this.#next().finally(() => {
+            this.#switching = null;
+          });
+        },
+      },
+      icon('switch'),
+    );
   }
 
   /**
@@ -39,7 +50,8 @@ export class Camera {
       const devices = mediaDevices(window, 'camera', 'pictures');
       const which = deviceId ? { deviceId: { exact: deviceId } } : { facingMode: { ideal: 'environment' } };
       const stream = await devices.getUserMedia({
-        video: { ...which, width: { ideal: 640 }, height: { ideal: 480 } }, audio: false,
+        video: { ...which, width: { ideal: 640 }, height: { ideal: 480 } },
+        audio: false,
       });
       await this.#show(stream);
       await this.#list(devices);

@@ -65,9 +65,18 @@ export function refusal(file) {
  */
 export async function decode(file) {
   if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw unusable(refusal(file));
-  const claimed = claimedSize(new Uint8Array(await file.slice(0, HEADER).arrayBuffer().catch(() => new ArrayBuffer(0)))); // an unreadable file is refused below
+  const claimed = claimedSize(
+    new Uint8Array(
+      await file
+        .slice(0, HEADER)
+        .arrayBuffer()
+        .catch(() => new ArrayBuffer(0)),
+    ),
+  ); // an unreadable file is refused below
   if (claimed && claimed.width * claimed.height > MOST_PIXELS) {
-    throw unusable(`“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`);
+    throw unusable(
+      `“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`,
+    );
   }
   try {
     return await decodePicture(file);
@@ -93,7 +102,7 @@ export function claimedSize(bytes) {
   if (has(1, 'PNG') && has(12, 'IHDR')) return size(view.getUint32(16), view.getUint32(20));
   if (has(0, 'GIF8')) return size(view.getUint16(6, true), view.getUint16(8, true));
   if (has(8, 'WEBPVP8X')) return size((view.getUint32(23, true) >>> 8) + 1, (view.getUint32(26, true) >>> 8) + 1);
-  if (has(8, 'WEBPVP8L')) return size((view.getUint32(21, true) & upTo) + 1, (view.getUint32(21, true) >>> 14 & upTo) + 1);
+  if (has(8, 'WEBPVP8L')) return size((view.getUint32(21, true) & upTo) + 1, ((view.getUint32(21, true) >>> 14) & upTo) + 1);
   if (has(8, 'WEBPVP8 ')) return size(view.getUint16(26, true) & upTo, view.getUint16(28, true) & upTo);
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return null;
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + view.getUint16(at + 2)) {
@@ -117,7 +126,8 @@ async function decodeByElement(file) {
     const width = Math.max(1, Math.round((image.naturalWidth || THUMBNAIL) * scale));
     const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
     const bitmap = await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
-    if (!hasPixels(bitmap)) throw unusable(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
+    if (!hasPixels(bitmap))
+      throw unusable(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
     return bitmap;
   } catch (error) {
     throw error instanceof MetaqdaError ? error : unusable(refusal(file));
@@ -143,7 +153,7 @@ function hasPixels(bitmap) {
  * @returns {Promise<Uint8Array>}
  */
 export async function preview(bitmap, edge) {
-  return await encodeInWorker(bitmap, fitted(bitmap, edge)) ?? encoded(drawn(bitmap, edge));
+  return (await encodeInWorker(bitmap, fitted(bitmap, edge))) ?? encoded(drawn(bitmap, edge));
 }
 
 /** @param {ImageBitmap} bitmap @param {number} edge */

@@ -7,10 +7,13 @@
 import { answer } from '../../../base/remote.js';
 import { drawing, encoded } from './draw.js';
 
-answer({
-  encode(/** @type {{picture: ImageBitmap, size: {width: number, height: number}}} */ { picture, size }) {
-    const canvas = drawing(picture, size);
-    picture.close();
-    return encoded(canvas);
+answer(
+  {
+    encode(/** @type {{picture: ImageBitmap, size: {width: number, height: number}}} */ { picture, size }) {
+      const canvas = drawing(picture, size);
+      picture.close();
+      return encoded(canvas);
+    },
   },
-}, { code: 'encoder-failed', transfer: (result) => (result instanceof Uint8Array ? [result.buffer] : []) });
+  { code: 'encoder-failed', transfer: (result) => (result instanceof Uint8Array ? [result.buffer] : []) },
+);

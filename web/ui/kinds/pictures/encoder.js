@@ -33,7 +33,9 @@ export async function encodeInWorker(picture, size) {
 function start() {
   try {
     return new RemoteClient(new Worker(new URL('./encoder-worker.js', import.meta.url), { type: 'module', name: 'encoder' }), {
-      code: 'encoder-failed', died: (why) => `The worker that encodes pictures stopped: ${why}.`, patience: PATIENCE,
+      code: 'encoder-failed',
+      died: (why) => `The worker that encodes pictures stopped: ${why}.`,
+      patience: PATIENCE,
     });
   } catch {
     return null;

@@ -15,10 +15,20 @@ const EDGE = 480;
 /** @param {() => Promise<Extractor>} extractor that reads pictures now @returns {Kind} */
 export function pictures(extractor) {
   return {
-    id: 'pictures', icon: 'picture', one: 'picture', such: 'Mug', vary: 'turn it, or change the background', others: true, interval: 150, copy: 0.5, samples: true, accept: 'image/*', claims: claimsPicture,
+    id: 'pictures',
+    icon: 'picture',
+    one: 'picture',
+    such: 'Mug',
+    vary: 'turn it, or change the background',
+    others: true,
+    interval: 150,
+    copy: 0.5,
+    samples: true,
+    accept: 'image/*',
+    claims: claimsPicture,
     choose: 'Choose a picture',
     live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
-    open: async (file) => [{ ...sampleOf(await decode(file), file.name, extractor), ...!isDrawing(file) && { file } }],
+    open: async (file) => [{ ...sampleOf(await decode(file), file.name, extractor), ...(!isDrawing(file) && { file }) }],
     kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),
     show: (file) => el('img', { src: URL.createObjectURL(file), alt: file.name }),
@@ -48,13 +58,21 @@ export class CameraSource {
     this.element = el('div', { class: 'video-frame' }, this.camera.video, this.camera.switchButton);
   }
 
-  get open() { return this.camera.open; }
+  get open() {
+    return this.camera.open;
+  }
 
-  get mirrored() { return this.camera.video.classList.contains('mirrored'); }
+  get mirrored() {
+    return this.camera.video.classList.contains('mirrored');
+  }
 
-  start() { return this.camera.start(); }
+  start() {
+    return this.camera.start();
+  }
 
-  async sample() { return sampleOf(await this.camera.frame(), '', this.extractor); }
+  async sample() {
+    return sampleOf(await this.camera.frame(), '', this.extractor);
+  }
 
   /** By all views of a frame where the device is quick enough, see Pace. @param {boolean} [places] */
   async look(places = false) {
@@ -62,7 +80,11 @@ export class CameraSource {
     try {
       const still = drawn(frame, EDGE);
       const cells = places ? await (await this.extractor()).cells(frame) : null;
-      return { cells, embedding: cells?.embedding ?? await this.read(frame), sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
+      return {
+        cells,
+        embedding: cells?.embedding ?? (await this.read(frame)),
+        sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor),
+      };
     } finally {
       frame.close();
     }
@@ -74,9 +96,11 @@ export class CameraSource {
     const views = this.#pace.all ? extractor.views : 1;
     const begun = performance.now();
     const embedding = await extractor.embed(frame, views);
-    this.#pace.took((performance.now() - begun) * extractor.views / views, embedding);
+    this.#pace.took(((performance.now() - begun) * extractor.views) / views, embedding);
     return embedding;
   }
 
-  close() { this.camera.close(); }
+  close() {
+    this.camera.close();
+  }
 }

@@ -21,16 +21,34 @@ const TOGETHER = 3;
 
 /** Texts of a site with YAMNet. */
 const EVERY = {
-  one: 'sound', choose: 'Choose a sound', such: 'Doorbell', vary: 'record it again, elsewhere or further away', background: 'Background',
+  one: 'sound',
+  choose: 'Choose a sound',
+  such: 'Doorbell',
+  vary: 'record it again, elsewhere or further away',
+  background: 'Background',
   advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
 };
 /** Texts of a site without YAMNet. */
-const WORDS = { one: 'spoken word', choose: 'Choose a spoken word', such: 'Yes', vary: 'say it again, or let someone else say it', advice: 'This site recognises spoken words only.' };
+const WORDS = {
+  one: 'spoken word',
+  choose: 'Choose a spoken word',
+  such: 'Yes',
+  vary: 'say it again, or let someone else say it',
+  advice: 'This site recognises spoken words only.',
+};
 
 /** @param {() => Promise<Extractor>} extractor that reads sounds now @param {boolean} every whether the site has YAMNet, which tells sounds other than words apart @returns {Kind} */
 export function sounds(extractor, every) {
   return {
-    id: 'sounds', icon: 'sound', ...every ? EVERY : WORDS, others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
+    id: 'sounds',
+    icon: 'sound',
+    ...(every ? EVERY : WORDS),
+    others: false,
+    interval: 250,
+    copy: 0.12,
+    samples: false,
+    accept: 'audio/*',
+    claims: claimsSound,
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
     open: async (file) => (await withSpeech(await decodeSound(file), extractor)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
     kept: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
@@ -76,9 +94,11 @@ let player = null;
 async function play(thumbnail) {
   player?.pause();
   const url = URL.createObjectURL(soundIn(thumbnail));
-  const own = player = new Audio(url);
+  const own = (player = new Audio(url));
   own.onended = own.onpause = own.onerror = () => URL.revokeObjectURL(url);
-  await own.play().catch((error) => { if (own === player) throw error; }); // else the next one is played
+  await own.play().catch((error) => {
+    if (own === player) throw error;
+  }); // else the next one is played
 }
 
 /** The microphone, a piece of a second at a time. */
@@ -95,7 +115,9 @@ class MicrophoneSource {
     this.element = this.microphone.element;
   }
 
-  get open() { return this.microphone.open; }
+  get open() {
+    return this.microphone.open;
+  }
 
   async start() {
     await this.extractor(); // fetched and running before anyone waits for an answer
@@ -117,7 +139,12 @@ class MicrophoneSource {
     const sound = await this.#piece(Math.max(0, microphone.heard - Math.round(PIECE * microphone.rate)));
     const sample = async () => sampleOf(sound, '', this.extractor);
     microphone.refused = '';
-    const embedding = level(sound.samples) < QUIET ? null : await embedded(sound, this.extractor, (why) => { microphone.refused = why; });
+    const embedding =
+      level(sound.samples) < QUIET
+        ? null
+        : await embedded(sound, this.extractor, (why) => {
+            microphone.refused = why;
+          });
     if (!embedding) {
       this.#recent = [];
       return { embedding, sample };
@@ -135,5 +162,7 @@ class MicrophoneSource {
     return { samples: resample(microphone.slice(from, to), microphone.rate, RATE), rate: RATE };
   }
 
-  close() { this.microphone.close(); }
+  close() {
+    this.microphone.close();
+  }
 }

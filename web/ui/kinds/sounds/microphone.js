@@ -37,15 +37,28 @@ export class Microphone {
   /** @param {{onLost: (error: Error) => void}} options */
   constructor({ onLost }) {
     this.onLost = onLost;
-    this.level = el('meter', { class: 'level', min: '0', max: '1', low: '0.05', high: '0.9', optimum: '0.4', value: '0', 'aria-label': 'Level of the microphone' });
+    this.level = el('meter', {
+      class: 'level',
+      min: '0',
+      max: '1',
+      low: '0.05',
+      high: '0.9',
+      optimum: '0.4',
+      value: '0',
+      'aria-label': 'Level of the microphone',
+    });
     this.note = el('p', { class: 'small muted' });
     this.element = el('div', { class: 'microphone' }, this.level, this.note);
   }
 
-  get open() { return this.#stream !== null; }
+  get open() {
+    return this.#stream !== null;
+  }
 
   /** Samples a second. */
-  get rate() { return this.#context?.sampleRate ?? 0; }
+  get rate() {
+    return this.#context?.sampleRate ?? 0;
+  }
 
   /** Opens the microphone and resolves at the first sound. @throws {MetaqdaError} */
   async start() {
@@ -56,9 +69,11 @@ export class Microphone {
       this.#stream = stream;
       if (this.#closed) throw new DOMException('closed', 'AbortError');
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
-      const context = this.#context = new AudioContext();
+      const context = (this.#context = new AudioContext());
       // Chromium starts no audio thread for a page opened from disk, such as a shared file.
-      await context.audioWorklet.addModule(program()).catch(() => { throw insecure('microphone'); });
+      await context.audioWorklet.addModule(program()).catch(() => {
+        throw insecure('microphone');
+      });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
@@ -67,7 +82,8 @@ export class Microphone {
       await context.resume();
       this.#last = performance.now();
       this.#watch = setInterval(() => {
-        if (performance.now() - this.#last > PATIENCE && !document.hidden) this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
+        if (performance.now() - this.#last > PATIENCE && !document.hidden)
+          this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
       }, 500);
       await this.until(1);
     } catch (error) {
@@ -80,16 +96,18 @@ export class Microphone {
   async until(count) {
     while (this.heard < count) {
       if (!this.open) throw new MetaqdaError('closed', 'The microphone is off.');
-      await new Promise((resolve) => { this.#waiting.push(() => resolve(undefined)); });
+      await new Promise((resolve) => {
+        this.#waiting.push(() => resolve(undefined));
+      });
     }
   }
 
   /** The samples between two positions, counted from the opening. @param {number} from @param {number} to */
   slice(from, to) {
     const [result, { length }] = [new Float32Array(to - from), this.#ring];
-    for (let at = Math.max(0, from); at < to;) {
-      const next = Math.min(to, at - at % length + length);
-      result.set(this.#ring.subarray(at % length, at % length + next - at), at - from);
+    for (let at = Math.max(0, from); at < to; ) {
+      const next = Math.min(to, at - (at % length) + length);
+      result.set(this.#ring.subarray(at % length, (at % length) + next - at), at - from);
       at = next;
     }
     return result;
@@ -116,7 +134,12 @@ export class Microphone {
     const level = Math.max(0, 1 + Math.log10(Math.max(1e-9, Math.sqrt(power / block.length))) / 3);
     this.#level = Math.max(level, this.#level - 0.03);
     if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each takes a paint
-    const note = this.#nothing > 2 * this.rate ? 'Nothing is heard: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: go further from the microphone.' : this.refused;
+    const note =
+      this.#nothing > 2 * this.rate
+        ? 'Nothing is heard: the microphone may be muted.'
+        : peak >= 0.999
+          ? 'Too loud: go further from the microphone.'
+          : this.refused;
     if (note !== this.note.textContent) this.note.textContent = note;
     for (const wake of this.#waiting.splice(0)) wake();
   }

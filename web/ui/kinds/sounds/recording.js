@@ -30,14 +30,17 @@ export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
   if (file.size === 0) throw refuse('is empty, so there is no sound in it.');
-  if (file.type.startsWith('video/') || file.type === '' && VIDEO.test(file.name)) throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
+  if (file.type.startsWith('video/') || (file.type === '' && VIDEO.test(file.name)))
+    throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
   if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
-  if (file.size > MOST_BYTES) throw refuse(`has ${Math.round(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
+  if (file.size > MOST_BYTES)
+    throw refuse(`has ${Math.round(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
   const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
     throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know.');
   });
   const seconds = samples.length / RATE;
-  if (seconds > LONGEST) throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
+  if (seconds > LONGEST)
+    throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
   if (samples.length < RATE / 50) throw refuse('holds no sound.');
   return samples;
 }
@@ -53,7 +56,7 @@ function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
   const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => {
-    const at = `${Math.floor(i * PIECE / 60)}:${String(i * PIECE % 60).padStart(2, '0')}`;
+    const at = `${Math.floor((i * PIECE) / 60)}:${String((i * PIECE) % 60).padStart(2, '0')}`;
     return { name: `${name}, from ${at}`, at, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE) };
   });
   const levels = pieces.map((piece) => level(piece.sound.samples));
@@ -64,7 +67,12 @@ function piecesOf(samples, name) {
 export const level = (samples) => Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / Math.max(1, samples.length));
 
 /** Colours of the levels 0, 1/3, 2/3 and 1. */
-const COLOURS = [[13, 17, 48], [52, 63, 156], [214, 92, 116], [253, 231, 160]];
+const COLOURS = [
+  [13, 17, 48],
+  [52, 63, 156],
+  [214, 92, 116],
+  [253, 231, 160],
+];
 
 /**
  * Draws a spectrum, time to the right, high above.
@@ -113,7 +121,7 @@ export function soundIn(jpeg) {
   const pieces = [];
   let at = 2;
   while (jpeg[at] === 0xff && jpeg[at + 1] === MARKER) {
-    const size = jpeg[at + 2] << 8 | jpeg[at + 3];
+    const size = (jpeg[at + 2] << 8) | jpeg[at + 3];
     pieces.push(jpeg.subarray(at + 4 + MARK.length, at + 2 + size));
     at += 2 + size;
   }
@@ -123,9 +131,28 @@ export function soundIn(jpeg) {
 /** A WAV file of 16-bit samples. @param {Float32Array} samples */
 export function waveOf(samples) {
   const file = new DataView(new ArrayBuffer(44 + 2 * samples.length));
-  for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
-  for (const [at, value] of /** @type {const} */ ([[4, 36 + 2 * samples.length], [16, 16], [24, RATE], [28, 2 * RATE], [40, 2 * samples.length]])) file.setUint32(at, value, true);
-  for (const [at, value] of /** @type {const} */ ([[20, 1], [22, 1], [32, 2], [34, 16]])) file.setUint16(at, value, true);
+  for (const [at, text] of /** @type {const} */ ([
+    [0, 'RIFF'],
+    [8, 'WAVE'],
+    [12, 'fmt '],
+    [36, 'data'],
+  ]))
+    [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
+  for (const [at, value] of /** @type {const} */ ([
+    [4, 36 + 2 * samples.length],
+    [16, 16],
+    [24, RATE],
+    [28, 2 * RATE],
+    [40, 2 * samples.length],
+  ]))
+    file.setUint32(at, value, true);
+  for (const [at, value] of /** @type {const} */ ([
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ]))
+    file.setUint16(at, value, true);
   samples.forEach((value, i) => file.setInt16(44 + 2 * i, Math.max(-32_768, Math.min(32_767, Math.round(32_768 * value))), true));
   return new Uint8Array(file.buffer);
 }

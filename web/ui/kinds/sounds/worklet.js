@@ -3,8 +3,8 @@
 
 const BLOCK = 1024;
 
-// @ts-ignore: an AudioWorkletGlobalScope has these
-registerProcessor('taker', class extends AudioWorkletProcessor {
+// @ts-ignore: an AudioWorkletGlobalScope has it
+class Taker extends AudioWorkletProcessor {
   #block = new Float32Array(BLOCK);
   #filled = 0;
 
@@ -23,4 +23,7 @@ registerProcessor('taker', class extends AudioWorkletProcessor {
     }
     return true;
   }
-});
+}
+
+// @ts-ignore: an AudioWorkletGlobalScope has it
+registerProcessor('taker', Taker);
