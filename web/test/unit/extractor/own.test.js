@@ -255,7 +255,10 @@ test('sounds, the whole way: embedded by a function, a prior is learned from the
 
   // What it saves is opened under this prior and this function alone.
   const again = await openClassifier(c.save(), { extractor, prior: bytes });
-  assert.deepEqual(await again.predict(soundOf('alarm', 4).buffer), await c.predict(given('alarm', 4)));
+  const [kept, own] = [await again.predict(soundOf('alarm', 4).buffer), await c.predict(given('alarm', 4))];
+  assert.equal(kept.headline, own.headline);
+  for (const [name, p] of Object.entries(own.probabilities))
+    assert.ok(Math.abs(kept.probabilities[name] - p) < 1e-9, `${name}: ${kept.probabilities[name]}, was ${p}`); // many answers are computed in another order
   await assert.rejects(
     createClassifier({ extractor, prior: new Uint8Array(await readFile(path.join(root, 'web/prior/default.safetensors'))) }),
     (/** @type {any} */ error) => error.code === 'extractor',
