@@ -19,8 +19,8 @@ OPSET, IR = 13, 8  # the first with weights of 8 bits by channel, and one that o
 
 def write_onnx(folder):
     """Returns the bytes of an ONNX model of the network in a folder that [write_graph] wrote. Weights keep
-    their 8 bits. It takes `pixels`, n x size x size x 3 numbers in 0..255, and answers `embedding`, n x dimension.
-    Its metadata has the manifest, for the one who lays pictures before it."""
+    their 8 bits. It takes `pixels`, n x size x size x 3 numbers in 0..255, and answers `embedding`, n x dimension, and
+    `cells`, n x rows x columns x dimension, whose mean the embedding is. Its metadata has the manifest, for the one who lays pictures before it."""
     manifest = json.loads((folder / "manifest.json").read_text())
     for file in manifest["files"]:
         if hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest() != file["sha256"]:
@@ -33,12 +33,14 @@ def write_onnx(folder):
             added, more = _node(node, tensors)
             nodes, constants = nodes + added, constants + more
     (output,) = manifest["outputs"]
-    nodes += [helper.make_node("ReduceMean", [output["node"]], ["embedding"], axes=[2, 3], keepdims=0)]
+    nodes += [helper.make_node("ReduceMean", [output["node"]], ["embedding"], axes=[2, 3], keepdims=0),
+              helper.make_node("Transpose", [output["node"]], ["cells"], perm=[0, 2, 3, 1])]
     size = manifest["inputSize"]
     graph = helper.make_graph(
         nodes, manifest["id"],
         [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", size, size, 3])],
-        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["n", manifest["dimension"]])], constants)
+        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["n", manifest["dimension"]]),
+         helper.make_tensor_value_info("cells", TensorProto.FLOAT, ["n", None, None, manifest["dimension"]])], constants)
     written = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR, producer_name="metaqda")
     helper.set_model_props(written, {"manifest": json.dumps(manifest, separators=(",", ":"))})
     checker.check_model(written, full_check=True)

@@ -4,14 +4,15 @@
     c = metaqda.FewShotClassifier('pictures').fit(X, y)   # a scikit-learn classifier
     c.predict_proba(X_new)                      # n×C, in the order of c.classes_
     c.predict_none(X_new)                       # n: probability of none of the classes
+    c.explain(metaqda.cells(paths))             # which places of the pictures speak for the answer
     c.save('session.safetensors')               # the page and the npm package open it
 
 `metaqda.load` reads a classifier that was exported as plain numbers, with numpy alone.
 """
-from .classifier import Answers, FewShotClassifier
+from .classifier import Anomaly, Answers, Explanation, FewShotClassifier
 from .errors import MetaqdaError
 from .exported import Classifier, load
-from .pictures import embed
+from .pictures import Cells, cells, embed
 from .watch import Watch, WatchEvent
 
-__all__ = ['Answers', 'Classifier', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'embed', 'load']
+__all__ = ['Anomaly', 'Answers', 'Cells', 'Classifier', 'Explanation', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'cells', 'embed', 'load']

@@ -168,6 +168,26 @@ class Engine:
             found.append(([next(ids) for _ in range(int(size))], int(own), int(like), figures))
         return (int(numbers[0]), int(numbers[1]), float(numbers[2])), found
 
+    def explain(self, cells, of, against):
+        """Returns the score of a class against another, what of it belongs to no cell, and what each
+        of the cells (n, d) adds. -1 is none of the classes."""
+        self._write(cells)
+        score, rest, *parts = self._numbers(self._call('explain', self.handle, *cells.shape, of, against))
+        return score, rest, parts
+
+    def set_cells(self, id, cells):
+        """Tells the cells (n, d) of the picture of an example."""
+        id = _text(id)
+        self._write(cells, id)
+        self._call('set_cells', self.handle, *cells.shape, len(id))
+
+    def anomaly(self, cells):
+        """Returns the probability that something is wrong with a picture of cells (n, d), with how many
+        examples it was compared, and how far each cell is from theirs."""
+        self._write(cells)
+        wrong, good, *far = self._numbers(self._call('anomaly', self.handle, *cells.shape))
+        return wrong, int(good), far
+
     def watch(self, per_hour):
         return self._call('watch', self.handle, float(per_hour))
 

@@ -11,7 +11,7 @@ from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
 from .errors import MetaqdaError
 from .watch import Watch
 
-__all__ = ['Answers', 'FewShotClassifier', 'Influence', 'Need', 'Sets']
+__all__ = ['Anomaly', 'Answers', 'Explanation', 'FewShotClassifier', 'Influence', 'Need', 'Sets']
 
 CHUNK = 1 << 25  # bytes of vectors that are answered at once
 
@@ -38,6 +38,18 @@ Sets = namedtuple('Sets', 'labels examples borrowed')
 Sets.__doc__ = """A set for each of n rows. `labels` has n lists, the most probable class first, None for none of
 the classes. They rest on `examples`, each left out. If these are too few for the coverage,
 `borrowed` is true: then the sets rest on the probabilities."""
+
+Explanation = namedtuple('Explanation', 'label against score rest values')
+Explanation.__doc__ = """What speaks for a class in each of n pictures. `score` (n) is the log odds of the classes
+`label` (n) and `against` (n, None for none of the classes), before they are tempered for the
+session. `values` (n×views×rows×columns) says what each cell adds to it, and `rest` (n) belongs
+to no cell: the sum of all is `score`."""
+
+Anomaly = namedtuple('Anomaly', 'wrong good values')
+Anomaly.__doc__ = """Whether each of n pictures is like the examples. `wrong` (n) is the probability that something is
+wrong with it, and `good` the number of examples that it was compared with. `values`
+(n×views×rows×columns) says how far each cell is from all cells of these, 1 for the farthest
+ones of a good example."""
 
 MOST_INFLUENCE = 12  # as core/influence.go
 
@@ -166,6 +178,49 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             names = self._by_engine()
         return None if at < 0 else Need(names[at], names.get(other), doubt)
 
+    def explain(self, cells, label=None, against=None):
+        """Returns the `Explanation`: which places of n pictures speak for a class. `cells` is as
+        `metaqda.cells` gives it, or an array of shape (n, ..., d) from any network whose
+        embedding is the mean of its cells. `label` is a class, or one for each picture; the most
+        probable class if None. `against` is another class, or one for each; none of the classes if None."""
+        values = self._cells(cells)
+        n, rows = len(values), [_rows(x) for x in values]
+        with self._engine.lock:
+            if label is None:
+                label = list(self.predict([x.mean(0, dtype=float) for x in rows])) if n else []
+            labels, others = _each(label, n), _each(against, n)
+            found = [self._engine.explain(x, self._place(k), -1 if other is None else self._place(other))
+                     for x, k, other in zip(rows, labels, others)]
+        score, rest, parts = zip(*found) if n else ([], [], [])
+        return Explanation(labels, others, np.array(score), np.array(rest), np.array(parts).reshape(values.shape[:-1]))
+
+    def set_cells(self, cells, rows=None):
+        """Tells the cells of the examples' pictures, so that `anomaly` can compare with them. `cells` is as
+        for `explain`, in the order in which the examples were taught; `rows` are the places of
+        these examples, all of them if None. The cells of the last 64 pictures are kept. Files and
+        pickles do not have them."""
+        values = self._cells(cells)
+        with self._engine.lock:
+            try:
+                ids = self._ids if rows is None else [self._ids[int(i)] for i in rows]
+            except IndexError as error:
+                raise MetaqdaError('argument', f'There are {len(self._ids)} examples: give places from 0 to {len(self._ids) - 1} as rows.') from error
+            if len(ids) != len(values):
+                raise MetaqdaError('argument', f'There are cells of {len(values)} pictures and {len(ids)} examples: give those of each, or the places of the examples as rows.')
+            for i, x in zip(ids, values):
+                self._engine.set_cells(i, _rows(x))
+        return self
+
+    def anomaly(self, cells):
+        """Returns the `Anomaly`: whether n pictures are like the examples of the only class, that is,
+        whether they are all right, if these are. `cells` is as for `explain`. It takes three
+        examples whose cells `set_cells` told."""
+        values = self._cells(cells)
+        with self._engine.lock:
+            found = [self._engine.anomaly(_rows(x)) for x in values]
+        wrong, good, far = zip(*found) if found else ([], [0], [])
+        return Anomaly(np.array(wrong), good[0], np.array(far).reshape(values.shape[:-1]))
+
     def suggest(self, X, count=1):
         """Returns the indices of at most `count` rows to label next, the most useful first.
         It needs no fit: then it suggests what to label first."""
@@ -268,6 +323,27 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         at = {i: n for n, i in enumerate(self._filed)}
         return [at[i] for i in self._ids]
 
+    def _cells(self, cells):
+        """Returns cells as float32 of shape (n, ..., d)."""
+        self._require()
+        try:
+            with np.errstate(over='ignore'):  # becomes infinity, which is refused
+                values = np.ascontiguousarray(getattr(cells, 'values', cells), np.float32)
+        except (TypeError, ValueError) as error:
+            raise MetaqdaError('argument', f'These are no cells ({error}): give what metaqda.cells returns, or an array of shape (n, ..., d).') from error
+        if values.ndim < 3 or 0 in values.shape[1:]:
+            raise MetaqdaError('argument', f'These are no cells, with the shape {values.shape}: give what metaqda.cells returns, or an array of shape (n, ..., d).')
+        if values.shape[-1] != self.n_features_in_:
+            raise MetaqdaError('dimension', f'Cells have {values.shape[-1]} numbers, but examples have {self.n_features_in_}: use one network for both.')
+        return values
+
+    def _place(self, label):
+        """Returns the place of a class among the engine's classes."""
+        found = np.flatnonzero(self.classes_ == label)
+        if not len(found):
+            raise MetaqdaError('argument', f'There is no class {label!r}: choose among {", ".join(map(str, self.classes_))}.')
+        return self._columns[found[0]] - 1
+
     def _require(self):
         if not hasattr(self, 'classes_'):
             raise Unfitted('unfitted', f'This {type(self).__name__} is not fitted yet: call fit or partial_fit first.')
@@ -330,6 +406,19 @@ def _ask(engine, question, X):
         return engine.classify(X)
     rows = max(1, CHUNK // (4 * X.shape[1]))
     return np.concatenate([engine.predict(X[i:i + rows]) for i in range(0, len(X), rows)])
+
+
+def _rows(cells):
+    """Returns the cells of one picture as rows (n, d)."""
+    return cells.reshape(-1, cells.shape[-1])
+
+
+def _each(label, n):
+    """Returns a list of n labels, of one for all or one for each."""
+    labels = list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label] * n
+    if len(labels) != n:
+        raise MetaqdaError('argument', f'There are {n} pictures and {len(labels)} labels: give one label, or one for each.')
+    return labels
 
 
 def _prior_file(prior):

@@ -6,6 +6,7 @@ import sys
 import unittest
 import warnings
 
+from PIL import Image, ImageOps
 from sklearn.datasets import load_wine
 
 from common import Case, ROOT
@@ -15,12 +16,16 @@ class Readme(Case):
     def test_the_examples_print_what_they_say(self):
         for name, picture in [('mug.jpg', 'anchor_image_0001'), ('key.jpg', 'ant_image_0011'), ('new.jpg', 'anchor_image_0001')]:
             shutil.copy(ROOT / f'testdata/parity/{picture}.jpg', self.folder / name)
+        key = Image.open(self.folder / 'key.jpg')
+        for i in range(1, 4):
+            ImageOps.crop(key, 5 * i).save(self.folder / f'good{i}.jpg')
         programs = re.findall(r'```python\n(.*?)```', (ROOT / 'scripts/python/README.md').read_text(), re.S)
-        self.assertEqual([len(program.splitlines()) for program in programs], [5, 3])
+        self.assertEqual([len(program.splitlines()) for program in programs], [5, 3, 3])
+        names = {}
         for program in programs:
             printed = io.StringIO()
             with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
-                exec(program, {})
+                exec(program, names)
             self.assertEqual(printed.getvalue().splitlines(), re.findall(r'print.*# (.*)', program))
 
     def test_the_comparison_measures_every_method(self):

@@ -1,9 +1,11 @@
 // Command oracle prints what native Go answers, for the tests of the Python package:
 //
 //	oracle SESSION QUERIES COUNT
+//	oracle SESSION PICTURES
 //
-// SESSION is a classifier file, QUERIES a JSON list of vectors. The output is JSON: answers are
-// the probability of none and then of each class. Examples are in the order of the file.
+// SESSION is a classifier file, QUERIES a JSON list of vectors, and PICTURES one of lists of cells,
+// which are vectors. The output is JSON: answers are the probability of none and then of each class.
+// Examples are in the order of the file.
 package main
 
 import (
@@ -39,7 +41,13 @@ type influence struct {
 }
 
 func main() {
-	a, err := ask(os.Args[1], os.Args[2], os.Args[3])
+	var a any
+	var err error
+	if len(os.Args) == 3 {
+		a, err = askCells(os.Args[1], os.Args[2])
+	} else {
+		a, err = ask(os.Args[1], os.Args[2], os.Args[3])
+	}
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(a)
 	}
