@@ -6,6 +6,7 @@ import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
 import { room, startExtractor } from './extractor.js';
+import { judges } from './good.js';
 import { buildRecogniser } from './recognise.js';
 
 /** @import {About} from '../assemble.js' */
@@ -87,9 +88,10 @@ async function start(blocks, write, program) {
   document.body.dataset.place = (await extractor).place;
   const kind = room.kind(() => extractor, 'yamnet' in (about.extractor.networks ?? {}));
   buildNotices(new TextDecoder().decode(await read('notices')));
-  const known = () => showKnown(classifier, kind, new Map(pictures));
+  const copies = new Map(pictures);
+  const known = () => showKnown(classifier, kind, copies);
   known();
-  describe(about, kind.one, write(about.name, blocks).length);
+  describe(about, kind.one, write(about.name, blocks).length, kind.id === 'pictures' && judges(about.classes, copies));
   const onTaught = buildKeeping({
     classifier,
     known,
@@ -99,7 +101,7 @@ async function start(blocks, write, program) {
     },
     name: about.name,
   });
-  buildRecogniser({ classifier, kind, about, actions: actionsIn(session), onTaught });
+  buildRecogniser({ classifier, kind, about, pictures: copies, actions: actionsIn(session), onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
   say('Ready.');
@@ -108,13 +110,15 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** @param {About} about @param {string} one example @param {number} bytes of the file */
-function describe({ name, made, version, classes, learn, extractor }, one, bytes) {
+/** @param {About} about @param {string} one example @param {number} bytes of the file @param {boolean} judging whether it says of a picture that something is wrong */
+function describe({ name, made, version, classes, learn, extractor }, one, bytes, judging) {
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
-  byId('what', HTMLElement).textContent =
-    `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a ${one}.` + (learn ? ' Where it is wrong, tell it what it is.' : '');
+  const does = judging
+    ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
+    : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
+  byId('what', HTMLElement).textContent = `${does} Show it a ${one}.` + (learn ? ' Where it is wrong, tell it what it is.' : '');
   const time = new Date(made);
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
   byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;

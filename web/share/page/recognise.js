@@ -9,18 +9,21 @@ import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { Then } from '../../ui/then/then.js';
 import { compose } from './compose.js';
+import { goodOnes, judges, placed } from './good.js';
 import { showMeters } from './meters.js';
 
 /** @import {Target} from '../../ui/teach/correct.js' */
 
 /**
- * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, actions: ReturnType<typeof import('../../ui/then/actions.js').actionsIn>, onTaught: () => void}} parts
+ * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, pictures: import('./good.js').Pictures, actions: ReturnType<typeof import('../../ui/then/actions.js').actionsIn>, onTaught: () => void}} parts
  */
-export function buildRecogniser({ classifier, kind, about, actions, onTaught }) {
+export function buildRecogniser({ classifier, kind, about, pictures, actions, onTaught }) {
   speakOf(kind);
   /** Undo steps, the newest last. @type {{name: string, back: () => void}[]} */
   const done = [];
-  const named = () => classifier.labels.map((name) => ({ id: name, name, actions: actions.classes.get(name) }));
+  const named = () => classifier.labels.map((name) => ({ id: name, name, examples: classifier.examples(name), actions: actions.classes.get(name) }));
+  const kinds = kindsOf([kind]);
+  const good = judges(about.classes, pictures) ? goodOnes({ classifier, kinds, label: about.classes[0], pictures }) : null;
   const then = new Then();
   /** Examples added here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
   const taught = new Map();
@@ -96,7 +99,11 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
     say(`Undone: ${last.name}.`);
   };
   /** @param {string} id @param {string} label @param {Float32Array} vector */
-  const add = (id, label, vector) => void taught.set(id, { label, number: classifier.addExampleSync(vector, label) });
+  const add = (id, label, vector) => {
+    const number = classifier.addExampleSync(vector, label);
+    taught.set(id, { label, number });
+    good?.number(id, number);
+  };
   /** @param {string} id */
   const remove = (id) => {
     const { label = '', number = '' } = taught.get(id) ?? {};
@@ -113,8 +120,9 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
   });
 
   const recogniser = new Recogniser({
-    kinds: kindsOf([kind]),
+    kinds,
     seen: then,
+    odd: good?.odd,
     teachable: about.learn,
     refusal: (error) => refusal(error, kind),
     engine: {
@@ -123,20 +131,20 @@ export function buildRecogniser({ classifier, kind, about, actions, onTaught }) 
       predict: async (embedding) => predict(embedding),
       async explain(values, dimension, label, against) {
         // ids are labels here
-        const views = [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: values.length / dimension }]; // whatever they were
         const {
           score,
           rest,
           views: [{ values: cells }],
-        } = classifier.explain({ values, views, embedding: values.subarray(0, dimension), width: 1, height: 1 }, { label, against: against || null });
+        } = classifier.explain(placed(values, dimension), { label, against: against || null });
         return { score, rest, cells: [...cells] };
       },
     },
     teaching: {
       teach: async (target, open) => {
         const sample = await open();
-        const vector = await sample.embed().finally(() => sample.close());
+        const [vector, copy] = await Promise.all([sample.embed(), good && sample.thumbnail()]).finally(() => sample.close());
         const [id, label] = [`${++count}`, labelOf(target)];
+        if (copy) good?.keep(id, copy);
         add(id, label, vector);
         did(`Taught as “${label}”.`, `add a ${kind.one} to ${label}`, () => remove(id));
         return id;

@@ -6,6 +6,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
 import { addClass, addPictures, card, eventually, recognise, sample, teach, visit } from './harness.js';
+import { opened, share } from './share/shared.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -65,3 +66,38 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await page.getByRole('button', { name: 'Delete Rocket' }).click();
     await says(page, /^This one looks all right/);
   }));
+
+test('a shared file of good ones says the same, if their pictures go along', async () => {
+  const bad = await cat(8, true);
+  let [file, plain, said] = ['', '', ''];
+  await visit({}, async ({ page }) => {
+    await addClass(page, 'Good');
+    await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at))));
+    await recognise(page, bad);
+    await says(page, /^Something is wrong/);
+    said = await page.locator('.good').innerText();
+    plain = await share(page);
+    file = await share(page, { learn: true, pictures: true });
+  });
+  await opened(plain, async (page) => {
+    await page.getByText('This file tells 1 thing apart: Good.').waitFor();
+    await recognise(page, bad);
+    assert.equal(await page.locator('.good').isVisible(), false, 'there are no examples to compare with');
+  });
+  await opened(file, async (page) => {
+    await page.getByText('This file says whether a picture is like “Good”, or something is wrong with it.').waitFor();
+    await recognise(page, bad);
+    await says(page, /^Something is wrong/);
+    assert.equal(await page.locator('.good').innerText(), said);
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
+    await recognise(page, await cat(8));
+    await says(page, /^This one looks all right/);
+    const compared = (/** @type {number} */ n) => page.getByText(`Compared place by place with ${n} examples of “Good”.`, { exact: true }).waitFor();
+    await compared(6);
+    await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Good', exact: true }).click();
+    await compared(7);
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await compared(6);
+  });
+});

@@ -29,6 +29,8 @@ class ShareDialog {
   #made = null;
   #what = '';
   #error = '';
+  /** What small copies are for in a session of one class. */
+  #compares = '';
   #chosen = { learn: false, pictures: false };
   #body = el('div', { class: 'dialog-body' });
 
@@ -75,7 +77,7 @@ class ShareDialog {
     render(
       html`<p>${this.#what}</p>
       ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
-      ${choice('pictures', `With the ${noun()}s`, `Small copies of the ${noun()}s it was taught. Without them the file holds only numbers.`)}
+      ${choice('pictures', `With the ${noun()}s`, `Small copies of the ${noun()}s it was taught. Without them the file holds only numbers.${this.#compares}`)}
       <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`,
@@ -88,6 +90,7 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
+    this.#compares = taught.length === 1 && noun() === 'picture' ? ' With them it says of each picture whether something is wrong with it.' : '';
     this.#what =
       `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
       'in any current browser and recognises there, without a network and with nothing to install.';
