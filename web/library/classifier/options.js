@@ -140,7 +140,7 @@ export function known(options, kinds) {
     if (FORMER.includes(name)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${name}' out.`);
     if (!Object.hasOwn(kinds, name)) throw new MetaqdaError('argument', `There is no option '${name}': choose among ${Object.keys(kinds).join(', ')}.`);
     const [what, is] = kinds[name];
-    if (value !== undefined && !is(value)) throw new MetaqdaError('argument', `The option ${name} must be ${what}: leave it out for none.`);
+    if (value !== undefined && !is(value)) throw new MetaqdaError('argument', `The option ${name} must be ${what}: leave it out for the default.`);
   }
 }
 

@@ -50,8 +50,12 @@ test('sessions are made, switched, renamed and deleted', () =>
     await addClass(page, 'Cat');
     const first = (await page.locator('#session-name').textContent()) ?? '';
 
-    await newSession(page, 'Garden');
+    await (await sessionsOf(page)).getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
+    await page.getByRole('button', { name: 'New session', exact: true }).dblclick(); // makes one
+    await status(page, 'The new session “Garden” is open.');
     await card(page, 'Cat').waitFor({ state: 'detached' });
+    assert.equal(await (await sessionsOf(page)).getByRole('textbox', { name: /^Name of the session/ }).count(), 2);
+    await page.keyboard.press('Escape');
     await addClass(page, 'Finch');
 
     await page.locator('#undo-button[aria-disabled=false]').waitFor();

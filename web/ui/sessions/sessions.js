@@ -10,6 +10,7 @@ import { savedIn, tell } from './settings.js';
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {
+  #creating = false;
   /** Of the open session. @type {Omit<import('../../library/types.js').EngineState, 'classes'>|undefined} */
   #state;
   /** @type {(SessionInfo & {noun: string})[]} */
@@ -200,8 +201,14 @@ export class SessionsDialog {
     const field = /** @type {HTMLInputElement} */ (this.#body.querySelector('#new-session'));
     const name = field.value.trim();
     if (!name) throw new Error('Give the new session a name first.');
+    if (this.#creating) return; // pressed twice
+    this.#creating = true;
     this.onSwitched(); // what is being added stops: it was for the session that is open now
-    await this.engine.newSession(name);
+    try {
+      await this.engine.newSession(name);
+    } finally {
+      this.#creating = false;
+    }
     field.value = '';
     this.#leave(`The new session “${name}” is open.`);
   }

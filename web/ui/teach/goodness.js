@@ -134,7 +134,12 @@ export function advice({ classes, asked }, need, name) {
 export function spoilsInWords({ class: own, like, pictures: { length: n }, right, logProbability }, name) {
   const without = n === 1 ? 'Without it' : 'Without them';
   const some = (/** @type {string} */ word) => `${without} ${Math.abs(right)} ${word} of the others would be right.`;
-  const change = right > 0 ? some('more') : right < 0 ? some('fewer') : `${without} the others would be ${logProbability > 0 ? 'surer' : 'no surer'}.`;
+  const change =
+    right > 0
+      ? some('more')
+      : right < 0
+        ? `${some('fewer')} Keep ${n === 1 ? 'it' : 'them'} if the class is right.`
+        : `${without} the others would be ${logProbability > 0 ? 'surer' : 'no surer'}.`;
   return `${n === 1 ? 'Taught' : `${counted(n, noun())} that are nearly the same, taught`} as “${name(own)}”, more like “${name(like)}”. ${change}`;
 }
 
