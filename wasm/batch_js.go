@@ -67,10 +67,10 @@ func (w *batchWorker) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, 
 	return b, b.Finish(context.Background(), w.tell)
 }
 
-// classify answers with, for each picture, what it is taken for (the index of a class, -1
-// for none of them), whether that is doubtful, its headline, and the probability of none and
-// those of the classes, in rows. out has the number of a picture and then the indices of
-// classes that it is not of.
+// classify answers for each picture what it is taken for: the index of a class, or -1 for none
+// of them. It says whether that is doubtful, and adds the headline. The probabilities come in
+// rows: that of none, and then those of the classes. Each list of out is the number of a
+// picture and the indices of classes that it is not of.
 func (w *batchWorker) classify(out [][]int) (any, error) {
 	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(w.x, w.d) })
 	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {

@@ -3,14 +3,13 @@
 //
 //	metaqda ROLE HANDOVER DATABASE
 //
-// and hands the object that JavaScript works with to the global function of the
-// name HANDOVER. ROLE is page, for the classifier of a window, storage, for the same
-// without a view and without asking the browser to keep the data, or batch, for a worker
-// that answers about many pictures at once and learns priors. web/engine/index.js and
-// batch.js start them. It holds
-// the tables of methods and what JavaScript reads of their results; what they do is
-// in the packages below, of which all but bridge, and the files that end in _js.go, are
-// plain Go. It is not for use without a JavaScript host.
+// and hands the object that JavaScript works with to the global function HANDOVER. ROLE is one
+// of three. page is the classifier of a window. storage is the same without a view, and does
+// not ask the browser to keep the data. batch is for a worker that answers about many pictures
+// at once and learns priors. web/engine/index.js and batch.js start them. This package holds
+// the tables of methods, and what JavaScript reads of their results. The packages below do the
+// work. All but bridge and the files that end in _js.go are plain Go. The program needs a
+// JavaScript host.
 package main
 
 import (

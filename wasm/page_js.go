@@ -41,8 +41,8 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
-// methods are those that web/engine/contract.js describes. They answer at once, or once what
-// they changed is stored, or after waiting for storage or network.
+// methods are those that web/engine/contract.js describes. Some answer at once, some once their
+// change is stored, some after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	all := map[string]bridge.Method{
@@ -108,8 +108,8 @@ func (p *page) methods() map[string]bridge.Method {
 	return all
 }
 
-// change is a method of the page, which knows classes by ids, and the same method of the npm
-// package's classifier, which knows them by labels.
+// change is a method in two forms: that of the page names classes by ids, that of the npm
+// package's classifier by labels.
 type change struct {
 	byID    bridge.Decoder
 	byLabel func(c *metaqda.Classifier, a, b string) error

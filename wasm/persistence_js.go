@@ -6,8 +6,8 @@ import (
 	"metaqda/wasm/bridge"
 )
 
-// persistence is the browser's word on whether it may clear what is stored here when
-// the device runs out of room, or after a while without a visit.
+// persistence says whether the browser has promised to keep what is stored here. Otherwise it
+// may clear it when the device runs out of room, or after a while without a visit.
 type persistence struct {
 	answer string // "yes", "no", or empty while nobody has asked
 	asked  bool

@@ -1,9 +1,8 @@
-// Package bridge is the boundary between Go and JavaScript: methods whose arguments
-// are decoded by their kinds (decode_js.go), which return promises, errors with a
-// code and a sentence, and arrays copied once.
+// Package bridge is the boundary between Go and JavaScript. It makes methods that decode their
+// arguments by type (decode_js.go) and return promises. Errors have a code and a sentence.
+// Arrays are copied once.
 //
-// It knows of no particular method: those are in the tables of package main. A
-// prediction takes a shorter way, that of package direct.
+// The methods themselves are in the tables of package main.
 package bridge
 
 import (

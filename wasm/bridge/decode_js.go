@@ -23,12 +23,12 @@ type Numbers []float32
 const mostNumbers = 32 << 20
 
 // Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
-// number, a Float32Array (an embedding, whose numbers are checked, or [Numbers]), a
-// Uint8Array or ArrayBuffer, a function (js.Value), an array of these, or an object (a
-// struct, by its JSON). names are what messages call the arguments, separated by commas; one
-// that may be missing, undefined or null has a question mark after it. fields are the names
-// of the results, but for the error, in the object that is the answer; without them the
-// answer is the only result itself. See [Encode].
+// number, a Float32Array, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
+// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked,
+// unless the type is [Numbers]. names are what messages call the arguments, separated by
+// commas. A question mark follows one that may be missing, undefined or null. fields name the
+// results in the object that is the answer, the error aside. Without fields the answer is the
+// only result. See [Encode].
 func Bind(f any, names string, fields ...string) Decoder {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()

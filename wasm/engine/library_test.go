@@ -191,8 +191,8 @@ func (b *both) check(what string, query []float32) {
 	}
 }
 
-// exchange lets each continue with the file of the other, under the default prior or one that
-// knows bursts, and adds a burst to a class.
+// exchange lets each continue with the file of the other, and adds a burst to a class. The
+// prior is the default one or one that knows bursts.
 func (b *both) exchange(r *rand.Rand) {
 	b.t.Helper()
 	file := plainPrior(dim)

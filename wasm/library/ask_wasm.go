@@ -89,9 +89,9 @@ func PrepareSet(h int32) int32 {
 }
 
 // Set finds the smallest set of labels that contains the right one with probability coverage, for the
-// one vector of the last [Predict]. It returns how many labels that are. The answer has the number of
-// examples that it rests on, 1 if these are too few so that it rests on the probabilities, and the
-// labels' classes, -1 for none of them, the most probable first.
+// one vector of the last [Predict]. It returns how many labels that are. The answer begins with the
+// number of examples that it rests on, and 1 if these are too few, so that it rests on the
+// probabilities. The labels' classes follow, -1 for none of them, the most probable first.
 //
 //go:wasmexport mq_set
 func Set(h int32, coverage float64) int32 {
@@ -139,9 +139,9 @@ func SetCells(h, n, d, m int32) int32 {
 }
 
 // Anomaly says whether a picture of n cells of d numbers is like the examples of the only class,
-// whose cells [SetCells] told. The answer has the probability that something is wrong with it, the
-// number of examples it was compared with, and how far each cell is from good ones. It returns
-// how many numbers that are.
+// whose cells [SetCells] told. The answer has the probability that something is wrong with it, and
+// the number of examples it was compared with. Then comes how far each cell is from good ones. It
+// returns how many numbers that are.
 //
 //go:wasmexport mq_anomaly
 func Anomaly(h, n, d int32) int32 {
@@ -291,10 +291,10 @@ func (b *batch) leftOut(first, end int) {
 
 // Influence asks which examples, at most so many, spoil the answers to others, and which class needs
 // another example most. It returns the number of a job. It answers that class and the one that it is
-// confused with, -1 for none, and its doubt. Then come for each example or burst the number of its
-// examples, its class, the class that fits better, their log odds, how many others were asked about,
-// how many more of these are right without it, and the change of their mean log probability. The
-// reply has the examples' ids, a line each.
+// confused with, -1 for none, and its doubt. Then come seven numbers for each example or burst: the
+// number of its examples, its class, the class that fits better, and their log odds; how many others
+// were asked about, how many more of these are right without it, and the change of their mean log
+// probability. The reply has the examples' ids, a line each.
 //
 //go:wasmexport mq_influence
 func Influence(h, most int32) int32 {

@@ -397,10 +397,11 @@ func Unscaled(h int32) int32 {
 	})
 }
 
-// Describe replies what a classifier is, and returns the length: the length of its vectors (32
-// bits), the probability of none beforehand (float64), 1 if it standardises (32 bits), the number C
-// of classes (32 bits), the number of examples of each (32 bits), and then lines of text. The lines
-// are what undo and redo would take, and for each class its label and the ids of its examples.
+// Describe replies what a classifier is, and returns the length. The reply begins with numbers, of
+// 32 bits where nothing else is said: the length of its vectors, the probability of none beforehand
+// (float64), and 1 if it standardises. The number of classes follows, and the number of examples of
+// each. Then come lines of text: what undo and redo would take, and for each class its label and
+// the ids of its examples.
 //
 //go:wasmexport mq_describe
 func Describe(h int32) int32 {
@@ -429,8 +430,9 @@ func Describe(h int32) int32 {
 	})
 }
 
-// About replies a text about a classifier and returns its length: 0 its name, 1 and 2 the id and the
-// sha256 of its feature extractor, 3 the sha256 of its prior, empty if that has no file.
+// About replies a text about a classifier and returns its length. 0 asks for its name, 1 and 2 for
+// the id and the sha256 of its feature extractor. 3 asks for the sha256 of its prior, which is empty
+// without a file.
 //
 //go:wasmexport mq_about
 func About(h, what int32) int32 {

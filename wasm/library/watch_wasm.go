@@ -28,8 +28,8 @@ func Watch(h int32, perHour float64) int32 {
 // probability of each class. n is negative where there was nothing to ask about. It returns the
 // number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
 // probability; then the length of the reply, and if there is something to show, the probability of
-// none of the classes and of each. The reply is lines: the labels of the events, the
-// label of the class that is here now, empty for none, that of the class to show, and the headline.
+// none of the classes and of each. The reply is lines: the labels of the events, the label of the
+// class that is here now or nothing, the label of the class to show, and the headline.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {

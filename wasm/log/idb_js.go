@@ -19,18 +19,18 @@ const (
 	transactionTimeout = 30 * time.Second
 )
 
-// IndexedDB is the DB of a browser. Its readwrite transactions are one after the
-// other over all tabs, so what a transaction has read is so until it has written: no
-// other lock is needed, and none could be more certain.
+// IndexedDB is the DB of a browser. Its readwrite transactions follow one another in all tabs
+// together. So what a transaction has read stays true until it has written, and no other lock
+// is needed.
 type IndexedDB struct {
 	db      *idb.Database
 	tables  []string
 	rewrite func() // see there
 }
 
-// Open opens the database of a name and brings it up to date. The error says why nothing
-// can be kept and what to do about it. lost is called if the browser closes the
-// database of its own accord, which it does when its data are cleared.
+// OpenDB opens the database of a name and brings it up to date. The error says why nothing can
+// be kept and what to do about it. lost is called if the browser closes the database of its own
+// accord, which it does when its data are cleared.
 func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
@@ -83,18 +83,17 @@ func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	return d, nil
 }
 
-// rewrite makes an empty database and deletes it, for what Chromium does then to the files
-// that all databases of a site are in: it begins a new log, and drops what was deleted from
-// most of the others.
+// rewrite makes an empty database and deletes it. Chromium then rewrites the files that hold
+// all databases of a site: it begins a new log, and drops what was deleted from most other
+// files.
 //
-// If Chromium is killed while it writes to the log, the next start leaves out the record that
-// is cut short, as it should, but writes on behind it. The start after that finds the log
-// damaged and deletes all databases of the site (github.com/google/leveldb/issues/1287). So
-// this comes before anything is written, while another database is open, for else the files
-// may be closed before they are rewritten, which Chromium does a little after it has answered.
-// It takes about 50 ms, and where it fails all is as if it had not been tried. Once in some
-// hundred starts it does fail in silence: LevelDB begins a new log by an empty write, which is
-// lost where another write of Chromium's own is under way at that moment, so [OpenDB] does it twice.
+// A killed Chromium may leave a record of its log cut short. The next start ignores that record, as
+// it should, but writes on behind it. The start after that finds the log damaged and deletes all
+// databases of the site (github.com/google/leveldb/issues/1287). So rewrite comes before anything is
+// written. Another database must be open, because Chromium rewrites the files a little after it has
+// answered, and would close them first. rewrite takes about 50 ms. If it fails, nothing has changed.
+// Once in some hundred starts it fails in silence: LevelDB begins a new log by an empty write, which
+// is lost if Chromium is writing at that moment. So [OpenDB] does it twice.
 func rewrite(factory *idb.Factory, name string) {
 	name += "-empty"
 	ctx, cancel := limited(transactionTimeout)

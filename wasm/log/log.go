@@ -1,7 +1,7 @@
 // Package log keeps sessions in the browser's IndexedDB. A stored session is the log of its steps,
-// with a snapshot in segments, so that opening is the snapshot and then the steps after it. Where
-// IndexedDB cannot be had, [Memory] takes its place. Files that people keep have their formats in
-// package metaqda/core/model.
+// with a snapshot in segments. To open it is to read the snapshot and repeat the steps after it.
+// Where IndexedDB cannot be had, [Memory] takes its place. Files that people keep have their
+// formats in package metaqda/core/model.
 //
 // Each change of a session is one [Step]. A transaction that appends a step fails if another tab
 // has appended one under that number: this tab then reads the steps that it lacks. Compaction
@@ -151,8 +151,8 @@ var ErrCleared error = &Error{Code: "cleared", Message: "The browser's storage w
 // ErrDeleted is the reason why a change of a deleted session is refused.
 var ErrDeleted error = &Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}
 
-// tombstone is the key in Meta that a deleted session leaves, so that a tab which
-// still has it open can tell this from a storage that was cleared.
+// tombstone is the key in Meta that a deleted session leaves. It tells a tab that still has the
+// session open that the storage was not cleared.
 func tombstone(session string) Key { return Key{ID: "deleted/" + session} }
 
 // exists returns ErrDeleted or ErrCleared if there is no such session.

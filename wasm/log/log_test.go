@@ -214,7 +214,8 @@ func TestAppendingWaitsForNobody(t *testing.T) {
 	}
 }
 
-// Whatever one record of a log is, the rest is there, and what is not is named and can be taken out.
+// Any record of a log may be damaged: all others are there. The damaged one is named and can be
+// taken out.
 func TestDamageOfALogStaysLocal(t *testing.T) {
 	whole := open(t, sample(t))
 	all := whole.taught.Count()
@@ -458,8 +459,8 @@ func TestNothingIsLostIfMigrationIsKilled(t *testing.T) {
 	}
 }
 
-// Whatever one record of a former version is, all others of the session are taken over, and what is
-// not is named and can be taken out.
+// Any record of a former version may be damaged: all others of the session are taken over. The
+// damaged one is named and can be taken out.
 func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 	with := func(m *Memory, table Table, key, field string, value any) {
 		r := Record{}

@@ -13,8 +13,8 @@ import (
 	"metaqda/core/model"
 )
 
-// Until version 7 of the database, a session, a class and an example each were a record, and so was
-// a step of the undo history. Migrate makes logs of them.
+// Up to version 7 of the database, each session, class, example and step of the undo history was a
+// record. Migrate makes logs of them.
 
 // Tables of former versions.
 const (

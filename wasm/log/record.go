@@ -11,9 +11,10 @@ import (
 )
 
 // A record of a step or a snapshot is bytes: the checksum of all that follows, the length of a text
-// in JSON, the text, the number of examples, and for each its id, class and group with their
-// lengths, its order, the length of its embedding, and a checksum of these and of its embedding.
-// Zeros up to a multiple of four bytes come next, and then the embeddings. Numbers are little-endian.
+// in JSON, the text, and the number of examples. For each example there follow its id, class and
+// group with their lengths, its order, and the length of its embedding. A checksum of these and of
+// the embedding ends it. Zeros up to a multiple of four bytes come next, and then the embeddings.
+// Numbers are little-endian.
 
 const perSegment = 256 // examples
 

@@ -289,9 +289,9 @@ func (s *Stored) readThumbnails(t Tx, c *Contents) error {
 	return nil
 }
 
-// Compact writes a snapshot of the session and deletes the steps that it covers, and the thumbnails
-// of examples that are neither there nor in the undo history. It does nothing, and says so, if
-// another tab has appended a step or compacted meanwhile. The last step stays.
+// Compact writes a snapshot of the session and deletes the steps that it covers. It deletes the
+// thumbnails of examples that are neither in the session nor in the undo history. It does nothing,
+// and says so, if another tab has appended a step or compacted meanwhile. The last step stays.
 func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo []*metaqda.Step) (done bool, err error) {
 	next := Stored{Session: s.Session, N: s.N, base: s.N, examples: map[string]kept{}, segments: map[int]int{}}
 	for n, size := range s.segments {

@@ -125,8 +125,8 @@ func product(part int32, m, n, p int, alpha float64, a []float64, aRow, aCol int
 		&c[0], int32(ldc), room(panels+tileRows*maxTile))
 }
 
-// A system is op(A) X = B with op(A) lower or upper triangular, in steps, so
-// that the systems X op(A) = B are the same after transposing both sides.
+// A system is op(A) X = B with op(A) lower or upper triangular. It is solved in steps. The
+// systems X op(A) = B are the same after transposing both sides.
 type system struct {
 	forward    bool // op(A) is lower triangular
 	unit       bool

@@ -53,9 +53,8 @@ func ones(n int) []float64 {
 	return x
 }
 
-// TestKernelsFollowMemoryGrowth takes a slice that lies beyond the memory the
-// program had when the kernels were first used, so that the memory must have
-// grown under them.
+// TestKernelsFollowMemoryGrowth lets the memory grow after the kernels were first used. It
+// takes a slice that lies in the new memory.
 func TestKernelsFollowMemoryGrowth(t *testing.T) {
 	needKernels(t)
 	x := ones(64)

@@ -5,7 +5,7 @@
  *   worker -> window  {type, id, result} or {type: 'error', id, error: {code, message}}, one for each call;
  *                     {type, news} of its own accord
  *
- * Of the libraries comlink comes nearest, but under it a call to a worker that died or hangs never settles, and an
+ * Of the libraries comlink comes nearest. Under it, a call to a worker that died or hangs never settles, and an
  * error loses its code.
  */
 

@@ -173,8 +173,8 @@ async function notices({ from, carries }) {
 }
 
 /**
- * A part with the rows of its table that name something of these, and with what stands
- * below the table only where all of them do.
+ * A part with only the rows of its table that name something of these. What stands below the table
+ * stays if all rows do.
  *
  * @param {string} text @param {RegExp} names
  */

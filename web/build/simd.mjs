@@ -3,9 +3,9 @@
 //
 //   node web/build/simd.mjs [out]      default: build/site/metaqda-simd.wasm
 //
-// The kernels share Go's memory, so the module may own nothing in it: the build
-// fails when it has a data segment, a start function, a global or any import
-// besides the memory, and when it grows past its budget.
+// The kernels share Go's memory, so the module may own nothing in it: the build fails if it has a
+// data segment, a start function, a global or an import other than the memory. It also fails if it
+// grows past its budget.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * Reads what a browser calls a picture (Blob, ImageBitmap, ImageData, a video
- * frame already caught in an ImageBitmap) and feeds it to the reducer in bands.
- * Works in a worker and in a window.
+ * Reads what a browser calls a picture and feeds it to the reducer in bands: a Blob, an ImageBitmap
+ * (also of a video frame) or ImageData. Works in a worker and in a window.
  */
 import { ExtractorError } from './errors.js';
 import { Reducer, preprocess } from './preprocess.js';

@@ -13,9 +13,8 @@
  * this one repeats the reference embeddings best (smallest cosine similarity
  * 0.99996; without antialiasing 0.987).
  *
- * Pure and without a document, so the page and Node share every bit of it.
- * Pictures come in bands of rows, each read once for all views, so that a
- * 50-megapixel photograph never has to stand in memory a second time.
+ * Pure and without a document, so the page and Node share every bit of it. Pictures come in bands
+ * of rows, each read once for all views. So a photograph of 50 megapixels is in memory only once.
  */
 
 /** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Pixels RGBA, row major */

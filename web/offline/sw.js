@@ -2,14 +2,12 @@
 /**
  * The service worker: after the first visit the page needs no network.
  *
- * The site assembler puts one line in front of this file that defines VERSION, so
- * that the worker's bytes change whenever any file of the site does. Installing
- * fetches what manifest.json lists into a cache of that version; a file whose
- * sha256 the former version already holds is copied, not fetched. Every file is
- * compared with its sha256 first, so a site that is met half replaced is not
- * installed, and the browser tries again later. What reads sounds and hands (kinds/, 5 MB),
- * what runs other extractors (networks/, 15 MB) and p5.js for sketches (1 MB) is kept from its first use on. A new version
- * waits until the person agrees to it (message 'activate') or all tabs are closed.
+ * The site assembler puts a line in front of this file that defines VERSION. So the worker's bytes change whenever any
+ * file of the site does. Installing fetches what manifest.json lists into a cache of that version; a file whose sha256 the
+ * former version already holds is copied, not fetched. Every file is compared with its sha256 first, so a site that is met
+ * half replaced is not installed, and the browser tries again later. Some files are kept from their first use on: what
+ * reads sounds and hands (kinds/, 5 MB), runs other extractors (networks/, 15 MB), and p5.js for sketches (1 MB). A new
+ * version waits until the person agrees to it (message 'activate') or all tabs are closed.
  *
  * No tab gets files of two versions: each goes on with the version that its document
  * came from, also when another tab has started a newer one. Which that is stands in

@@ -37,8 +37,8 @@ export const document = (title, body, top) => `<!DOCTYPE html>
 `;
 
 /**
- * What go doc -all says of a package. It has sections by a line of capitals, declarations at the margin, up to a closing
- * bracket where they have several lines, and comments four spaces in.
+ * What go doc -all says of a package. A line of capitals begins a section. Declarations stand at the margin, up to a
+ * closing bracket if they have several lines. Comments stand four spaces in.
  *
  * @param {string} name @param {string} text
  */

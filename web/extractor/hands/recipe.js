@@ -3,11 +3,12 @@
  * What the hand network (MediaPipe's hand_landmark) is fed of a picture, and what of its answers is the embedding:
  * the mean over the cells of its last feature map, 672 numbers, of one hand that fills its input.
  *
- * The picture is looked at whole, then the square GROWTH times larger than what the 21 landmarks found there enclose,
- * turned so that the fingers point up, and so on until the landmarks stay where they are, in at most LOOKS looks. Where the
- * whole is in doubt, its middle and more than there is of it are looked at, too, and the surest goes on. The embedding is the mean of what the last
- * two looks answer, each scaled to length one. What the network takes for a left hand is mirrored before these: both hands
- * of a person answer alike. Where left and right hands are told apart (handedness), nothing is mirrored.
+ * The first look is at the whole picture. The next is at the square around the 21 landmarks found there, GROWTH times
+ * larger, turned so that the fingers point up. That is repeated until the landmarks stay where they are, in at most LOOKS
+ * looks. Where the whole is in doubt, its middle and more than there is of it are looked at, too, and the surest goes on.
+ * The embedding is the mean of what the last two looks answer, each scaled to length one. What the network takes for a left
+ * hand is mirrored before these: both hands of a person answer alike. Where left and right hands are told apart
+ * (handedness), nothing is mirrored.
  */
 
 /** Changes with the numbers that are answered, for the identity of the extractor. */

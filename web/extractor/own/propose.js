@@ -260,9 +260,8 @@ export function answersOf({ words, node }, shape, layout) {
 }
 
 /**
- * How many are nearest to the mean of their own class, each left out in turn, by the
- * cosine after the mean over all is taken off: a classifier without a prior, the same
- * for every network.
+ * Each is left out in turn; this counts those nearest to the mean of their own class, by cosine
+ * after the mean over all is taken off: a classifier without a prior, the same for every network.
  *
  * @param {Float32Array[]} embeddings @param {string[]} labels
  */

@@ -2,10 +2,10 @@
 /**
  * What the networks are fed of a sound, and what of their answers is the embedding. Two listen:
  *
- * YAMNet (1,024 numbers), where the site has it. The sound is made as loud as its 95th percentile of 10 ms frames'
- * root mean square is .1, by a gain of at most 100; magnitudes in 64 mel bands of 125 to 7,500 Hz, as
- * ln(mel + .001) + 1.404, in patches of 96 frames, 48 apart. Patches more than 20 dB below the loudest are left out,
- * and the square root is taken of the mean answer over the others.
+ * YAMNet (1,024 numbers), where the site has it. A gain of at most 100 brings the 95th percentile of the root mean
+ * squares of 10 ms frames to .1; magnitudes in 64 mel bands of 125 to 7,500 Hz, as ln(mel + .001) + 1.404, in
+ * patches of 96 frames, 48 apart. Patches more than 20 dB below the loudest are left out, and the square root is
+ * taken of the mean answer over the others.
  *
  * The speech embedding (96 numbers). Of the sound from its first to its last frame within 40 dB of the loudest,
  * powers of the values of 16-bit samples in 32 mel bands of 60 to 3,800 Hz, in decibels / 10 + 2, at most 80 dB

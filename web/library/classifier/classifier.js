@@ -336,9 +336,9 @@ export class Classifier {
   }
 
   /**
-   * What each of a batch is, in their order, judged together: what is probably of a class tells what the class looks
-   * like, so that answers are right more often than one by one, the more so the fewer examples there are. No vector is
-   * judged by itself, `none` is that of `predict`, and what was taught stays as it is. The thread is left free in between.
+   * What each of a batch is, in their order, judged together. What is probably of a class tells what the class looks like,
+   * so answers are right more often than one by one. That helps most with few examples. No vector is judged by itself,
+   * `none` is that of `predict`, and what was taught stays as it is. The thread is left free in between.
    *
    * @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options]
    * @returns {Promise<Prediction[]>}

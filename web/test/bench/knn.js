@@ -1,7 +1,7 @@
 // @ts-check
-// The comparison: @tensorflow-models/knn-classifier on the same embeddings in the same page. Its
-// wasm backend aborts with 5,000 examples of 1,280 numbers (fatal, the backend is lost), so it is asked to
-// take sizes up to LARGEST and the cpu backend takes the rest.
+// The comparison: @tensorflow-models/knn-classifier on the same embeddings in the same page. Its wasm
+// backend aborts with 5,000 examples of 1,280 numbers, and is lost then. So it is asked sizes up to
+// LARGEST, and the cpu backend takes the rest.
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-backend-cpu';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';

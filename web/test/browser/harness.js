@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * What every browser test needs: the built site behind its own server, a headless
- * Chromium, and a page whose complaints fail the test. Requests to any other
- * origin fail it too: those of the page are seen by the browser's own events, and
- * whatever else leaves the browser ends at a proxy that refuses and records it.
+ * What every browser test needs: the built site behind its own server, a headless Chromium, and a
+ * page whose complaints fail the test. Requests to any other origin fail it too: the browser's own
+ * events tell those of the page. Whatever else leaves the browser ends at a proxy, which refuses
+ * and records it.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

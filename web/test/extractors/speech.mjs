@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A speech embedding as a plain function: a WAV file of 16-bit samples, 16,000 a
- * second, becomes 96 numbers, the mean over its windows of 76 frames of a mel
- * spectrogram, 8 frames apart. The networks and their use are those of openWakeWord.
+ * A speech embedding as a plain function: a WAV file of 16-bit samples, 16,000 a second, becomes 96
+ * numbers. They are the mean over windows of 76 frames of a mel spectrogram, 8 frames apart. The
+ * networks and their use are those of openWakeWord.
  */
 // @ts-ignore: among the files of the manifest
 import { InferenceSession, Tensor, env } from './ort.mjs';

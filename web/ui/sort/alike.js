@@ -7,8 +7,8 @@ import { NONE, verdict, WAITING } from './sorting.js';
 /** @import {Group} from './ask.js' */
 
 /**
- * Largest cosine between the means of a group and of the rest of its class, both relative to the mean of all pictures, at
- * which they count as different. Two halves of one class have a larger cosine, two classes a smaller one.
+ * A group counts as different up to this cosine between its mean and that of the rest of its class, both relative to the
+ * mean of all pictures. Two halves of one class have a larger cosine, two classes a smaller one.
  */
 const UNLIKE = 0.4;
 

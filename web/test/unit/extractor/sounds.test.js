@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The recipe of sounds against what numpy and TensorFlow Lite say of a signal given by a formula, and
- * against the embeddings of recordings where these lie beside the clone (../shared).
+ * The recipe of sounds against what numpy and TensorFlow Lite say of a signal given by a formula.
+ * Where recordings lie beside the clone (../shared), it is checked against their embeddings too.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
