@@ -341,3 +341,34 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 		t.Errorf("said once more: %q", v)
 	}
 }
+
+// A session of a former version for which there is no room is not lost, and says what it waits for.
+func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
+	db := log.NewMemory()
+	test.OK(t, db.Do(true, func(tx log.Tx) error {
+		return tx.Put("sessions", log.Key{ID: "old"}, log.Record{"name": "Kitchen"})
+	}))
+	hooks := Hooks{Marks: func() string { return `[{"ID":"old","Name":"Kitchen","Classes":1}]` }}
+	db.Before = func(_ log.Table, k log.Key, v any) error {
+		if k.ID == "old" && v != nil {
+			return &log.Error{Code: "quota", Message: "The storage is full."}
+		}
+		return nil
+	}
+	e := New(db, "", hooks)
+	test.OK(t, e.Start())
+	s := e.State()
+	if v := s.Vanished; !strings.Contains(v, "1 session of a former version") || strings.Contains(v, "lost or deleted") {
+		t.Errorf("it is said: %q", v)
+	}
+	if !s.Kept {
+		t.Errorf("the new session is not kept: %q", s.Trouble)
+	}
+	db.Before = nil
+	e = New(db, "", hooks)
+	test.OK(t, e.Start())
+	test.OK(t, e.OpenSession("old"))
+	if s := e.State(); s.SessionName != "Kitchen" || s.Vanished != "" {
+		t.Errorf("opened %q, and it is said: %q", s.SessionName, s.Vanished)
+	}
+}

@@ -395,14 +395,20 @@ func (e *Engine) mark() {
 }
 
 // noticeVanished names the sessions that have marks but are no longer stored, though nobody
-// deleted them. It waits.
-func (e *Engine) noticeVanished() error {
+// deleted them, and counts those of a former version that wait for room. It waits.
+func (e *Engine) noticeVanished(waiting []string) error {
+	if n := len(waiting); n > 0 {
+		e.keeping.vanished = "The storage is full, so " + counted(n, "session", "s") + " of a former version of this page cannot be opened yet. Nothing is lost: delete another session or free space on the device, then reload."
+	}
 	var marks []mark
 	if e.hooks.Marks == nil || json.Unmarshal([]byte(e.hooks.Marks()), &marks) != nil {
 		return nil
 	}
 	var names []string
 	for _, m := range marks {
+		if slices.Contains(waiting, m.ID) {
+			continue
+		}
 		err := log.Exists(e.db, m.ID)
 		if err != nil && err != log.ErrCleared && err != log.ErrDeleted {
 			return err
@@ -415,7 +421,8 @@ func (e *Engine) noticeVanished() error {
 		}
 	}
 	if len(names) > 0 {
-		e.keeping.vanished = "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to."
+		lost := "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to."
+		e.keeping.vanished = strings.TrimSpace(e.keeping.vanished + " " + lost)
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func (e *Engine) Start() error {
 			e.site = p
 		}
 	}
-	if err := cmp.Or(log.Migrate(e.db), e.noticeVanished()); err != nil {
+	waiting, err := log.Migrate(e.db)
+	if err := cmp.Or(err, e.noticeVanished(waiting)); err != nil {
 		return err
 	}
 	current, err := log.Text(e.db, metaCurrent)

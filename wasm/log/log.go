@@ -437,6 +437,17 @@ func Sweep(db DB) error {
 			}
 			used[s.Settings.Prior] = true
 		}
+		waiting, err := t.All(oldSessions) // see Migrate
+		if err != nil {
+			return err
+		}
+		for _, k := range waiting {
+			v, err := t.Get(oldSessions, k)
+			if err != nil {
+				return err
+			}
+			used[oldSession(k.ID, v[0]).Settings.Prior] = true
+		}
 		priors, err := t.All(Priors)
 		for _, k := range priors {
 			if !used[k.ID] && err == nil {

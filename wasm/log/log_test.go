@@ -379,9 +379,54 @@ func floats(x ...float32) []byte {
 	return b
 }
 
+// migrated migrates all sessions.
+func migrated(db DB) error {
+	waiting, err := Migrate(db)
+	if err == nil && len(waiting) > 0 {
+		err = fmt.Errorf("%q wait for room", waiting)
+	}
+	return err
+}
+
+// A session for which there is no room waits as it was, and the others are opened. Once there is
+// room it is opened too.
+func TestAFullStorageKeepsFormerSessionsWaiting(t *testing.T) {
+	db := formerSample(t)
+	db.tables[oldSessions][Key{ID: "t"}] = Record{"name": "Attic", "prior": "q"}
+	db.tables[Priors] = map[Key]any{{ID: "p"}: []byte("p"), {ID: "q"}: []byte("q"), {ID: "r"}: []byte("r")}
+	full := &Error{Code: "quota", Message: "The storage is full."}
+	db.Before = func(_ Table, k Key, v any) error {
+		if k.ID == "s" && v != nil {
+			return full
+		}
+		return nil
+	}
+	before := fmt.Sprint(db.tables[oldExamples], db.tables[oldClasses], db.tables[oldSteps])
+	for range 2 {
+		if waiting, err := Migrate(db); err != nil || fmt.Sprint(waiting) != "[s]" {
+			t.Fatalf("waiting are %q (%v)", waiting, err)
+		}
+		test.OK(t, Sweep(db))
+	}
+	if after := fmt.Sprint(db.tables[oldExamples], db.tables[oldClasses], db.tables[oldSteps]); after != before {
+		t.Error("the records of the waiting session are others now")
+	}
+	if all := test.Must(Summaries(db))(t); len(all) != 1 || all[0].Name != "Attic" {
+		t.Errorf("sessions %+v", all)
+	}
+	if n := len(db.tables[Priors]); n != 2 {
+		t.Errorf("%d priors are left of the two in use", n)
+	}
+	db.Before = nil
+	test.OK(t, migrated(db))
+	if d := open(t, db); len(d.taught.Classes()) != 2 {
+		t.Errorf("%d classes once there is room", len(d.taught.Classes()))
+	}
+}
+
 func TestAFormerDatabaseBecomesALog(t *testing.T) {
 	db := formerSample(t)
-	test.OK(t, Migrate(db))
+	test.OK(t, migrated(db))
 	for _, table := range []Table{oldSessions, oldClasses, oldExamples, oldSteps} {
 		if n := len(db.tables[table]); n > 0 {
 			t.Errorf("%d records are left of %s", n, table)
@@ -446,10 +491,10 @@ func TestNothingIsLostIfMigrationIsKilled(t *testing.T) {
 		return all + fmt.Sprint(len(test.Must(Unreachable(db))(t)))
 	}
 	once := three()
-	test.OK(t, Migrate(once))
+	test.OK(t, migrated(once))
 	want := whole(once)
-	writes := killed(t, three, func(db *Memory) error { return Migrate(db) }, func(at int, db *Memory) {
-		test.OK(t, Migrate(db))
+	writes := killed(t, three, func(db *Memory) error { return migrated(db) }, func(at int, db *Memory) {
+		test.OK(t, migrated(db))
 		if got := whole(db); got != want {
 			t.Fatalf("killed before write %d:\n%s, want\n%s", at, got, want)
 		}
@@ -541,7 +586,7 @@ func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 			}
 		}
 		c.do(m)
-		test.OK(t, Migrate(m))
+		test.OK(t, migrated(m))
 		all, err := Summaries(m)
 		if err != nil || len(all) != 1 {
 			t.Errorf("%s: sessions are %+v, %v", name, all, err)
@@ -589,7 +634,7 @@ func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	m := formerSample(t)
 	m.tables[oldExamples][Key{ID: "cat0"}] = Record{"session": "s", "class": "cat", "embedding": []byte("embeddin"), "order": math.NaN(), "thumbnail": []byte{0, 0}} // of another length
-	test.OK(t, Migrate(m))
+	test.OK(t, migrated(m))
 	_, c, err := Open(m, "s")
 	test.OK(t, err)
 	file := test.Must(EncodeDamaged(c.Damaged))(t)
@@ -663,7 +708,7 @@ func FuzzRecords(f *testing.F) {
 		m.tables[oldClasses][Key{ID: "k"}] = Record{"id": pick(2, id), "session": pick(3, session), "name": pick(4, class), "order": pick(5, order), "actions": pick(4, class)}
 		m.tables[oldSessions][Key{ID: "t"}] = pick(7, Record{"id": id, "name": pick(6, class), "nonePrior": pick(0, order), "prior": pick(1, b)})
 		m.tables[oldSteps][Key{ID: "s/4"}] = b
-		test.OK(t, Migrate(m))
+		test.OK(t, migrated(m))
 		test.Must(Summaries(m))(t)
 		_, c, err := Open(m, "s")
 		n := 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -39,10 +40,11 @@ var fields = map[Table][]string{
 }
 
 // Migrate turns the sessions of former versions into logs, each in one transaction, and sets aside
-// what cannot be used. It can be broken off at any moment: the next call goes on.
-func Migrate(db DB) error {
+// what cannot be used. It can be broken off at any moment: the next call goes on. waiting has the
+// sessions that stay as they are because the storage is full.
+func Migrate(db DB) (waiting []string, err error) {
 	var ids, rest []Key
-	err := db.Do(false, func(t Tx) (err error) {
+	err = db.Do(false, func(t Tx) (err error) {
 		if ids, err = t.All(oldSessions); err != nil {
 			return err
 		}
@@ -55,21 +57,25 @@ func Migrate(db DB) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err != nil || len(ids)+len(rest) == 0 {
+		return nil, err
 	}
 	for _, k := range ids {
-		if k.N < 0 { // its key is no text
-			continue
-		}
-		if err := db.Do(true, func(t Tx) error { return migrate(t, k.ID) }); err != nil {
-			return err
+		if k.N >= 0 { // otherwise its key is no text
+			waiting = append(waiting, k.ID)
 		}
 	}
-	if len(ids)+len(rest) == 0 {
-		return nil
+	for more := true; more && len(waiting) > 0; { // each that becomes a log may make room for another
+		tried := len(waiting)
+		if waiting, err = migrateAll(db, waiting); err != nil {
+			return nil, err
+		}
+		more = len(waiting) < tried
 	}
-	return db.Do(true, func(t Tx) error { // belongs to no session
+	if len(waiting) > 0 { // what remains belongs to them
+		return waiting, nil
+	}
+	return nil, db.Do(true, func(t Tx) error { // belongs to no session
 		for _, table := range []Table{oldSessions, oldClasses, oldExamples, oldSteps} {
 			keys, err := t.All(table)
 			if err != nil {
@@ -94,6 +100,21 @@ func Migrate(db DB) error {
 		}
 		return nil
 	})
+}
+
+// migrateAll migrates sessions and returns those for which there is no room.
+func migrateAll(db DB, ids []string) (waiting []string, err error) {
+	for _, id := range ids {
+		var full *Error
+		err := db.Do(true, func(t Tx) error { return migrate(t, id) })
+		switch {
+		case errors.As(err, &full) && full.Code == "quota":
+			waiting = append(waiting, id)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return waiting, nil
 }
 
 // former is a session of a former version.

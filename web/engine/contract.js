@@ -40,7 +40,7 @@
  * @property {{id: string, sha256: string, message: string}} extractor of the session's pictures, empty if not
  *   known; `message` says why new pictures cannot be compared with them, else it is empty
  * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage
- *   kept: whether changes outlive the tab; message: why not; vanished: a sentence about sessions lost since the last visit;
+ *   kept: whether changes outlive the tab; message: why not; vanished: a sentence about sessions lost since the last visit, or that wait for room;
  *   persistent: whether the browser promised not to clear the data by itself, empty before it was asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
  * @property {number} damaged how many stored records of the session cannot be used
