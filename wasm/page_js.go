@@ -192,7 +192,7 @@ func newEngine(p *page) *engine.Engine {
 			return e
 		}
 	}
-	hooks.Marks, hooks.Mark = nil, nil // nothing is lost of what cannot be read now, and nothing is kept to be lost
+	hooks.Marks, hooks.Mark = nil, nil // what cannot be read now is not lost, and nothing here is stored
 	e = engine.New(log.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
@@ -200,7 +200,7 @@ func newEngine(p *page) *engine.Engine {
 	return e
 }
 
-// allMarks waits for what is noted, which is nothing where there is no place for it.
+// allMarks waits for the marks of all sessions, empty if they cannot be kept.
 func (p *page) allMarks() string {
 	v, err := bridge.Await(p.marks.Call("all"))
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *page) on(event string, listener js.Value) error {
 	return nil
 }
 
-// emit calls the listeners. What they throw is reported, as for events of the DOM, and
+// emit calls the listeners. An error that one throws is reported, as for events of the DOM, and
 // stops nothing.
 func (p *page) emit() {
 	for _, f := range p.listeners {
@@ -266,14 +266,14 @@ func (p *page) catchUp() {
 			return
 		}
 		for _, n := range engine.Joined(notes) {
-			// An error means that the store is gone: what is here stays, and the
-			// next change here will say so.
+			// An error means that the store is gone. The session stays in this tab, and the next change
+			// reports the error.
 			_ = p.Follow(n)
 		}
 	}
 }
 
-// tellTabs sends a note as JSON: so that what arrives can be checked as a whole.
+// tellTabs sends a note as JSON, which the other tab can check as a whole.
 func (p *page) tellTabs(n engine.Note) {
 	if !p.channel.Truthy() {
 		return
@@ -320,8 +320,8 @@ func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 	return p.UsePrior(*s.URL, *s.SHA256)
 }
 
-// learningInput returns what it takes to learn from the other sessions for the open one:
-// their files, and that of the prior, nil for one made by hand.
+// learningInput returns what learning from the other sessions needs: their files, and the file
+// of the open session's prior. A prior made by hand has none: nil.
 func (p *page) learningInput() (sessions [][]byte, prior []byte, err error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, nil, err
@@ -332,9 +332,9 @@ func (p *page) learningInput() (sessions [][]byte, prior []byte, err error) {
 	return sessions, prior, err
 }
 
-// batchInput returns what a worker needs to answer about a batch by the open session: its
-// file, without pictures, and that of the prior, nil for one made by hand. Nothing of that
-// outlasts the worker, so nothing is noted.
+// batchInput returns what a worker needs to judge a batch: the file of the open session,
+// without pictures, and that of its prior. A prior made by hand has none: nil. Nothing of it
+// outlasts the worker, so no save is noted.
 func (p *page) batchInput() (classifier js.Value, prior []byte, err error) {
 	if err := p.CheckExtractor(); err != nil {
 		return classifier, nil, err

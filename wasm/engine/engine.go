@@ -1,8 +1,8 @@
 // Package engine serves the page. It holds sessions by name, one of them open, and the last
 // query. It stores changes, tells other tabs of them and words refusals. A [metaqda.Classifier]
-// holds the classes of the open session and answers. The package is plain Go: storage, view,
-// clock and network are passed in, so that it runs natively in tests. It does not learn priors;
-// package metaqda/core/adapt does.
+// holds the classes of the open session and answers. The package is plain Go and runs natively
+// in tests: storage, view, clock and network are passed in. It does not learn priors; package
+// metaqda/core/adapt does.
 //
 // A session is the classes that a person taught under one name, with its settings and its
 // prior. [log.Session] is its head. The [session.Population] of package

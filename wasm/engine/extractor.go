@@ -58,8 +58,8 @@ func (e *Engine) record() error {
 	return nil
 }
 
-// ofAnother reports whether the prior was learned with another extractor, of which the one here
-// is no variant.
+// ofAnother reports whether the prior was learned with another extractor. A variant of that
+// extractor is no other.
 func ofAnother(p *metaqda.Prior, here model.Extractor) bool {
 	made := p.Extractor()
 	return made.ID != "" && here.ID != "" && !made.Serves(here)

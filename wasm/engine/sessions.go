@@ -340,8 +340,8 @@ func (e *Engine) DeleteSession(id string) error {
 	return err
 }
 
-// Damaged returns a file of the unusable records of the open session, and of those that belong
-// to no session. It waits.
+// Damaged returns a file of unusable records: those of the open session and those without a
+// session. It waits.
 func (e *Engine) Damaged() ([]byte, error) {
 	others, err := log.Unreachable(e.db)
 	if err != nil {

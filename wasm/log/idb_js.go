@@ -29,8 +29,8 @@ type IndexedDB struct {
 }
 
 // OpenDB opens the database of a name and brings it up to date. The error says why nothing can
-// be kept and what to do about it. lost is called if the browser closes the database of its own
-// accord, which it does when its data are cleared.
+// be kept and what to do about it. lost is called if the browser closes the database, as it
+// does when the site's data are cleared.
 func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
@@ -111,9 +111,9 @@ func rewrite(factory *idb.Factory, name string) {
 	}
 }
 
-// Erase implements [DB]. In Chromium the first time writes the log to a table, the second
-// drops what was deleted from it, and the third deletes the table of before. One in some hundred
-// times does nothing, see rewrite, hence a fourth: without it 1 of 40 erasures left the bytes there.
+// Erase implements [DB]. In Chromium the first rewrite turns the log into a table, the second drops
+// deleted records from it, and the third deletes the former table. One in some hundred rewrites does
+// nothing, so there is a fourth: without it 1 of 40 erasures left the bytes there.
 func (d *IndexedDB) Erase() {
 	for range 4 {
 		d.rewrite()
@@ -145,7 +145,7 @@ func upgrade(request *idb.OpenDBRequest) error {
 	}
 	var txn js.Value
 	err = try(func() {
-		// Package idb gives the transaction to nobody: it is that of a store made to ask it.
+		// Package idb does not hand out the transaction, so a store is opened to ask for it.
 		txn = db.Call("createObjectStore", "upgrading").Get("transaction")
 		db.Call("deleteObjectStore", "upgrading")
 		has := func(name string) bool { return db.Get("objectStoreNames").Call("contains", name).Bool() }

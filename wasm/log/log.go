@@ -82,8 +82,8 @@ type Summary struct {
 	Classes, Examples int
 }
 
-// Edit changes fields of a session; nil leaves one as it is, so that two tabs which change
-// different fields both have their way.
+// Edit changes fields of a session. A nil field stays as it is, so two tabs can change
+// different fields at once.
 type Edit struct {
 	Name, Sort, Prior *string          `json:",omitempty"`
 	NonePrior         *float64         `json:",omitempty"`
@@ -205,9 +205,9 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 	return cmp.Or(t.Put(Snapshots, Key{s.ID, 0}, encodeHead(head{Session: s.Session, Classes: heads(classes)}, undo, redo)), t.Put(Steps, Key{s.ID, 1}, first))
 }
 
-// Append appends steps to a session whose last step is n, all or none, and returns nil. If there
-// are others already it appends nothing and returns them. With no steps it only asks for these. behind says that compaction has deleted
-// some of these, so that the session must be read anew.
+// Append appends steps to a session whose last step is n, all or none, and returns nil. If there are others already
+// it appends nothing and returns them. With no steps it only asks for these. behind says that compaction has deleted
+// some of these: the session must be read anew.
 func Append(db DB, session string, n int, steps []Step) (others []Step, behind bool, err error) {
 	err = db.Do(true, func(t Tx) (err error) {
 		if others, behind, err = after(t, session, n); err != nil || len(others) > 0 || behind {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Memory is a DB that does not last: what is in it goes with the program.
+// Memory is a DB that ends with the program.
 type Memory struct {
 	// Before is called before each write, unless nil. An error ends the transaction, which writes
 	// nothing.

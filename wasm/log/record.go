@@ -210,9 +210,9 @@ func encode(text any, examples []*metaqda.Example) []byte {
 	return sealed(b)
 }
 
-// checksum mixes eight bytes at a time, each step in a way that can be undone, so that no change within
-// eight bytes stays unnoticed. It is some times as fast as CRC-32 in WebAssembly: a session may have a
-// hundred megabytes.
+// checksum mixes eight bytes at a time. Each step can be undone, so it notices every change within
+// eight bytes. It is some times as fast as CRC-32 in WebAssembly: a session may have a hundred
+// megabytes.
 func checksum(b []byte) uint32 {
 	h := uint64(len(b))
 	mix := func(v uint64) {

@@ -1,6 +1,5 @@
 // Package memory refuses calls that need more memory than WebAssembly can give. A Go program that
-// runs out of memory stops, and everything that it holds is lost; a call that is refused beforehand
-// fails alone.
+// runs out of memory stops and loses everything. A call that is refused beforehand fails alone.
 package memory
 
 import (
@@ -10,10 +9,10 @@ import (
 	metaqda "metaqda/core"
 )
 
-// Most is how many bytes a program may hold, those in use counted twice, since a slice that grows
-// is there twice. It is half of the 4 GiB that WebAssembly can address: the other half is for what
-// slices were before they grew, whose places are too small for what they are now. With 20,000
-// vectors of 5,000 numbers, added 2,000 at a time, a program stopped at 1.1 GB in use.
+// Most is how many bytes a program may hold. Those in use count twice, because a slice that grows
+// is there twice. It is half of the 4 GiB that WebAssembly can address. The other half is lost to
+// places that slices have outgrown. With 20,000 vectors of 5,000 numbers, added 2,000 at a time, a
+// program stopped at 1.1 GB in use.
 const Most = 2 << 30
 
 // Budget counts what calls were granted since memory was last measured.
@@ -25,7 +24,7 @@ type Budget struct {
 }
 
 // Reserve grants so many bytes, or returns a [metaqda.Error] with the code "memory". It measures
-// what is in use only where what was free the last time has been granted.
+// the memory in use only once all that was free the last time is granted.
 func (b *Budget) Reserve(bytes int) error {
 	if bytes > b.free {
 		b.free = b.Most - 2*b.used()

@@ -1,10 +1,9 @@
 // Package simd puts 128-bit SIMD kernels under gonum in the browser.
 //
-// Go's WebAssembly compiler emits no vector instructions. The kernels in
-// kernels/ (AssemblyScript, about 4 KB compiled) do: they work on Go's own
-// linear memory, which they import, and Go calls them as functions of module
-// "simd". [Install] hands them to blas64 behind gonum's interface,
-// so that gonum/mat and everything above runs on them without knowing.
+// Go's WebAssembly compiler emits no vector instructions. The kernels in kernels/
+// (AssemblyScript, about 4 KB compiled) do: they work on Go's own linear memory, which they
+// import, and Go calls them as functions of module "simd". [Install] hands them to blas64
+// behind gonum's interface. So gonum/mat and all that uses it run on them unchanged.
 //
 // Routines: Dot, Axpy, Scal, Gemv, Trsv, Gemm, Syrk and Trsm in
 // float64, for unit strides. Everything else, and whatever is too small to be worth a

@@ -25,7 +25,7 @@ type DOM struct {
 	text     string
 }
 
-// row is one meter with its shown content, so that only changes reach the document.
+// row is one meter with the content that it shows: only changes reach the document.
 type row struct {
 	item, meter, bar, name, value *dom.BasicElement
 	last                          Row

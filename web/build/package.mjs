@@ -5,8 +5,7 @@
  *   node web/build/package.mjs        -> build/metaqda-VERSION.tgz
  *
  * Needs what make has built before: build/library.wasm, the page's program, the extractor, and the kernels'
- * compiler. The JavaScript is bundled, so that little is left to resolve; the types come
- * from its JSDoc.
+ * compiler. The JavaScript is bundled, so bundlers have little to resolve. The types come from its JSDoc.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

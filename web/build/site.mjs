@@ -127,7 +127,7 @@ async function filesBelow(folder) {
   return found.flat().sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Leaves what is as it should be untouched, so that its time and its variants stay. @param {string} name @param {Buffer} content */
+/** Does not touch files that are right already: they keep their time and their variants. @param {string} name @param {Buffer} content */
 async function write(name, content) {
   if (existsSync(name) && content.equals(await readFile(name))) return;
   await mkdir(path.dirname(name), { recursive: true });

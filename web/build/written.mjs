@@ -41,8 +41,8 @@ export async function library(site) {
 }
 
 /**
- * The toolchain's glue looks for what it needs in globalThis and leaves there what is
- * missing, and itself. Here that is what the caller hands in.
+ * The toolchain's glue looks in globalThis for what it needs. There it puts what is missing, and
+ * itself. Here that is what the caller hands in.
  */
 async function go() {
   const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();

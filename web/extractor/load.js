@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Loads extractors of every kind: one network of pictures, or networks with a recipe of their own, as those of sounds and
+ * Loads extractors of every kind: one network for pictures, or networks with a recipe, such as those for sounds and
  * hands. They run in a worker, and in the window when the worker does not start or hangs (some iOS versions do).
  */
 import { RemoteClient } from '../base/remote.js';

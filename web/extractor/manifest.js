@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * An extractor's manifest: what network it is, what its files are, what it is fed and
- * what of its answers is the embedding. JSON; README.md describes each field.
+ * An extractor's manifest: its network, its files, what it is fed, and which answer is the
+ * embedding. JSON; README.md describes each field.
  *
- * Manifests come from people, so that all is checked before anything is loaded, sizes
- * first. Fields that are not known are refused: one that is misspelt would go unnoticed
- * and change the numbers.
+ * Manifests come from people, so everything is checked before anything is loaded, sizes first.
+ * Fields that are not known are refused: one that is misspelt would go unnoticed and change the
+ * numbers.
  *
  * The identity of an extractor is the sha256 of the contents of its files, one after
  * the other as listed, and of recipeText: of all that the numbers depend on, and of
@@ -136,9 +136,9 @@ function checkTogether(manifest, all) {
 }
 
 /**
- * All that the numbers depend on beside the contents of the files, as text to be hashed.
- * What is as it is when left out is not in the text, so that what a later form adds
- * changes no identity.
+ * All that the numbers depend on beside the contents of the files, as text to be hashed. Fields
+ * with their default value are not in the text. So a field that a later version adds changes no
+ * identity.
  *
  * @param {Pick<Manifest, 'inputSize' | 'views'> & Partial<Manifest>} manifest
  */

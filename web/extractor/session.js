@@ -98,8 +98,8 @@ export async function inTurn(inputs, call) {
 }
 
 /**
- * A picture's embedding is the mean of what the network answers to its views.
- * The page and Node share it.
+ * A picture's embedding is the mean of the network's answers to its views. The page and Node share
+ * it.
  * @param {Float32Array[]} answers one for each view
  * @returns {Float32Array}
  */

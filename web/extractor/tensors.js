@@ -1,5 +1,5 @@
 // @ts-check
-/** What a network is fed of a picture, and what of its answers is the embedding: the same for every runtime. */
+/** The input that a network gets for a picture, and the answer that is the embedding: the same for every runtime. */
 import { ExtractorError } from './errors.js';
 
 /** @import {Manifest, Output} from './manifest.js' */

@@ -17,7 +17,7 @@ const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // but options
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 
 /**
- * Names the members that a remote classifier has too. The worker calls it, so that the window need not load the class.
+ * Names the members that a remote classifier has too. The worker calls it, so the window need not load the class.
  *
  * @param {new (...args: any[]) => object} of Classifier @returns {Members}
  */

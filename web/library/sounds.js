@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The page's extractor of sounds without YAMNet, with its files beside this module: 96 numbers by which spoken words are
- * told apart in any language.
+ * The page's extractor of sounds without YAMNet, with its files beside this module. Its 96 numbers tell spoken words
+ * apart in any language.
  */
 import { loadFrom } from '../extractor/load.js';
 import { forBrowsers, soundOf } from './inputs.js';
@@ -26,7 +26,7 @@ export { openMicrophone } from './microphone.js';
  */
 export async function loadExtractor(options) {
   forBrowsers(options);
-  const beside = import.meta.url; // so that bundlers do not look for what the npm package has not
+  const beside = import.meta.url; // so that bundlers do not look for YAMNet, which the npm package lacks
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {

@@ -24,7 +24,7 @@ export { nextTask } from '../base/task.js';
  * @returns {Promise<Storage<Input>>}
  */
 export async function openStorage(options = {}) {
-  // What the page has no use for is fetched by those who have.
+  // The page does not need these modules, so it does not load them.
   const { FUNCTION, known, OPTIONS, TRUTH } = await import('./classifier/options.js');
   const { PROGRAM } = await import('./files.js');
   known(options, { extractor: OPTIONS.extractor, name: OPTIONS.name, wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION, worker: FUNCTION });

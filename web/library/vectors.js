@@ -21,8 +21,8 @@ export function isTensor(x) {
 }
 
 /**
- * Whether x is meant as a vector, not as an input of an extractor: an array is whose first entry, but for those that are
- * missing, is a number.
+ * Whether x is meant as a vector and not as an input of an extractor. An array is a vector if its first entry that is
+ * not missing is a number.
  *
  * @param {unknown} x @returns {x is Vector}
  */

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * What the hand network (MediaPipe's hand_landmark) is fed of a picture, and what of its answers is the embedding:
- * the mean over the cells of its last feature map, 672 numbers, of one hand that fills its input.
+ * What the hand network (MediaPipe's hand_landmark) is fed, and which answer is the embedding. It wants one hand
+ * that fills its input. The embedding is the mean over the cells of its last feature map, 672 numbers.
  *
  * The first look is at the whole picture. The next is at the square around the 21 landmarks found there, GROWTH times
  * larger, turned so that the fingers point up. That is repeated until the landmarks stay where they are, in at most LOOKS
- * looks. Where the whole is in doubt, its middle and more than there is of it are looked at, too, and the surest goes on.
- * The embedding is the mean of what the last two looks answer, each scaled to length one. What the network takes for a left
- * hand is mirrored before these: both hands of a person answer alike. Where left and right hands are told apart
- * (handedness), nothing is mirrored.
+ * looks. If the whole picture leaves doubt, its middle and the picture with a margin are tried too, and the surest look
+ * goes on. The embedding is the mean of the answers to the last two looks, each scaled to length one. What the network
+ * takes for a left hand is mirrored before these: both hands of a person answer alike. Where left and right hands are told
+ * apart (handedness), nothing is mirrored.
  */
 
 /** Changes with the numbers that are answered, for the identity of the extractor. */
@@ -22,7 +22,7 @@ export const [EDGE, SIZE] = [512, 224];
 const [GROWTH, LOOKS] = [1.6, 5];
 /** Mean distance of two looks' landmarks, in shares of the square's side, up to which they are the same. */
 const SAME = 0.05;
-/** Below this probability of a hand in the whole picture two others are tried: a middle, in shares of the shorter side, and more than there is, of the longer one. */
+/** Below this probability of a hand in the whole picture two others are tried: a middle, in shares of the shorter side, and the picture with a margin, in shares of the longer one. */
 const [DOUBT, INNER, OUTER] = [0.9, 0.6, 1.5];
 /** Least probability of a hand at which there is one. */
 export const SURE = 0.5;

@@ -13,8 +13,8 @@ import { decodeManifest, identityOf, ManifestError } from '../manifest.js';
 /** @typedef {(given: Given) => Embed | Promise<Embed>} FunctionModule makes the function, of Pixels or, where the manifest takes files, of bytes */
 
 /**
- * A function with a manifest, as an extractor. The identity is that of the manifest's
- * files, so that what is taught here and what scripts/embed wrote know each other.
+ * A function with a manifest, as an extractor. The identity is that of the manifest's files. So
+ * sessions of this page and embeddings of scripts/embed fit together.
  *
  * A function that takes files is given their bytes, in a Uint8Array, of a Blob or File,
  * an ArrayBuffer or a DataView. The classifier does not ask it about a Uint8Array: to

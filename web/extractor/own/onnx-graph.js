@@ -4,10 +4,10 @@
  * answers outputs alone, and the features of a classifier are what it computes just
  * before them.
  *
- * A model is a protocol buffer: fields of a number and a kind, one after the other, in
- * which a later one is as good as an earlier one. So to add outputs is to append
- * fields: ModelProto.graph (7) grows by GraphProto.output (12), a ValueInfoProto with
- * the name (1) alone, whose type ONNX Runtime infers. All else stays byte for byte.
+ * A model is a protocol buffer: one field after the other, each with a number and a kind, in any
+ * order. So to add outputs is to append fields: ModelProto.graph (7) grows by GraphProto.output
+ * (12), a ValueInfoProto with the name (1) alone, whose type ONNX Runtime infers. All else stays
+ * byte for byte.
  */
 import { concatenate } from '../tensors.js';
 

@@ -54,7 +54,7 @@ const [fewest, most] = [16, 8192];
 /** Pictures are tried for so long under the first scale, in milliseconds, and at least so many of them. */
 const [patience, least] = [6000, 20];
 
-/** What leaves the feature as it is but for its shape, and what follows a last layer. */
+/** Operators that change only the shape of a feature, and those that follow a last layer. */
 const reshaping = /^(Flatten|Reshape|Squeeze|Unsqueeze|Identity|Dropout|Cast|ExpandDims)$/;
 const closing = /^(Softmax|LogSoftmax|Sigmoid|ArgMax|QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|BiasAdd|Add|AddV2|Mul)$/;
 const pools = /^(QLinear)?Global(Average|Max|Lp)Pool$|^(Avg|Average)Pool$|^(Reduce)?Mean$/;
@@ -232,7 +232,7 @@ export function candidatesOf({ inputs, nodes, outputs }) {
 }
 
 /**
- * What a candidate makes an embedding of, by the shape of what it answers.
+ * How an answer becomes an embedding, by its shape.
  *
  * @param {Candidate} candidate @param {readonly number[]} shape
  * @param {Manifest['layout'] | null} layout of answers that have height and width, null where it is not known
@@ -280,7 +280,7 @@ export function rightOf(embeddings, labels) {
       return centre.reduce((sum, value, k) => sum + value * unit[k], 0) / (Math.hypot(...centre) || 1);
     };
     const own = near(labels[i]);
-    // Answers that are the same for all pictures but for rounding are no answers.
+    // Answers that differ between pictures by rounding alone are no answers.
     return [...new Set(labels)].every((label) => label === labels[i] || near(label) < own - 1e-5);
   }).length;
 }
@@ -406,7 +406,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
 }
 
 /**
- * The likeliest of those that are as good as the best, but for chance: for one picture in ten.
+ * The likeliest of those that are as good as the best, give or take one picture in ten.
  *
  * @param {number[][]} right @param {number} asked
  * @returns {[number, number]}

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the networks are fed of a sound, and what of their answers is the embedding. Two listen:
+ * The input that the networks get for a sound, and the answers that make the embedding. Two listen:
  *
  * YAMNet (1,024 numbers), where the site has it. A gain of at most 100 brings the 95th percentile of the root mean
  * squares of 10 ms frames to .1; magnitudes in 64 mel bands of 125 to 7,500 Hz, as ln(mel + .001) + 1.404, in

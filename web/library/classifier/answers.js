@@ -19,8 +19,8 @@ export function record(labels, value) {
 }
 
 /**
- * Of how many classes on a prediction makes its record of probabilities only when it is first read: thousands of
- * predictions of a thousand classes would keep the garbage collector busy for seconds.
+ * With so many classes a prediction makes its record of probabilities when it is first read. Otherwise thousands
+ * of predictions of a thousand classes would keep the garbage collector busy for seconds.
  */
 const MANY = 100;
 

@@ -251,8 +251,8 @@ export class Classifier {
   }
 
   /**
-   * `predict` for a vector without making anything: stores the probabilities of the classes in the order of `labels`
-   * and returns that of none.
+   * `predict` for a vector, without making an object: it stores the probabilities of the classes in the order of
+   * `labels`, and returns that of none.
    *
    * @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector
    * @returns {number}

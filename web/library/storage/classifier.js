@@ -68,7 +68,7 @@ export function storedClassifier(engine, extractor) {
 /** @param {LoadedEngine} engine @param {Copied<any>} copied @returns {Record<string, (...args: any[]) => any>} */
 function methodsOf(engine, copied) {
   const classes = async () => (await engine.state()).classes;
-  /** The class of a label, or what there is of a new one. @param {string} label */
+  /** The class of a label. A new one has a name and no examples. @param {string} label */
   const classOf = async (label) => {
     const { name, class: id } = await engine.label(label);
     return (await classes()).find((one) => one.id === id) ?? { name, examples: [] };
@@ -76,7 +76,7 @@ function methodsOf(engine, copied) {
   /** @param {Float32Array[]} vectors @param {string[]} labels @param {AddOptions} options */
   const addExamples = async (vectors, labels, { group = '', thumbnail }) => (await engine.addExamples(labels, vectors, thumbnail ?? null, group)).ids;
   /**
-   * Asks a copy, whose examples have ids of their own, and answers with those of the storage.
+   * Asks a copy. Its examples have other ids, so the answer gets those of the storage.
    *
    * @template T
    * @param {(copy: Classifier<any>) => Promise<T[]>} ask @param {(one: T, known: (id: string) => string) => T} named

@@ -1,5 +1,5 @@
 // @ts-check
-/** What openStorage starts its program with: that of the package, not of the page. */
+/** How openStorage starts its program: with the package's modules in place of the page's. */
 import { compiledKernels } from '../engine.js';
 import { loadGo } from '../written/go.js';
 
@@ -13,8 +13,8 @@ export function runtime() {
 }
 
 /**
- * The global scope for a Go program that works with what browsers offer: as it is, but
- * what the program and Go's glue leave there goes to a place of their own.
+ * A global scope for a Go program. It has all that the browser offers, but the program and Go's
+ * glue write into a copy.
  *
  * @returns {Record<string, any>}
  */
