@@ -11,7 +11,8 @@ import (
 type Decision struct {
 	Class    int    // index into Classes, -1 for none of them
 	Doubtful bool   // worth a look by a person
-	Headline string // one sentence, which names the decision first
+	Headline string // one sentence, which names the decision; of two answers the more probable first
+	First    int    // index of the class that the headline names first, -1 for none of them
 }
 
 // Bounds of a decision. All but the last are whole percents, as they are shown: numbers that
@@ -76,7 +77,7 @@ func worded(slack, class int, labels []string, bursts []int, classes []float64, 
 		return labels[i-1]
 	}
 	percent, only := percents(p[at]), onlyTaught(bursts)
-	d := Decision{Class: class, Doubtful: percent < SureFrom}
+	d := Decision{Class: class, Doubtful: percent < SureFrom, First: class}
 	switch {
 	case only >= 0 && none == 0:
 		d.Doubtful, d.Headline = true, "Only “"+labels[only]+"” has examples: teach a second class to compare with."
@@ -87,7 +88,12 @@ func worded(slack, class int, labels []string, bursts []int, classes []float64, 
 		p[at] = -1
 		d.Headline = "Not sure; maybe " + name(at) + ", " + Percent(most)
 		if next := floats.MaxIdx(p); p[next] >= alsoNamed*most-float64(slack)/100 {
-			d.Headline = "Not sure: " + name(at) + " " + Percent(most) + " or " + name(next) + " " + Percent(p[next])
+			p[at] = most
+			if percents(p[next]) > percent+slack {
+				at, next = next, at
+			}
+			d.Headline = "Not sure: " + name(at) + " " + Percent(p[at]) + " or " + name(next) + " " + Percent(p[next])
+			d.First = at - 1
 		}
 	case percent < AlmostFrom-slack:
 		d.Headline = "Probably " + name(at) + ": " + Percent(p[at])

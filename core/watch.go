@@ -100,7 +100,7 @@ func (w *Watch) Shown() (label, headline string) { return w.labels[w.kept], w.sh
 func (w *Watch) decide() {
 	p, none := w.state.Answer()
 	if p == nil {
-		w.shown, w.kept, w.p = Decision{Class: -1}, "", nil
+		w.shown, w.kept, w.p = Decision{Class: -1, First: -1}, "", nil
 		return
 	}
 	class, id := w.class(p, none), ""

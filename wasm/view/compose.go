@@ -48,7 +48,7 @@ type Row struct {
 	Now  string  // probability as the shortest decimal that reads back the same
 	Text string  // probability in percent, or why there is none
 	P    float64 // probability, for the length of the bar
-	Best bool    // the decision
+	Best bool    // named first by the headline
 	None bool
 }
 
@@ -109,8 +109,8 @@ func Compose(in Input) Frame {
 	none.None = true
 	rows = append(rows, none)
 	best := none
-	if in.Decision.Class >= 0 {
-		best = rows[in.Decision.Class]
+	if in.Decision.First >= 0 {
+		best = rows[in.Decision.First]
 	}
 	ranked := slices.Clone(rows)
 	sort.SliceStable(ranked, func(i, j int) bool {

@@ -14,13 +14,14 @@ const NONE = 'None of these';
  * @param {Class[]} classes some of them with pictures
  * @param {number} none its probability
  * @param {{sort: 'probability'|'taught', taken: number, headline: string}} options taken: index of the decision's class,
- *   -1 for none of these
+ *   -1 for none of these; of two answers the headline names the more probable first, which need not be the decision
  * @returns {{verdict: string, rows: Row[]}}
  */
 export function compose(classes, none, { sort, taken, headline }) {
   const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no examples yet' : percent(probability)));
   rows.push({ ...row(NONE, none, percent(none)), none: true });
-  const best = rows.at(taken) ?? rows[0];
+  const first = (/** @type {Row} */ { name, text, none: not }) => headline.startsWith(`Not sure: ${not ? NONE.toLowerCase() : name} ${text} or `);
+  const best = rows.find(first) ?? rows.at(taken) ?? rows[0];
   best.best = true;
   const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
   return { verdict: together(headline), rows: sort === 'taught' ? rows : ranked };

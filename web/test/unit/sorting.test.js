@@ -109,9 +109,12 @@ test('of random sessions and batches everything agrees about what each picture i
           { sort: 'probability', taken: c.labels.indexOf(decision ?? ''), headline },
         );
         assert.equal(said, together(headline));
-        assert.equal(rows.find(({ best }) => best)?.name, decision ?? 'None of these', 'meters of a shared file');
+        const [likeliest, q] = Object.entries(probabilities).reduce((a, b) => (b[1] > a[1] ? b : a));
+        const lead = Math.round(100 * q) > Math.round(100 * p) ? likeliest : (decision ?? 'none of these'); // the more probable one is named first
         const [first] = /none of these|class \d/.exec(headline) ?? [''];
-        assert.equal(first, decision ?? 'none of these', headline);
+        assert.equal(first, lead, headline);
+        assert.ok(headline.includes(decision ?? 'none of these'), headline);
+        assert.equal(rows.find(({ best }) => best)?.name.toLowerCase(), first, 'meters of a shared file');
         assert.equal(
           judge(
             /** @type {any} */ ({
