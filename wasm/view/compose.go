@@ -79,14 +79,19 @@ func little(in Input, best Row) string {
 		switch {
 		case c.Examples == 0:
 		case alone && few:
-			return "This " + rests + help + ". And with one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
+			return "This " + rests + help + ". " + only(c.Name)
 		case alone:
-			return "With one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
+			return only(c.Name)
 		case c.ID == best.ID && n == 1:
 			return "“" + c.Name + "” " + rests + help + "."
 		}
 	}
 	return ""
+}
+
+// only says what a single class can answer, and both ways to go on.
+func only(name string) string {
+	return "With one class it can only say “" + name + "” or not. More examples of it make this surer. A second class makes it tell the two apart."
 }
 
 // mostRows is how many classes are shown at once, the most probable ones.
@@ -152,7 +157,7 @@ func oneOf(in Input) string {
 	last := len(names) - 1
 	some := strings.Join(names[:last], ", ") + " or " + names[last]
 	if in.Set.Borrowed {
-		return "Nine times in ten it is " + some + ", as far as other sessions tell."
+		return "Nine times in ten it is " + some + ". That number comes from other sessions, for this one has too few examples."
 	}
 	return "Nine times in ten it is " + some + "."
 }

@@ -84,10 +84,10 @@ func TestLittleIsCalledLittle(t *testing.T) {
 		p        []float64
 		want     string
 	}{
-		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single example: two or three others make it surer. And with one class it can only say “cat” or not: a second one shows it what else there is."},
-		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 examples: two or three others make it surer. And with one class it can only say “cat” or not"},
-		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 examples: two or three others make it surer. And with one class it can only say “dog” or not"},
-		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not"},
+		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single example: two or three others make it surer. With one class it can only say “cat” or not. More examples of it make this surer. A second class makes it tell the two apart."},
+		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 examples: two or three others make it surer. With one class it can only say “cat” or not"},
+		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 examples: two or three others make it surer. With one class it can only say “dog” or not"},
+		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not. More examples of it make this surer. A second class makes it tell the two apart."},
 		{"two classes, the probable one of one picture", []int{5, 1}, []float64{.1, .8}, "“dog” rests on a single example: two or three others make it surer."},
 		{"two classes, the probable one of two", []int{1, 2}, []float64{.1, .8}, ""},
 		{"two classes, none", []int{1, 1}, []float64{.1, .1}, ""},
@@ -124,7 +124,7 @@ func TestASetIsNamedWhereTheHeadlineIsNotSure(t *testing.T) {
 		want     string
 	}{
 		{[]float64{.5, .4, .05}, []int{0, 1}, false, "Nine times in ten it is “cat” or “dog”."},
-		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”, as far as other sessions tell."},
+		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”. That number comes from other sessions, for this one has too few examples."},
 		{[]float64{.5, .4, .05}, []int{0}, false, ""},
 		{[]float64{.3, .3, .2, .1}, []int{0, 1, 2, 3}, false, ""}, // too many to help
 		{[]float64{.9, .05, .01}, []int{0, 1}, false, ""},         // sure enough

@@ -62,7 +62,12 @@ test('right answers and confusions are counted, a class of one picture is not as
   assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
   assert.match(advice(got, needed('one'), name), /Add one more picture to “one”: it has only one that counts/);
   assert.equal(advice(got, needed('cat', 'dog'), name), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
-  assert.equal(advice(got, needed('cat'), name), 'One more picture of “cat” would probably help most.');
+  assert.equal(advice(got, needed('cat'), name), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
+  assert.equal(
+    advice(got, needed('dog', 'cat'), name),
+    'One more picture of “dog” would probably help most: some were taken for none of these.',
+    'what it is taken for, not what it is like',
+  );
 });
 
 test('what an example that looks like another class spoils is said in words', () => {
@@ -99,6 +104,6 @@ test('nothing taught twice, and everything right, are told too', () => {
 
 test('a single class is not called told apart', () => {
   const alone = goodnessOf([trial('cat', 'cat', [0.99, 0, 0]), trial('cat', 'cat', [0.99, 0, 0])]);
-  assert.match(advice(alone, needed(''), name), /“cat” is the only class: add a second one/);
+  assert.match(advice(alone, needed(''), name), /“cat” is the only class\. More good pictures .* A second class /);
   assert.equal(headline(goodnessOf([trial('cat', 'cat', [0.99, 0, 0])])), '1 of 1 right');
 });

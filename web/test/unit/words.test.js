@@ -39,8 +39,8 @@ test('a session is described by what it holds', () => {
 });
 
 test('a removal tells what the probabilities rest on', () => {
-  assert.equal(removed('Cat', 1, 2), 'Removed a picture of “Cat”: its probability now rests on 2 pictures.');
-  assert.equal(removed('Cat', 1, 1), 'Removed a picture of “Cat”: its probability now rests on 1 picture.');
+  assert.equal(removed('Cat', 1, 2), 'Removed a picture of “Cat”. It now has 2 pictures, so its percentages may change.');
+  assert.equal(removed('Cat', 1, 1), 'Removed a picture of “Cat”. It now has 1 picture, so its percentages may change.');
   assert.equal(removed('Cat', 1, 0), 'Removed the last picture of “Cat”.');
 });
 

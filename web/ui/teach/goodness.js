@@ -118,16 +118,29 @@ export function headline({ right, asked }) {
  * @param {Review['need']} need
  * @param {(id: string|null) => string} name
  */
-export function advice({ classes, asked }, need, name) {
-  if (classes.length === 1 && asked) return `“${name(classes[0].id)}” is the only class: add a second one to see how well they are told apart.`;
+export function advice({ classes, asked, confusions }, need, name) {
+  if (classes.length === 1 && asked)
+    return `“${name(classes[0].id)}” is the only class. More good ${noun()}s make it surer what belongs to it. A second class makes the page tell the two apart.`;
   const one = classes.find(({ id }) => id === need.class);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
     return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
   if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
   if (one.examples === 1) return `Add one more ${noun()} to “${name(one.id)}”: it has only one that counts.`;
-  const tell = need.confusedWith ? `, to tell it from “${name(need.confusedWith)}”` : '';
+  const tell = toTell(confusions.filter(({ truth }) => truth === one.id)[0]?.answer, need.confusedWith, name);
   return `One more ${noun()} of “${name(one.id)}” would probably help most${tell}.`;
+}
+
+/**
+ * From which answer more pictures would tell a class: its most frequent mistake, else what it is most like.
+ *
+ * @param {string|null|undefined} mistake null for none of these, undefined without mistakes
+ * @param {string|null} like @param {(id: string|null) => string} name
+ */
+function toTell(mistake, like, name) {
+  if (mistake === null) return `: some were taken for ${name(null)}`;
+  const other = mistake ?? like;
+  return other ? `, to tell it from “${name(other)}”` : '';
 }
 
 /** Examples that look like another class, as a sentence. @param {Review['influence'][number]} one @param {(id: string|null) => string} name */

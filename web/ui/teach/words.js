@@ -12,7 +12,7 @@ import { counted, noun } from '../kit/dom.js';
  */
 export function removed(name, gone, left) {
   if (left === 0) return gone === 1 ? `Removed the last ${noun()} of “${name}”.` : `Removed all ${gone} ${noun()}s of “${name}”.`;
-  return `Removed ${gone === 1 ? `a ${noun()}` : counted(gone, noun())} of “${name}”: its probability now rests on ${counted(left, noun())}.`;
+  return `Removed ${gone === 1 ? `a ${noun()}` : counted(gone, noun())} of “${name}”. It now has ${counted(left, noun())}, so its percentages may change.`;
 }
 
 /** The fewest near-copies that are worth a word. */
