@@ -20,6 +20,7 @@ type class struct {
 	ids    []uint64       // of the examples, what a [covariance] knows them by
 	serial uint64         // the last id that was given
 	seen   uint64         // the covariance has those up to this one
+	ahead  []uint64       // and these
 	gone   []gone         // of these, those that are no longer there
 	sum    []float64      // of its pictures; nil before the first one
 	square float64        // of their lengths, summed
@@ -46,12 +47,15 @@ func (c *class) weight() float64 { return floats.Sum(c.n) }
 // freshCount returns the number of examples that no covariance has seen.
 func (c *class) freshCount() (n int) {
 	for _, id := range c.ids {
-		if id > c.seen {
+		if !c.saw(id) {
 			n++
 		}
 	}
 	return n
 }
+
+// saw reports whether the covariance has seen the example with an id.
+func (c *class) saw(id uint64) bool { return id <= c.seen || slices.Contains(c.ahead, id) }
 
 // identify gives the example at place i an id.
 func (c *class) identify(i int) {
@@ -61,7 +65,7 @@ func (c *class) identify(i int) {
 
 // forget notes that the example at place i is about to go.
 func (c *class) forget(i int) {
-	if c.ids[i] <= c.seen {
+	if c.saw(c.ids[i]) {
 		c.gone = append(c.gone, gone{c.ids[i], slices.Clone(c.row(i)), c.n[i]})
 	}
 }

@@ -74,7 +74,7 @@ func renamed(classes []*class, as map[*class]*class) []*class {
 
 // lend returns a class with the same pictures. Both copy what they change from now on.
 func (c *class) lend() *class {
-	c.lent, c.gone = true, slices.Clip(c.gone)
+	c.lent, c.gone, c.ahead = true, slices.Clip(c.gone), slices.Clip(c.ahead)
 	other := *c
 	return &other
 }

@@ -36,19 +36,20 @@ type covariance struct {
 	dim    int
 	primal bool // A itself is factorised
 
-	n       int       // order of U
-	rows    []float64 // row k: room for a row of U, then a row of V
-	uRoom   int
-	vRoom   int
-	diff    []float64 // D, n×d; empty if primal
-	of      []rowOfClass
-	members []*member // one for each column of V
-	index   map[*class]*member
-	means   []float64     // W̄, C×d
-	making  *construction // nil when done
-	lent    bool          // rows, diff and means are shared with a clone, see own
-	anew    int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
-	x, work []float64
+	n        int       // order of U
+	rows     []float64 // row k: room for a row of U, then a row of V
+	uRoom    int
+	vRoom    int
+	diff     []float64 // D, n×d; empty if primal
+	of       []rowOfClass
+	members  []*member // one for each column of V
+	index    map[*class]*member
+	means    []float64     // W̄, C×d
+	making   *construction // nil when done
+	changing bool          // some of the changes are taken in, by update
+	lent     bool          // rows, diff and means are shared with a clone, see own
+	anew     int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
+	x, work  []float64
 }
 
 // rowOfClass tells which example a row of D is of, and what it counts.
@@ -152,8 +153,8 @@ func (c *covariance) inner(x, tx, y, ty []float64) float64 {
 }
 
 // update brings the covariance to the examples that the classes have now, by changing
-// it or, where that is more work, by making it anew. It reports false where more said
-// that it is enough for now; nothing else may be asked of it then.
+// it example by example or, where that is more work, by making it anew. It reports false where
+// more said that it is enough for now; nothing else may be asked of it then.
 func (c *covariance) update(taught []*class, more func() bool) bool {
 	if c.making != nil {
 		return c.build(taught, c.primalFor(taught), more)
@@ -177,27 +178,41 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 		}
 	}
 	if changes == 0 {
+		c.changing = false
 		return true
 	}
 	primal := c.primalFor(taught)
-	if primal != c.primal || c.n+len(c.members)/2 <= c.anew || changes > 8+c.n/4 {
+	if primal != c.primal || !c.changing && c.n+len(c.members)/2 <= c.anew || changes > 8+c.n/4 {
+		c.changing = false
 		return c.build(taught, primal, more)
 	}
-	c.own()
+	c.changing = true
+	if c.lent {
+		if !more() {
+			return false
+		}
+		c.own()
+	}
 	for j := len(c.members) - 1; j >= 0; j-- {
 		if m := c.members[j]; !stay[m.class] {
-			c.leave(m)
+			if !c.leave(m, more) {
+				return false
+			}
 		}
 	}
 	for _, k := range taught {
 		m := c.index[k]
+		if m != nil && len(k.gone) == 0 && k.freshCount() == 0 {
+			continue
+		}
 		if m == nil {
 			m = c.join(k)
 		}
-		if len(k.gone) > 0 || k.freshCount() > 0 {
-			c.updateMember(m)
+		if !c.updateMember(m, more) {
+			return false
 		}
 	}
+	c.changing = false
 	return true
 }
 
@@ -219,7 +234,7 @@ func (m *member) baseGone() bool {
 // join gives a class a column of V.
 func (c *covariance) join(k *class) *member {
 	m := &member{class: k, column: len(c.members), mean: make([]float64, c.dim)}
-	k.seen, k.gone = 0, nil
+	k.seen, k.ahead, k.gone = 0, nil, nil
 	c.index[k] = m
 	c.members = append(c.members, m)
 	c.means = append(c.means, m.mean...)
@@ -227,22 +242,26 @@ func (c *covariance) join(k *class) *member {
 	return m
 }
 
-// leave takes a class out with all its examples.
-func (c *covariance) leave(m *member) {
+// leave takes a class out with all its examples, as long as more says so, and reports whether
+// that is done.
+func (c *covariance) leave(m *member, more func() bool) bool {
 	k := m.class
 	if c.primal {
 		for i, id := range k.ids {
-			if id <= k.seen {
+			if k.saw(id) {
 				k.gone = append(k.gone, gone{id, slices.Clone(k.row(i)), k.n[i]})
 			}
 		}
-		for _, g := range k.gone {
-			c.rotateOut(m, g.z, g.n)
+		k.seen, k.ahead = 0, nil
+		if !c.rotateGone(m, more) {
+			return false
 		}
+	} else if !more() {
+		return false
 	} else {
 		c.deleteRowsOf(m)
 	}
-	k.seen, k.gone = 0, nil
+	k.seen, k.ahead, k.gone = 0, nil, nil
 	last := len(c.members) - 1
 	end := c.members[last]
 	copy(c.mean(m.column), c.mean(last))
@@ -253,22 +272,43 @@ func (c *covariance) leave(m *member) {
 	c.members[m.column], end.column = end, m.column
 	c.members, c.means = c.members[:last], c.means[:last*c.dim]
 	delete(c.index, k)
+	return true
 }
 
-// updateMember takes in what changed in one class.
-func (c *covariance) updateMember(m *member) {
-	k := m.class
-	if c.primal {
-		for _, g := range k.gone {
-			c.rotateOut(m, g.z, g.n)
+// rotateGone takes out what a class no longer has, as long as more says so, and reports whether
+// that is done.
+func (c *covariance) rotateGone(m *member, more func() bool) bool {
+	for k := m.class; len(k.gone) > 0; k.gone = k.gone[1:] {
+		if !more() {
+			return false
 		}
-		for i, id := range k.ids {
-			if id > k.seen {
-				c.rotateIn(m, k.row(i), k.n[i])
-			}
+		c.rotateOut(m, k.gone[0].z, k.gone[0].n)
+	}
+	return true
+}
+
+// updateMember takes in what changed in one class, as long as more says so, and reports whether
+// that is done.
+func (c *covariance) updateMember(m *member, more func() bool) bool {
+	k := m.class
+	if !c.primal {
+		if !c.followRows(m, more) {
+			return false
 		}
 	} else {
-		c.followRows(m)
+		if !c.rotateGone(m, more) {
+			return false
+		}
+		for i, id := range k.ids {
+			if k.saw(id) {
+				continue
+			}
+			if !more() {
+				return false
+			}
+			c.rotateIn(m, k.row(i), k.n[i])
+			k.ahead = append(k.ahead, id)
+		}
 	}
 	c.note(m)
 	t := c.room(c.n)
@@ -276,6 +316,7 @@ func (c *covariance) updateMember(m *member) {
 	for i, v := range t {
 		c.row(i)[c.uRoom+m.column] = v
 	}
+	return true
 }
 
 // note writes down that the covariance has the examples of a class, and their mean.
@@ -284,32 +325,46 @@ func (c *covariance) note(m *member) {
 	mean := c.mean(m.column)
 	k.meanTo(mean)
 	m.mean = slices.Clone(mean)
-	m.count, m.weight, k.seen, k.gone = k.count(), k.weight(), k.serial, nil
+	m.count, m.weight = k.count(), k.weight()
+	k.seen, k.ahead, k.gone = k.serial, nil, nil
 }
 
-// followRows makes the rows of D those of the class.
-func (c *covariance) followRows(m *member) {
+// followRows makes the rows of D those of the class, as long as more says so, and reports whether
+// that is done.
+func (c *covariance) followRows(m *member, more func() bool) bool {
 	k := m.class
 	if m.base != 0 && (m.baseGone() || k.count() < 2) {
+		if !more() {
+			return false
+		}
 		c.deleteRowsOf(m)
 	}
-	for _, g := range k.gone {
-		if r := slices.Index(c.of, rowOfClass{m, g.id, g.n}); r >= 0 {
+	for ; len(k.gone) > 0; k.gone = k.gone[1:] {
+		if r := slices.Index(c.of, rowOfClass{m, k.gone[0].id, k.gone[0].n}); r >= 0 {
+			if !more() {
+				return false
+			}
 			c.deleteRow(r)
 		}
 	}
 	if k.count() < 2 {
-		return
+		return true
 	}
-	all := m.base == 0
-	if all {
+	if m.base == 0 {
 		m.begin()
+		k.seen, k.ahead = 0, []uint64{m.base} // no other has a row
 	}
 	for i, id := range k.ids {
-		if id != m.base && (all || id > k.seen) {
-			c.appendRow(rowOfClass{m, id, k.n[i]}, k.row(i))
+		if k.saw(id) {
+			continue
 		}
+		if !more() {
+			return false
+		}
+		c.appendRow(rowOfClass{m, id, k.n[i]}, k.row(i))
+		k.ahead = append(k.ahead, id)
 	}
+	return true
 }
 
 // begin takes differences from the first example from now on.

@@ -111,6 +111,12 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 		b.cost = 0
 		c.Prepare(count)
 		small("the answer after a change", 20)
+		for i := range 60 {
+			test.OK(t, c.Add(fmt.Sprint(i/2%7), row(i/2%7)))
+		}
+		b.cost = 0
+		c.Prepare(count)
+		small("the answer after many changes", 80)
 		x := mat.NewDense(300, size.d, nil)
 		for i := range 300 {
 			x.SetRow(i, row(i))
@@ -126,5 +132,61 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 			count()
 		}
 		small("leave out", size.way)
+	}
+}
+
+// A classifier that takes in changes in pieces answers, to the bit, as one that takes them in at
+// once, in both forms of the covariance: a class gained and lost, examples in the middle, removed
+// ones, the one that differences are taken from, and a clone changed while it is half done.
+func TestChangesInPiecesChangeNoBit(t *testing.T) {
+	for _, d := range []int{90, 400} { // 140 residuals: A itself, and the smaller matrix
+		rng := rand.New(rand.NewPCG(92, uint64(d)))
+		row := func(j int) []float64 {
+			x := niwtest.Vector(rng, d, 0)
+			x[j%d] += 5
+			return x
+		}
+		once := test.Must(New(niw.HandCrafted(d, 1), variants["session"]))(t)
+		for j := range 60 {
+			test.OK(t, once.AddClass(fmt.Sprint(j)))
+			for range 3 + j%2 {
+				test.OK(t, once.Add(fmt.Sprint(j), row(j)))
+			}
+		}
+		once.Prepare(always)
+		if form := once.shared.cov; form.primal != (d == 90) || form.n <= form.anew {
+			t.Fatalf("d = %d has the wrong form", d)
+		}
+		pieces := once.Clone()
+		query := row(7)
+		for round := range 3 {
+			rows := [][]float64{row(1), row(2), row(2), row(3), row(60)}
+			for _, c := range []*Classifier{once, pieces} {
+				test.OK(t, c.Add("1", rows[0]))
+				test.OK(t, c.Insert("2", 1, rows[1]))
+				test.OK(t, c.Add("2", rows[2]))
+				test.OK(t, c.Remove("1", 1))
+				test.OK(t, c.Remove(fmt.Sprint(20+round), 0))
+				test.OK(t, c.Insert("3", 0, rows[3]))
+				test.OK(t, c.Remove("4", 0))
+				test.OK(t, c.Remove("5", 1))
+				test.OK(t, c.RemoveClass(fmt.Sprint(10+round)))
+				test.OK(t, c.AddClass(fmt.Sprint("new", round)))
+				test.OK(t, c.Add(fmt.Sprint("new", round), rows[4]))
+			}
+			once.Prepare(always)
+			steps := 0
+			for left := true; left; steps++ {
+				at := 0
+				left = !pieces.Prepare(func() bool { at++; return at == 1 })
+				if steps%3 == 2 { // the one that goes on is a clone of the one half done
+					pieces = pieces.Clone()
+				}
+			}
+			if steps < 10 {
+				t.Errorf("d = %d: all is done in %d pieces", d, steps)
+			}
+			same(t, fmt.Sprint("answer ", d, round), ask(t, pieces, query), ask(t, once, query), 0)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (c *Classifier) infer(more func() bool) bool {
 // gatherSupport brings the support up to date, unless more says that it is enough for
 // now.
 func (c *Classifier) gatherSupport(more func() bool) bool {
-	if !c.group(more) || !c.shared.cov.update(c.taught, more) {
+	if !c.group(more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
 		return false
 	}
 	c.settle()
