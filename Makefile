@@ -334,7 +334,7 @@ TEST := NODE="$(NODE)" scripts/again.sh
 test-package: package $(BUNDLERS) environments
 	@echo "== npm package, packed, in throw-away projects"; rm -f build/environments.jsonl
 	@chromium=$$(scripts/browser.sh chromium) && \
-	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
+	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=900000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
 # Scratch, which runs the extension that "Use it" makes.
 SCRATCH := web/test/scratch/node_modules/.package-lock.json
