@@ -39,9 +39,10 @@ import (
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; " +
 		"style-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-	"X-Content-Type-Options":       "nosniff",
-	"Referrer-Policy":              "no-referrer",
-	"Permissions-Policy":           "camera=(self), microphone=(self), serial=(self), bluetooth=(self), midi=(self), geolocation=(), payment=(), usb=()",
+	"X-Content-Type-Options": "nosniff",
+	"Referrer-Policy":        "no-referrer",
+	// Bluetooth is not named: the page has it anyway, and Chromium on Linux warns of a name that it does not know.
+	"Permissions-Policy":           "camera=(self), microphone=(self), serial=(self), midi=(self), geolocation=(), payment=(), usb=()",
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Cache-Control":                "no-cache",
