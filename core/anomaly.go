@@ -111,7 +111,7 @@ func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
 	defer c.writing()()
 	k := c.only()
 	if k == nil && len(c.examples) > 0 {
-		return nil, &Error{Code: "classes", Message: "There is more than one class: ask which of them it is."}
+		return nil, &Error{Code: "classes", Message: "There is more than one class: predict which of them it is."}
 	}
 	p, err := c.describe(cells, d)
 	if err != nil {

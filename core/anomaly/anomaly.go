@@ -68,7 +68,7 @@ type FewError struct{ Got int }
 
 // Error returns a sentence with the remedy.
 func (e *FewError) Error() string {
-	return "Whether one is all right can be told from " + strconv.Itoa(Fewest) + " good examples on, and there are " + strconv.Itoa(e.Got) + ": add more."
+	return "Whether one is all right can be told from " + strconv.Itoa(Fewest) + " good examples with cells on, and there are " + strconv.Itoa(e.Got) + ": add more, and tell the cells of each (setCells)."
 }
 
 // Describe returns what is kept of a picture. cells holds n vectors of length d, one after the

@@ -28,8 +28,17 @@ export async function compile(found, { onProgress, total } = {}) {
     const streams = 'compileStreaming' in WebAssembly && /^application\/wasm\b/.test(found.headers.get('content-type') ?? '');
     return await (streams ? WebAssembly.compileStreaming(found) : found.arrayBuffer().then((bytes) => WebAssembly.compile(bytes)));
   } catch (error) {
-    throw new MetaqdaError('wasm', `The engine arrived damaged, or is not that of this version (${/** @type {Error} */ (error).message}): load it again.`);
+    throw new MetaqdaError('wasm', refusalOf(/** @type {Error} */ (error).message, found));
   }
+}
+
+/** Why a program cannot be compiled, with the remedy. @param {string} reason @param {Response | BufferSource} found */
+function refusalOf(reason, found) {
+  if (/Content.Security.Policy|unsafe-eval/i.test(reason))
+    return "The page's Content-Security-Policy forbids WebAssembly: allow 'wasm-unsafe-eval' in its script-src.";
+  if (found instanceof Response && found.headers.get('content-type')?.includes('text/html'))
+    return `The server answered ${found.url} with a page in place of the engine: put the engine's file there, or give its address to init.`;
+  return `The engine arrived damaged, or is not that of this version (${reason}): load it again.`;
 }
 
 /** @param {URL} url @returns {Promise<Response>} */

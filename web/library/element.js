@@ -5,6 +5,7 @@
  * Events: `ready`; `example`, {label, ids}; `answer`, a Prediction, several times a second; `failed`, an error with a
  * sentence. Parts to style: video, form, label, add, undo, answer.
  */
+import { MetaqdaError } from '../base/remote.js';
 import { createClassifier } from './classifier/create.js';
 import { loadExtractor, prior } from './efficientnet-lite0.js';
 
@@ -25,6 +26,24 @@ const MARKUP = `
 const STYLE =
   ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
 
+/** What the browser calls a refusal, in words. @type {Record<string, string>} */
+const REFUSALS = {
+  NotAllowedError: 'The camera is not allowed: allow it for this page, and reload.',
+  NotFoundError: 'No camera was found: connect one, and reload.',
+  NotReadableError: 'The camera is in use by another program: close that one, and reload.',
+};
+
+/** @returns {Promise<MediaStream>} */
+async function camera() {
+  if (!navigator.mediaDevices) throw new MetaqdaError('insecure', 'Browsers give the camera only to pages from https or localhost: serve this one from there.');
+  try {
+    return await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+  } catch (error) {
+    const { name, message } = /** @type {Error} */ (error);
+    throw new MetaqdaError('camera', REFUSALS[name] ?? `The camera cannot be had (${message}): try another one, and reload.`);
+  }
+}
+
 // A server that renders pages has no elements, and may import this module.
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
@@ -44,7 +63,7 @@ export class MetaqdaClassifier extends Base {
     const { signal } = this.#stay;
     this.#run(signal).catch((error) => {
       if (signal.aborted) return;
-      this.#part('answer').textContent = error.name === 'NotAllowedError' ? 'The camera is not allowed: allow it for this page, and reload.' : error.message;
+      this.#part('answer').textContent = error.message;
       this.#tell('failed', error);
     });
   }
@@ -75,8 +94,7 @@ export class MetaqdaClassifier extends Base {
       this.classifier = null;
     });
     if (signal.aborted) return classifier.dispose();
-    if (!navigator.mediaDevices) throw new Error('There is no camera here: open the page by https or on localhost.');
-    const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+    const stream = await camera();
     const stop = () => {
       for (const track of stream.getTracks()) track.stop();
     };

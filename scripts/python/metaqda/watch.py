@@ -24,13 +24,16 @@ class Watch:
             self._number = self._engine.watch(false_events_per_hour)
 
     def next(self, x, seconds=None):
-        """Takes the next vector, of shape (n_features), or None where there was nothing to ask
+        """Takes the next vector, of shape (n_features) or (1, n_features), or None where there was nothing to ask
         about, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times
         a second; more often changes little. `seconds` is the time on any clock that never runs
         backwards, time.monotonic() if left out."""
         seconds = time.monotonic() if seconds is None else seconds
         if x is not None:
-            x = self._classifier._checked(np.asarray(x)[None])
+            x = np.asarray(x)
+            if x.ndim != 1 and not (x.ndim == 2 and len(x) == 1):
+                raise MetaqdaError('argument', f'A watch takes one vector at a time, and this has the shape {x.shape}: call next for each row.')
+            x = self._classifier._checked(x.reshape(1, -1))
         with self._engine.lock:
             if self._classifier._engine is not self._engine:
                 raise MetaqdaError('disposed', 'The classifier was fitted anew since this watch began: call watch again.')

@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from common import Case, FewShotClassifier, emoji, run, split, taught
+from common import Case, FewShotClassifier, MetaqdaError, emoji, run, split, taught
 
 
 def stream(X, seed=0):
@@ -35,6 +35,17 @@ class Watching(Case):
         self.assertEqual([(e.label, e.here) for e in got], [(e['label'], e['here']) for e in want])
         np.testing.assert_allclose([e[2:] for e in got], [(e['since'], e['probability']) for e in want], rtol=0, atol=1e-9)
         self.assertIsNone(watch.here)
+
+    def test_a_watch_takes_one_vector_of_either_shape(self):
+        X = np.eye(2, 40) + np.random.default_rng(0).normal(size=(6, 2, 40)) * .02
+        c = FewShotClassifier().fit(X.reshape(-1, 40), [0, 1] * 6)
+        one, other = c.watch(), c.watch()
+        for i in range(8):
+            self.assertEqual(one.next(X[0, 1], i / 4), other.next(X[0, 1:2], i / 4))
+        self.assertEqual(other.here, 1)
+        for wrong in [X[0], X[:1], 3.0]:
+            with self.assertRaisesRegex(MetaqdaError, 'one vector at a time'):
+                one.next(wrong, 9)
 
     def test_what_is_shown_names_the_class_that_is_here(self):
         X = np.eye(2, 40) + np.random.default_rng(0).normal(size=(6, 2, 40)) * .02

@@ -74,7 +74,10 @@ export function checkCells(cells) {
   const { values, views } = cells ?? {};
   const n = Array.isArray(views) ? views.reduce((sum, { rows, columns }) => sum + rows * columns, 0) : 0;
   if (values instanceof Float32Array && n > 0 && values.length > 0 && values.length % n === 0) return { values, dimension: values.length / n };
-  throw new MetaqdaError('argument', 'These are no cells: hand over what the method cells of an extractor answers.');
+  throw new MetaqdaError(
+    'argument',
+    'These are no cells: hand over what the method cells of an extractor answers, or one Float32Array `values` with the cells of all `views`, row by row.',
+  );
 }
 
 /**

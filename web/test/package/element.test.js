@@ -79,6 +79,20 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       });
       await answer.filter({ hasText: 'Show something' }).waitFor();
       assert.deepEqual(await told('failed'), []);
+      // Where there is no camera, event and element say so, with the remedy.
+      await page.evaluate(() => {
+        navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('Requested device not found', 'NotFoundError'));
+        document.querySelector('metaqda-classifier')?.remove();
+        document.body.append(document.createElement('metaqda-classifier'));
+      });
+      await answer.filter({ hasText: 'No camera was found: connect one, and reload.' }).waitFor();
+      assert.deepEqual(
+        await page.evaluate(() => {
+          const [, { code, message }] = /** @type {any} */ (globalThis).told.at(-1);
+          return [code, message];
+        }),
+        ['camera', 'No camera was found: connect one, and reload.'],
+      );
     });
   } finally {
     await site.stop();

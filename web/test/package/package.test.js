@@ -55,11 +55,19 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
       answers.push(c.predictSync([1, 2]).none);
       const codes = [];
       for (const wasm of [new Uint8Array(8), new URL('missing.wasm', url), 'nope']) codes.push(await init({ wasm }).then(() => '', (error) => error.code));
+      const said = [await init({ wasm: new Response('<!doctype html>', { headers: { 'content-type': 'text/html; charset=utf-8' } }) }).catch((error) => error.message)];
+      const { compile } = WebAssembly; // as Chromium refuses it
+      WebAssembly.compile = () => Promise.reject(new WebAssembly.CompileError("WebAssembly.compile(): Compiling or instantiating WebAssembly module violates the following Content Security policy directive"));
+      said.push(await init({ wasm: bytes }).catch((error) => error.message));
+      WebAssembly.compile = compile;
       for (const options of [{}, { wams: url }]) codes.push(await init(options).then(() => '', (error) => error.code)); // what failed is not tried again
-      console.log(JSON.stringify({ same: answers.every((a) => Math.abs(a - answers[0]) < 1e-12), n: answers.length, codes }));
+      console.log(JSON.stringify({ same: answers.every((a) => Math.abs(a - answers[0]) < 1e-12), n: answers.length, codes, said }));
     `,
   });
-  assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch', 'argument', '', 'argument'] });
+  const { said, ...rest } = run(folder, 'init.mjs');
+  assert.deepEqual(rest, { same: true, n: 7, codes: ['wasm', 'fetch', 'argument', '', 'argument'] });
+  assert.match(said[0], /with a page in place of the engine/);
+  assert.match(said[1], /allow 'wasm-unsafe-eval'/);
 });
 
 for (const [where, own] of Object.entries({

@@ -2,7 +2,7 @@
 /** The JavaScript of README.md as it stands, and that of web/library/README.md as far as Node.js runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { project, root } from './project.js';
@@ -18,9 +18,12 @@ const printed = (code) =>
     .trim()
     .split('\n');
 
+/** What the comments of a program say that it prints. @param {string} code */
+const wantedOf = (code) => [...code.matchAll(/^console\.log\(.*\/\/ (.*)$/gm)].map(([, comment]) => comment);
+
 test('the ten lines of the README run and print what their comments say', () => {
   const [code] = blocks('README.md');
-  const wanted = [...code.matchAll(/^console\.log\(.*\/\/ (.*)$/gm)].map(([, comment]) => comment);
+  const wanted = wantedOf(code);
   assert.equal(wanted.length, 3);
   assert.equal(code.trim().split('\n').length, 10);
   assert.deepEqual(printed(code), wanted);
@@ -39,8 +42,25 @@ const C =
 test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [12, 8]);
-  for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), ['done'], code);
+  assert.deepEqual([all.length, run.length], [13, 9]);
+  for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), [...wantedOf(code), 'done'], code);
+});
+
+test("every code of an error is in the package's README", () => {
+  const readme = readFileSync(path.join(root, 'web/library/README.md'), 'utf8');
+  const named = new Set([...readme.slice(readme.indexOf('## Errors')).matchAll(/`([a-z-]+)`/g)].map(([, code]) => code));
+  const found = new Set();
+  for (const folder of ['web/base', 'web/engine', 'web/extractor', 'web/library', 'core', 'wasm']) {
+    for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(js|go)$/.test(name) || /_test\.go$/.test(name) || /^lab\//.test(name)) continue;
+      const code = readFileSync(path.join(root, folder, name), 'utf8');
+      for (const [, one] of code.matchAll(/(?:(?:Metaqda|Extractor)Error\(\s*'|Error\{Code: "|\bfail\(")([a-z-]+)['"]/g)) found.add(one);
+      if (folder === 'core' && name === 'file.go') for (const [, one] of code.matchAll(/^\t+return "([a-z]+)"$/gm)) found.add(one);
+      for (const [, one] of code.matchAll(/'(extractor-[a-z]+)'/g)) found.add(one);
+    }
+  }
+  assert.ok(found.size > 30, `${[...found]}`);
+  assert.deepEqual([...found].filter((one) => !named.has(one)).sort(), []);
 });
 
 test('the changelog goes along, and begins with the version of the package', () => {

@@ -93,6 +93,7 @@ test('what a watch refuses', async () => {
   for (const probabilities of [{ cup: 1 }, { cup: 1, key: 0 }, { cup: 0.5, pen: '0' }, {}, undefined, { cup: 0.1, pen: 0.1, key: 0.1 }]) {
     assert.throws(() => watch.next(/** @type {any} */ ({ probabilities }), 6), refusal('argument'), JSON.stringify(probabilities));
   }
+  assert.throws(() => watch.next(/** @type {any} */ (Promise.resolve()), 6), /after await/);
   for (const [p, seconds] of [
     [NaN, 6],
     [2, 6],
