@@ -2,10 +2,11 @@ package metaqda
 
 import "metaqda/core/model"
 
-// SetActions sets what happens when a class comes and goes, or none of these for an empty label.
-// It is text of the caller, which files keep and nothing here looks into. It returns a
-// *[lda.LabelError] if there is no such class, and an [Error] with the code "limit" for a text
-// longer than [model.MaxActions], or if all are longer than [model.MaxAllActions].
+// SetActions sets the actions of a class: what happens when it comes and goes. An empty label sets
+// those of none of these. The text is the caller's: files keep it, and nothing here reads it. It
+// returns a *[lda.LabelError] if there is no such class. It returns an [Error] with the code
+// "limit" for a text longer than [model.MaxActions], or if all texts together are longer than
+// [model.MaxAllActions].
 func (c *Classifier) SetActions(label, text string) error {
 	defer c.writing()()
 	id, was := "", c.actions
@@ -35,8 +36,8 @@ func (c *Classifier) Actions() string {
 	return c.actions
 }
 
-// ReplaceActions takes over what happens when none of these comes and goes from a stored session. It
-// cannot be undone.
+// ReplaceActions sets the actions of none of these to those of a stored session. It cannot be
+// undone.
 func (c *Classifier) ReplaceActions(text string) {
 	defer c.writing()()
 	c.actions = text

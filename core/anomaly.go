@@ -15,17 +15,18 @@ type Anomaly struct {
 	Cells []float64 // n, how far each cell is from all cells of the examples; 1 for the farthest ones of an example
 }
 
-// keptCells is the largest number of pictures whose cells are kept: with 72 cells of 1280 numbers 1.2 MB.
+// keptCells is the largest number of pictures whose cells are kept. With 72 cells of 1280 numbers
+// they take 1.2 MB.
 const keptCells = 2 * anomaly.Most
 
-// SetCells tells the cells of the picture that an example was made of, for [Classifier.Anomaly]:
-// n vectors of length d, one after the other, whose mean is the vector of the example. 128 bytes
-// of each cell are kept, of the last 64 pictures. They go with their example, and come back with
-// it. Files do not have them.
+// SetCells sets the cells of an example's picture, for [Classifier.Anomaly]. They are n vectors of
+// length d, one after the other. Their mean is the vector of the example. Of each cell 128 bytes
+// are kept, for the last 64 pictures. Cells are removed with their example, and undo restores both.
+// Files do not have them.
 //
-// It returns an [Error] with the code "example" for an unknown example and "argument" for cells that
-// are not rows of length d, a *[niw.DimensionError] for another length than that of vectors, and a
-// *[niw.ValueError] for a number that is not finite. Cost 128 n d.
+// It returns an [Error] with the code "example" for an unknown example, and with "argument" for
+// cells that are not rows of length d. It returns a *[niw.DimensionError] if d is not the length of
+// vectors, and a *[niw.ValueError] for a number that is not finite. Cost 128 n d.
 func (c *Classifier) SetCells(id string, cells []float32, d int) error {
 	defer c.writing()()
 	if c.examples[id] == nil {
@@ -66,8 +67,8 @@ func (c *Classifier) describe(cells []float32, d int) (*anomaly.Picture, error) 
 	return anomaly.Describe(cells, d)
 }
 
-// WithoutCells returns the ids of the examples of the only class that Anomaly would compare with
-// if their cells were told, none where there is more than one class.
+// WithoutCells returns the ids of the examples whose cells Anomaly lacks: it would compare with
+// them. With more than one class there are none.
 func (c *Classifier) WithoutCells() []string {
 	defer c.reading()()
 	k := c.only()
@@ -98,13 +99,14 @@ func (c *Classifier) only() (only *class) {
 	return only
 }
 
-// Anomaly says whether a picture is like the examples of the only class with examples: whether it
-// is all right, if these are. cells holds its n cells of length d. Those of the examples must have
-// been told by [Classifier.SetCells]; it compares with the last 32 that were. Package
-// metaqda/core/anomaly has the model. Bad and good are taken to be as frequent.
+// Anomaly says whether a picture is like the examples of the only class with examples. If these are
+// good ones, it says whether the picture is. cells holds its n cells of length d.
+// [Classifier.SetCells] must have set those of the examples; Anomaly compares with the last 32 of
+// them. Package metaqda/core/anomaly has the model. It assumes that bad pictures are as frequent as
+// good ones.
 //
-// It returns an [Error] with the code "classes" where there are more classes: then ask which one it
-// is. It returns one with the code "few" for fewer than three examples with cells, frames of a group
+// It returns an [Error] with the code "classes" if there are several classes: use Predict then. It
+// returns one with the code "few" for fewer than three examples with cells, frames of a group
 // counted once. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and after a
 // change that of [anomaly.Fit].
 func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
@@ -146,9 +148,9 @@ func (c *Classifier) fitNormal(k *class) (err error) {
 	return err
 }
 
-// goodOnes returns the examples of a class whose cells are told, and the burst of each: frames of a
-// group, and where linked is set near-copies too. Things made alike may all be near-copies of each
-// other; then each counts.
+// goodOnes returns the examples of a class with cells, and the burst of each. A burst is the frames
+// of a group and, if linked is set, near-copies too. Things made alike may all be near-copies of
+// each other; then each counts.
 func (c *Classifier) goodOnes(k *class, linked bool) (good []*anomaly.Picture, burst []int) {
 	if k == nil {
 		return nil, nil

@@ -23,8 +23,8 @@ func (c *Classifier) answer(p []float64, none float64, d Decision) Answer {
 }
 
 // Predict answers for a vector of length d. It returns [lda.ErrNoExamples] if no class has an
-// example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or
-// with a number that is not finite. Cost that of [lda.Classifier.ProbabilitiesTo].
+// example. It returns a *[niw.DimensionError] for a vector of another length, and a
+// *[niw.ValueError] for a number that is not finite. Cost that of [lda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	if err := c.hold(); err != nil {
 		return Answer{}, err

@@ -11,9 +11,10 @@ import (
 )
 
 // Bulk is [Classifier.AddAll] in pieces, so that a program of one thread can do other work in
-// between: BeginAdd, Take until all vectors are there, Label until all have a label, End until it
-// reports true, and Enrol until it does. The classifier changes in End alone, and may be used and
-// changed meanwhile. A call of it that comes between two of End waits until all examples are added.
+// between. Call BeginAdd, Take until it has all vectors, and Label until all have a label. Then
+// call End until it reports true, and Enrol until it does. Only End changes the classifier, which
+// may be used and changed meanwhile. A call of the classifier between two calls of End waits until
+// all examples are added.
 type Bulk struct {
 	of        *Classifier
 	prior     *Prior // under which the vectors are checked
@@ -32,9 +33,9 @@ type Bulk struct {
 // placedAtOnce entries are applied in one piece of work.
 const placedAtOnce = 512
 
-// BeginAdd begins to add n examples of length d. It returns the [Error] with which AddAll would
-// refuse so many, with the code "limit" or "memory", and a *[niw.DimensionError] for another
-// length than that of the classifier.
+// BeginAdd begins to add n examples of length d. It returns an [Error] with the code "limit" or
+// "memory" if AddAll would refuse so many. It returns a *[niw.DimensionError] for another length
+// than that of the classifier.
 func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	defer c.writing()()
 	if err := c.fits(n, d); err != nil {
@@ -52,8 +53,8 @@ func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	return &Bulk{of: c, prior: p, examples: make([]Example, 0, n), x: make([]float64, d)}, nil
 }
 
-// Take copies concatenated vectors. It returns an [Error] that names the first one, counted from
-// the begin, that cannot be an example.
+// Take copies concatenated vectors. It returns an [Error] that names the first unusable vector,
+// counted from the begin.
 func (b *Bulk) Take(vectors []float32) error {
 	defer b.of.writing()()
 	for d := len(b.x); len(vectors) > 0; vectors = vectors[d:] {
@@ -80,8 +81,8 @@ func (c *Classifier) fitting(x []float64) error {
 	return c.lda.Check(x)
 }
 
-// Label says to which class and to which group each of the next examples goes. It returns an [Error]
-// unless there is one of both for each, and the errors of AddAll: none of these labels counts then.
+// Label sets the class and the group of each of the next examples. It returns an [Error] unless
+// there is one of both for each, and the errors of AddAll. On error none of these labels counts.
 // Cost O(N+C).
 func (b *Bulk) Label(labels, groups []string) error {
 	defer b.of.writing()()
@@ -118,7 +119,7 @@ func (b *Bulk) find(labels []string, examples []Example) error {
 // End adds the examples, all or none, as one step, and reports whether it is done. It asks more
 // every few examples and stops when more returns false. Once it is done it returns their ids.
 // The sizes of bursts follow once Enrol or Prepare is done. Errors are those of AddAll. Cost
-// O(N+C), and that of Label and of Take where the classifier has changed since.
+// O(N+C). If the classifier has changed since, add the cost of Label and Take.
 func (b *Bulk) End(more func() bool) (ids []string, done bool, err error) {
 	c := b.of
 	c.mu.Lock()

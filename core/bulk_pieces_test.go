@@ -37,8 +37,8 @@ func bulk(t *testing.T, c *Classifier, labels []string, group string, rows [][]f
 	return ids, pieces
 }
 
-// Many examples that are added in pieces answer, are named, undone and redone as those that are
-// added at once, whatever happens in between.
+// Examples added in pieces equal those added at once, whatever happens in between. They answer, are
+// named, undone and redone the same.
 func TestExamplesInPiecesAreAsThoseAtOnce(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(61, seed))
@@ -115,7 +115,7 @@ func TestExamplesInPiecesAreAsThoseAtOnce(t *testing.T) {
 	}
 }
 
-// What cannot be added is refused before anything changes, with the place of the vector.
+// A vector that cannot be added is refused with its place, before anything changes.
 func TestExamplesInPiecesAreCheckedFirst(t *testing.T) {
 	c := fresh(t, Settings{})
 	test.Must(c.Add("a", "", []float32{1, 2, 3}))(t)

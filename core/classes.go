@@ -12,7 +12,7 @@ import (
 // NoneName is the text shown where no class fits. No class may have this name.
 const NoneName = "None of these"
 
-// Class is one class with its examples. What [Classifier.Classes] returns is a copy.
+// Class is one class with its examples. [Classifier.Classes] returns copies.
 type Class struct {
 	ID       string  // stays the same when the label changes
 	Label    string  // as [CleanLabel] leaves it

@@ -12,7 +12,7 @@ import (
 	"metaqda/core/test"
 )
 
-// Whatever is added, moved, removed and undone, the classifier answers as one that is taught all
+// After any additions, moves, removals and undos, the classifier answers as one that is taught all
 // anew: near-copies are found again as they were. A clone answers the same to the bit, and still
 // does when its original has changed.
 func TestAClassifierAnswersAsItsClone(t *testing.T) {

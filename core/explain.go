@@ -8,7 +8,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// Explanation says what speaks for one class against another, cell by cell of a picture.
+// Explanation splits the score of one class against another among the cells of a picture.
 type Explanation struct {
 	Score float64   // log odds of both, before they are tempered for the session; Σ Cells + Rest
 	Cells []float64 // n, what each cell adds to Score
@@ -20,12 +20,13 @@ type Explanation struct {
 // other; their mean is the embedding. class and against are indices into Classes. One of them may
 // be -1, for none of the classes.
 //
-// The score of a class is linear in the transformed embedding. So it is a sum over the cells, but
-// for the power and the scaling to length one: [embed.Transform.SplitTo] says how these are split.
+// The score of a class is linear in the transformed embedding. So it is a sum over the cells,
+// except for the power and the scaling to length one. [embed.Transform.SplitTo] says how these are
+// split.
 //
 // It returns the errors of [Classifier.Predict]. It returns an [Error] with the code "argument" for
-// cells that are not n vectors of length d, and for a class that is unknown or has no examples.
-// Cost that of two predictions, and n d.
+// cells that are not n vectors of length d. It returns the same for a class that is unknown or has
+// no examples. Cost that of two predictions, and n d.
 func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanation, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {

@@ -107,9 +107,9 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 
 // Merge returns a new classifier with the examples of both, under the prior and the settings of
 // the first. Classes of one label become one. Groups of different classifiers stay apart
-// whatever their names. It returns an [Error] if the feature extractors differ, a
-// *[niw.DimensionError] if the lengths of vectors do, and an [Error] with the code "argument"
-// if one of the two is nil.
+// whatever their names. It returns an [Error] if the feature extractors differ, and a
+// *[niw.DimensionError] if the lengths of vectors do. It returns an [Error] with the code
+// "argument" if one of the two is nil.
 func Merge(a, b *Classifier) (*Classifier, error) {
 	if a == nil || b == nil {
 		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}

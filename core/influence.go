@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Influence says of an example that looks like another class, and of how the answers to the other
+// Influence describes an example that looks like another class: how the answers to the other
 // examples change without it.
 type Influence struct {
 	LeftOut         // the example or burst, and the answer after leaving it out
@@ -22,21 +22,22 @@ type Influence struct {
 // MostInfluence bounds the work of [Classifier.Influence].
 const MostInfluence = 12
 
-// Sessions of more than a thousand examples have fewer that they are left out beside, but three.
+// In sessions of more than a thousand examples fewer are examined, at least three.
 const mostAnswers, first = 1000 * MostInfluence, 3
 
-// leastLogProb bounds what one answer counts.
+// leastLogProb is the least probability in a logarithm: it bounds the weight of one answer.
 const leastLogProb = 1e-6
 
-// Influence finds the examples that probably spoil others, the most probable first: at most 12,
-// and fewer of more than a thousand, of those for which another class is more probable than their own once they are left out, by the
-// log odds of both. For each it leaves out every other example with it and without it. So Right
-// and LogProb are exact in the sense of [lda.Classifier.LeaveOutTo]. An example that is the only one
-// of its class is not asked about.
+// Influence finds the examples that probably spoil others, the most probable first. These are
+// examples for which, once left out, another class is more probable than their own. They are
+// ordered by the log odds of both classes. There are at most 12, and fewer in sessions of more than
+// a thousand examples. For each it leaves out every other example with it and without it. So Right
+// and LogProb are exact in the sense of [lda.Classifier.LeaveOutTo]. The only example of a class is
+// not asked about.
 //
-// Of wrong labels that cost accuracy this order has 80 % among its first three, and an order by
-// LogProb 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of
-// [Classifier.LeaveOneOut], once more for each example found.
+// This order has 80 % of the wrong labels that cost accuracy among its first three. An order by
+// LogProb has 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost
+// that of [Classifier.LeaveOneOut], once more for each example found.
 func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]Influence, error) {
 	b, err := c.BeginInfluence(MostInfluence)
 	if err != nil {

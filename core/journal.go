@@ -182,8 +182,7 @@ func (c *Classifier) close() {
 
 // Undo takes back the last step, as exactly as Remove removes, and returns it, or nil if there
 // is none. The last [MaxSteps] steps can be undone, but not the content of a file or a Merge.
-// Undoing another step before may make a step impossible to undo: it is then forgotten with an
-// error.
+// Undoing another step may make a step impossible to undo. It is then forgotten with an error.
 func (c *Classifier) Undo() (*Step, error) {
 	defer c.writing()()
 	c.close()

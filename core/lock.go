@@ -20,7 +20,8 @@ func (c *Classifier) reading() (done func()) {
 	}
 }
 
-// writing takes the lock for writing and returns its release. What a [Bulk] is adding is there then.
+// writing takes the lock for writing and returns its release. The examples of a [Bulk] are there
+// then.
 //
 //go:noinline
 func (c *Classifier) writing() (done func()) {

@@ -17,8 +17,8 @@ func densities(examples, classes, d int) int {
 	return bytes
 }
 
-// cloning estimates the bytes that [Classifier.Clone] takes, with a change that copies what the
-// densities share.
+// cloning estimates the bytes that [Classifier.Clone] takes, with a later change that copies the
+// shared parts of the densities.
 func (c *Classifier) cloning() int {
 	return 400*len(c.examples) + densities(len(c.examples), len(c.classes), c.dim())
 }

@@ -24,16 +24,16 @@ import (
 	"metaqda/core/model"
 )
 
-// Settings are what the caller knows beforehand. With the zero value the set is closed: a
-// vector always belongs to one of the classes.
+// Settings hold the caller's prior knowledge. With the zero value the set is closed: a vector
+// always belongs to one of the classes.
 type Settings struct {
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 
-	// Scale is empty, or "standardise" for columns of a table: each number less the mean of the
-	// examples, over their standard deviation. Both follow every change, so the first answer
-	// after a change costs that of teaching all examples anew. A number that does not vary
-	// among the examples says nothing. Rows alike count as examples of their own, unless they
-	// have a group. Only under [Default]; set once, by New.
+	// Scale is empty, or "standardise" for columns of a table. Then each number is taken less the
+	// mean of the examples and over their standard deviation. Both follow every change, so the
+	// first answer after a change costs as much as teaching all examples anew. A number that does
+	// not vary among the examples says nothing. Similar rows count as examples of their own, unless
+	// they have a group. It works only under [Default]; only New sets it.
 	Scale string
 }
 
@@ -186,8 +186,8 @@ func sameExtractor(a, b Extractor) error {
 
 // Clone returns a classifier with the same classes and the same answers, to the bit, for another
 // goroutine or a question that takes long. Changes of one do not reach the other, and the clone
-// has no undo history. Both share what is large until one of them changes it. Cost O(N+C), and
-// one copy of what the densities hold with the first change of either.
+// has no undo history. Both share large parts until one of them changes these. Cost O(N+C), and one
+// copy of the densities with the first change of either.
 func (c *Classifier) Clone() (*Classifier, error) {
 	defer c.writing()()
 	if err := c.reserve(c.cloning()); err != nil {

@@ -11,15 +11,16 @@ type Need struct {
 const needPrior = 2
 
 // Needs returns the class that needs another example most, and the class that it is confused with
-// most. With n_j examples of class j, each left out, and p the probabilities given that it is one
-// of the classes, it is the class of the largest
+// most. Each of the n_j examples of class j is left out, and p are its probabilities given that it
+// is one of the classes. The class is the one with the largest
 //
 //	D_j/n_j,   D_j = (Σ_i (1 - p_ij) + 2 D)/(asked_j + 2)
 //
-// D is the mean doubt of all classes; one that cannot be asked about has ½. Confused most is the
-// class k with the largest sum of p_ik over j's examples and of p_ij over k's.
-// The next example of that class adds 1.7 times what one of a random class does
-// (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of [Classifier.LeaveOneOut].
+// D is the mean doubt of all classes; a class that cannot be asked about has ½. It is confused most
+// with the class k of the largest sum of p_ik over j's examples and p_ij over k's. The next example
+// of the needy class adds 1.7 times the accuracy that one of a random class adds
+// (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of
+// [Classifier.LeaveOneOut].
 func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, error) {
 	b, err := c.BeginInfluence(0)
 	if err != nil {

@@ -27,8 +27,8 @@ func (c *Classifier) log(x Command) {
 	}
 }
 
-// logStep logs a command about a step, of which the entries were applied now. Steps that other copies
-// do not have are logged as plain changes.
+// logStep logs a command about a step whose entries were just applied. Steps that other copies do
+// not have are logged as plain changes.
 func (c *Classifier) logStep(do string, s *Step, entries []Entry) {
 	switch {
 	case c.Logged == nil:
@@ -47,8 +47,8 @@ func (c *Classifier) logStep(do string, s *Step, entries []Entry) {
 	}
 }
 
-// forward returns entries that, applied to the state before the given applied ones, give the
-// present state.
+// forward returns entries that lead from the state before the given applied ones to the present
+// state.
 func (c *Classifier) forward(applied []Entry) []Entry {
 	all, own := make([]Entry, 0, len(applied)), make(map[string]bool, len(applied))
 	for _, e := range applied {
@@ -78,10 +78,10 @@ func (c *Classifier) forward(applied []Entry) []Entry {
 	return all
 }
 
-// Replay repeats a command of another copy of the session, which has the same undo history. Its
-// step stands before the last ones in the undo history, as many as before says: these were made
-// here and come after it in the log. Parts of a step that cannot be repeated are left out; the
-// error is that of the first.
+// Replay repeats a command of another copy of the session, which has the same undo history. The
+// undo history puts its step before the last ones, whose number is before. These were made here and
+// come after it in the log. Parts of a step that cannot be repeated are left out; the error is that
+// of the first.
 func (c *Classifier) Replay(x Command, before int) (err error) {
 	defer c.writing()()
 	logged := c.Logged
@@ -155,9 +155,8 @@ func (c *Classifier) exchangeEach(entries []Entry) (done []Entry, first error) {
 	return done, first
 }
 
-// Join has all changes from now on join the step with this id, which begins with the first of
-// them; an empty id ends it. It returns the id of the step that was joined until now, empty if
-// nothing was.
+// Join makes all changes from now on join the step with this id. The first change begins that step.
+// An empty id ends it. Join returns the id of the step that was joined until now, or an empty one.
 func (c *Classifier) Join(id string) (joined string) {
 	defer c.writing()()
 	j := &c.journal

@@ -122,8 +122,8 @@ func TestAStepIsRepeatedBeforeOwnOnes(t *testing.T) {
 	}
 }
 
-// A change of the prior stays out of the log, and what it leaves behind in the undo history is
-// undone there by plain changes.
+// A change of the prior stays out of the log. Plain changes in the log undo the parts that it
+// leaves in the undo history.
 func TestStepsBeforeAChangeOfThePriorAreOfOneCopyAlone(t *testing.T) {
 	w := newTwins(t)
 	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
@@ -147,7 +147,7 @@ func TestStepsBeforeAChangeOfThePriorAreOfOneCopyAlone(t *testing.T) {
 	}
 }
 
-// What joins a change of the prior is logged, too.
+// Changes that join a change of the prior are logged, too.
 func TestChangesThatJoinAChangeOfThePriorAreLogged(t *testing.T) {
 	w := newTwins(t)
 	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
@@ -184,7 +184,7 @@ func TestForgottenExamplesAreTold(t *testing.T) {
 	}
 }
 
-// A step of which a part cannot be repeated is repeated but for that.
+// If a part of a step cannot be repeated, the other parts are.
 func TestADamagedStepIsRepeatedAsFarAsPossible(t *testing.T) {
 	c := new(Classifier)
 	test.Must(c.Add("cat", "", []float32{1, 2}))(t)

@@ -21,8 +21,8 @@ func checkScale(s Settings, p *Prior) error {
 // unscaled reports whether columns must be standardised anew.
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
-// standardise updates the means and deviations of the columns after examples changed. The
-// frames of a group count as one together. Cost O(N d), and that of teaching all examples anew.
+// standardise updates the means and deviations of the columns after examples changed. The frames of
+// a group together count as one example. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return

@@ -8,11 +8,11 @@ import (
 // spreadOf is how many examples [Classifier.Unscaled] looks at. More would hardly change deviations.
 const spreadOf = 1000
 
-// Unscaled reports whether vectors look like rows of a table whose columns have different
-// units, so that Settings.Scale would help. It asks, under [Default] and without a scale, if
-// the standard deviations of columns differ by more than a hundredfold. Constant columns do not
-// count, nor does the smallest and largest tenth of more than ten columns. Of more than 1,000
-// examples it takes about as many at equal steps. Cost O(N), and d for each that it takes.
+// Unscaled reports whether vectors look like rows of a table whose columns have different units.
+// Settings.Scale would help then. Under [Default] and without a scale it asks if the standard
+// deviations of columns differ by more than a hundredfold. Constant columns do not count. With more
+// than ten columns, neither do the smallest and the largest tenth. With more than 1,000 examples it
+// takes about 1,000 at equal steps. Cost O(N), and d for each that it takes.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {

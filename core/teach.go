@@ -55,8 +55,8 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 	return ids, c.addFit(entries)
 }
 
-// entriesOf returns the entries that add examples, whose vectors they keep, each to its receiver,
-// and the ids of the examples.
+// entriesOf returns the entries that add each example to its receiver, and the ids of the examples.
+// Entries keep the vectors.
 func (c *Classifier) entriesOf(into []*receiver, examples []Example) (ids []string, entries []Entry) {
 	ids, entries = make([]string, len(examples)), make([]Entry, 0, len(examples))
 	for i, x := range examples { // each on its own, so that one that is removed can be freed
@@ -160,8 +160,8 @@ func (c *Classifier) open(d int) bool {
 	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.dim()
 }
 
-// begin settles the dimension, unless first is neither nil nor a possible example. Undo cannot
-// bring back examples of another dimension.
+// begin settles the dimension if first is nil or a possible example. Undo cannot bring back
+// examples of another dimension.
 func (c *Classifier) begin(first []float32, d int) error {
 	p, err := Default(d)
 	if err != nil {
@@ -245,8 +245,8 @@ func noExample() error {
 }
 
 // Move moves an example to the end of another class. It keeps its id and leaves its group. It
-// returns an [Error] if there is no such example, or with the code "class" if the class has it
-// already, and a *[lda.LabelError] if there is no such class.
+// returns an [Error] if there is no such example, and one with the code "class" if the class has it
+// already. It returns a *[lda.LabelError] if there is no such class.
 func (c *Classifier) Move(id, label string) error {
 	defer c.writing()()
 	x := c.examples[id]

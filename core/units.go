@@ -81,7 +81,7 @@ func (c *Classifier) burstsChanged(k *class) {
 	}
 }
 
-// endBulk ends several changes: the densities take in what has changed.
+// endBulk ends several changes: the densities take in the changes.
 func (c *Classifier) endBulk() (err error) {
 	c.bulk = false
 	late := slices.DeleteFunc(c.late, func(k *class) bool {
@@ -189,7 +189,7 @@ func (k *class) place(x *Example) int {
 	return n
 }
 
-// mean stores in c.x what package lda knows a unit as: the mean of its frames, transformed.
+// mean stores in c.x the vector of a unit for package lda: the mean of its frames, transformed.
 func (c *Classifier) mean(u *unit) error {
 	if len(u.frames) == 1 {
 		return c.transform(u.frames[0].Vector)

@@ -35,9 +35,9 @@ type Watch struct {
 	changed bool   // what is taught has changed since
 }
 
-// Watch returns a watch that allows about so many false events per hour: [watch.Default] is one.
-// metaqda/core/watch has the model, and core/lab/experiment/RESULTS.md what it does. It returns a
-// *[niw.ValueError] unless perHour is positive and finite.
+// Watch returns a watch that allows about perHour false events per hour; [watch.Default] is 1.
+// metaqda/core/watch has the model, and core/lab/experiment/RESULTS.md has the figures. It returns
+// a *[niw.ValueError] unless perHour is positive and finite.
 func (c *Classifier) Watch(perHour float64) (*Watch, error) {
 	state, err := watch.New(perHour)
 	if err != nil {
@@ -50,13 +50,13 @@ func (c *Classifier) Watch(perHour float64) (*Watch, error) {
 // *[niw.ValueError] unless perHour is positive and finite, and then changes nothing.
 func (w *Watch) Allow(perHour float64) error { return w.state.Allow(perHour) }
 
-// Next takes the next answer of the classifier: its time in seconds, on any clock, and the
-// probability of each class in the order of Classes, or nil where there was nothing to ask
-// about. It returns what came and went, mostly nothing.
+// Next takes the next answer of the classifier. seconds is its time, on any clock. p holds the
+// probability of each class in the order of Classes, or is nil if there was nothing to ask about.
+// Next returns what came and went, mostly nothing.
 //
-// It returns an [Error] with the code "argument" for probabilities of another number of classes,
-// and a *[niw.ValueError] for a number outside its domain or a time before the last one. Then
-// nothing changes. Cost O(C), and after a change of the classifier that of 64 predictions.
+// It returns an [Error] with the code "argument" for probabilities of another number of classes. It
+// returns a *[niw.ValueError] for a number outside its domain or a time before the last one. On
+// error nothing changes. Cost O(C), and after a change of the classifier that of 64 predictions.
 func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 	if err := w.update(); err != nil {
 		return nil, err
@@ -79,19 +79,18 @@ func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 // Here returns the label of the class that is here now, or an empty one.
 func (w *Watch) Here() string { return w.labels[w.state.Here()] }
 
-// slack is by how many percent the average may pass a bound before another class or other words
+// slack is how far the average may pass a bound, in percent, before another class or other words
 // are shown.
 const slack = 5
 
-// Decision returns what to show of the answers so far, so that noise changes neither class nor
-// words. It names the class that is here. While none is, it decides by the moving average of the
-// answers, and stays with a class and with words while they are within five percent of their
-// bounds. Others follow once two answers in a row ask for them. Without an answer it has no
-// headline.
+// Decision returns the decision to show after the answers so far. Noise changes neither its class
+// nor its words. It names the class that is here. While none is, it decides by the moving average
+// of the answers. It keeps a class and words while they are within five percent of their bounds.
+// Others follow once two answers in a row ask for them. Without an answer it has no headline.
 func (w *Watch) Decision() Decision { return w.shown }
 
-// Answer returns the probabilities that the decision is about, C of the classes and that of none of
-// them: show them beside it. They are nil without an answer, and valid until the next one.
+// Answer returns the probabilities behind the decision, C of the classes and one of none of them.
+// Show them beside it. They are nil without an answer, and valid until the next one.
 func (w *Watch) Answer() (classes []float64, none float64) { return w.p, w.none }
 
 // Shown returns the label of the class of [Watch.Decision], empty for none, and the headline.
@@ -156,7 +155,7 @@ func words(headline string) string {
 	}, headline)
 }
 
-// asked is how many examples at most are predicted to find the levels of the classes.
+// asked is the largest number of examples that are predicted to find the levels of the classes.
 const asked = 64
 
 // update brings classes and levels up to date.
@@ -182,10 +181,9 @@ func (w *Watch) update() error {
 	return nil
 }
 
-// levels returns for each class the mean of logit p over some of its examples, p the probability
-// that the classifier answers for the class of the example; the mean of the other classes for a
-// class without examples. It asks about a burst once, and about classes in turn until enough are
-// asked about.
+// levels returns for each class the mean of logit p over some of its examples. p is the probability
+// of the example's own class. A class without examples gets the mean of the other classes. levels
+// asks about a burst once, and about classes in turn until enough are asked about.
 func (c *Classifier) levels() []float64 {
 	sums, counts, p := make([]float64, len(c.classes)), make([]float64, len(c.classes)), make([]float64, len(c.classes))
 	total, n := 0.0, 0

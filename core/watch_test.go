@@ -59,7 +59,7 @@ func TestAWatchFollowsItsClassifier(t *testing.T) {
 	}
 }
 
-// The level of a class is the mean logit of what the classifier answers for its own examples.
+// The level of a class is the mean logit of the classifier's answers for its own examples.
 func TestLevels(t *testing.T) {
 	all := pictures(rand.New(rand.NewPCG(6, 1)), 2, 40, 20, 0.3)
 	c := fresh(t, Settings{NonePrior: 0.2})
@@ -232,8 +232,8 @@ func TestTheHeadlineFollowsTheWatch(t *testing.T) {
 	}
 }
 
-// Of noisy answers about things that stay, the headline changes far less often than by each answer
-// alone, and still with every thing.
+// With noisy answers about things that stay, the headline changes far less often than each answer
+// alone would. It still changes with every thing.
 func TestAHeadlineChangesWithThingsNotWithNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	w, at := ofShapes(t), 0.0
