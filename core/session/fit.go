@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Sample is a session with queries whose answers are known: what [Fit] learns
-// from.
+// Sample is a session with queries whose answers are known. [Fit] learns from samples.
 type Sample struct {
 	Support
 	Query  []float64 // Q×C log densities less that of the prior predictive
@@ -22,13 +21,14 @@ type Sample struct {
 // Unknown is the answer of a query that belongs to no class of its session.
 const Unknown = -1
 
-// ErrTooFew says that sessions cannot settle a population.
+// ErrTooFew says that there are too few sessions to fit a population.
 var ErrTooFew = errors.New("session: want sessions of two classes to fit on, and queries of unknown classes among them")
 
-// Fit returns the population that makes the answers of the samples most
-// probable, section 5, each domain counting the same: first what settles the
-// probabilities among the classes, then what settles that of none of them. The
-// result depends on the samples and on start alone, which may be nil. It returns an error if there is no session of two classes, or no query of an unknown.
+// Fit returns the population that makes the answers of the samples most probable (section 5). Each
+// domain counts the same. First it fits the coefficients for the probabilities among the classes,
+// then those for the probability of none of them. The result depends only on the samples and on
+// start, which may be nil. It returns an error if there is no session of two classes, or no query
+// of an unknown.
 func Fit(samples []Sample, start *Population, workers int) (*Population, error) {
 	p := initial()
 	if start != nil {
@@ -53,8 +53,8 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 	return p, p.Validate()
 }
 
-// FitAlone fits LogTemperature.Alone to the sessions among the samples that have one example
-// of each class, with all else as it is. Without any it changes nothing.
+// FitAlone fits LogTemperature.Alone to the samples whose sessions have one example of each class.
+// All else stays as it is. Without such sessions it changes nothing.
 func (p *Population) FitAlone(samples []Sample, workers int) {
 	var alone []Sample
 	for _, s := range samples {
@@ -138,10 +138,9 @@ func weigh(terms []term) []term {
 	return terms
 }
 
-// measure settles what can be read off directly: by least squares, how much lower
-// examples score than known queries because they are left out, and the cohort mean by
-// the number of classes. The likelihood would use these to make
-// up for other things.
+// measure fits two things by least squares. One is how much lower examples score than known queries
+// because they are left out. The other is the cohort mean by the number of classes. The likelihood
+// would use these to make up for other things.
 func (p *Population) measure(terms []term) {
 	var own ratio
 	var cohort line2
@@ -234,7 +233,8 @@ func (p *Population) closedLoss(t *term) (loss float64) {
 	return loss / t.queries
 }
 
-// openLoss returns that of known and unknown, half each, however many there are.
+// openLoss returns the loss of known against unknown. Each kind counts half, for any numbers of
+// queries.
 func (p *Population) openLoss(t *term) float64 {
 	q := p.inferKnown(t.unknown, t.own, t.Bursts, t.Way())
 	var known, unknown float64
@@ -270,12 +270,12 @@ func each(n, workers int, f func(i int)) {
 	group.Wait()
 }
 
-// asGood losses are closer than what fitting goes by.
+// asGood is a difference of losses too small for the fit to notice.
 const asGood = 2e-6
 
-// startTemperature returns the best of a grid of constant log-temperatures; the highest
-// of those that are as good. Where sessions are answered without a mistake the loss goes
-// on falling with the temperature for ever, and scores would grow without bounds.
+// startTemperature returns the best of a grid of constant log temperatures, the highest of those
+// that are as good. If sessions are answered without a mistake, the loss falls for ever as the
+// temperature does, and scores would grow without bounds.
 func (p *Population) startTemperature(closed []term, workers int) float64 {
 	const lowest, step = -2.0, 0.5
 	var losses [21]float64
@@ -290,7 +290,7 @@ func (p *Population) startTemperature(closed []term, workers int) float64 {
 	return lowest + step*float64(best)
 }
 
-// ridge draws coefficients that the sessions do not settle to where they began.
+// ridge draws coefficients toward their start, for those that the sessions do not settle.
 const ridge = 1e-4
 
 // minimise moves the coefficients from lo to below hi to the minimum of the loss.
@@ -337,5 +337,5 @@ func (c *coefficient) setFree(x float64) {
 	}
 }
 
-// within keeps a coefficient to what files may hold.
+// within keeps a coefficient in the range that files may hold.
 func within(x float64) float64 { return math.Max(-900, math.Min(900, x)) }

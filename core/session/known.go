@@ -26,10 +26,10 @@ type known struct {
 	weight [knownNodes * knownNodes]float64
 }
 
-// inferKnown settles mean and standard deviation of the cohort's scores and weighs each
-// node by the likelihood of the session's own events: an example without itself
-// is known, without its class it is not. The more examples there are, the higher known
-// queries score, and the threshold with them: by bursts, since frames of one thing do not help.
+// inferKnown computes the mean and standard deviation of the cohort's scores. It weighs each node
+// by the likelihood of the session's own events: an example without itself is known, without its
+// class it is not. With more examples known queries score higher, and the threshold rises with
+// them. Bursts are counted, since frames of one thing do not help.
 func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q known) {
 	mean, deviation, doubt := p.cohort(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64
@@ -56,11 +56,10 @@ func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q know
 	return q
 }
 
-// cohort returns the mean and standard deviation of the scores out of the set,
-// shrunk to those of the population, and the standard deviation that the mean
-// still has, in units of the latter. How high unknowns score is a matter of the
-// domain and of the number of classes C; the classes, not the examples, are what
-// tells it, and one alone tells nothing:
+// cohort returns the mean and standard deviation of the scores out of the set, shrunk to those of
+// the population. It also returns the remaining doubt of the mean, in units of this standard
+// deviation. The scores of unknowns depend on the domain and on the number of classes C. The
+// classes tell them, not the examples, and one class alone tells nothing:
 //
 //	mean   = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
 //	deviation² = (n1 SD² + Σ (s_i - mean)²)/(n1 + n)
@@ -98,7 +97,7 @@ func (l line) logLikelihood(scores []float64, sign float64) float64 {
 	return -sum - math.Log(product)
 }
 
-// at returns p(known | s), the prior log odds of known being given.
+// at returns p(known | s) for given prior log odds of known.
 func (q *known) at(s, logOdds float64) (known, none float64) {
 	for k, w := range q.weight {
 		if w == 0 {

@@ -2,8 +2,8 @@ package session
 
 import "slices"
 
-// LeaveOut answers for a session without one of its examples, by what the others say of it
-// with that example still there. Infer without it would ask them all again.
+// LeaveOut answers for a session without one of its examples. It uses what the others say while
+// that example is still there. Infer without it would ask them all again.
 type LeaveOut struct {
 	population     *Population
 	support        *Support
@@ -11,7 +11,7 @@ type LeaveOut struct {
 	unknown, known []float64 // as of [Support.scores]
 }
 
-// LeaveOut reads what each example says. Cost that of Infer.
+// LeaveOut computes the evidence of each example. Cost that of Infer.
 func (p *Population) LeaveOut(s *Support) *LeaveOut {
 	q := p.Inference(s)
 	q.Next(len(s.Class))
@@ -20,9 +20,9 @@ func (p *Population) LeaveOut(s *Support) *LeaveOut {
 	return l
 }
 
-// Posterior returns that of the session without an example of a class, the i-th of the support
-// or, for i < 0, none of these. So many others of its class are left. They all say what they
-// said before, except one that is then the only one of its class.
+// Posterior returns the posterior of the session without an example of a class. It is the i-th of
+// the support or, for i < 0, none of these. So many others of its class are left. They all say the
+// same as before, except one that is then the only one of its class.
 func (l *LeaveOut) Posterior(class, i, others int) *Posterior {
 	s := l.support
 	var all []said

@@ -12,8 +12,8 @@ import (
 	"metaqda/core/test"
 )
 
-// The parts of the model, one by one, by hand: the tests of whole posteriors average
-// over too much to notice a term of theirs.
+// These tests check the parts of the model one by one, by hand. Tests of whole posteriors average
+// over too much to notice a single term.
 
 // Section 1 and 2: u is e/T, and nothing under a class of which nothing is left.
 func TestRatiosAndScoresByHand(t *testing.T) {
@@ -101,8 +101,8 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 	}
 }
 
-// drawn returns sessions whose log densities are right up to a temperature of their
-// own, ln T ~ N(mean, sd²), and whose unknown queries lie level below the known ones.
+// drawn returns sessions whose log densities are right up to a temperature of their own, ln T ~
+// N(mean, sd²). Their unknown queries lie level below the known ones.
 func drawn(seed uint64, domain, n int, mean, sd, level float64) (samples []Sample) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range n {
@@ -171,8 +171,8 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 	}
 }
 
-// What leaving out does is measured by the mean scores: examples lie below the queries
-// that they stand for by η/K.
+// The mean scores measure the effect of leaving out: examples lie below the queries that they stand
+// for by η/K.
 func TestMeasuredCoefficients(t *testing.T) {
 	var samples []Sample
 	for i, c := range []int{2, 3, 5, 8} {
@@ -205,8 +205,8 @@ func TestMeasuredCoefficients(t *testing.T) {
 	close(t, "measured", []float64{p.LeftOut, p.CohortMean.Mean[0], p.CohortMean.Mean[1]}, []float64{own, level, byClasses}, 1e-9)
 }
 
-// Sessions without a mistake do not settle how low the temperature is. The highest of
-// those that are as good is taken, so that all coefficients stay such as a file may hold.
+// Sessions without a mistake do not determine the temperature. The highest of equally good ones is
+// taken, so that a file may hold all coefficients.
 func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 	samples := drawn(5, 0, 40, 0, 0, 0)
 	for i := range samples {

@@ -7,9 +7,9 @@ import (
 	"metaqda/core/niw"
 )
 
-// Population is what sessions have in common, section 2 of MODEL.md: Size
-// coefficients, fitted by [Fit] with whole families of domains left out. Use
-// [Bayes] for a prior that none was fitted for.
+// Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients,
+// fitted by [Fit] with whole families of domains left out. Use [Bayes] for a prior that none was
+// fitted for.
 type Population struct {
 	LogT            float64 // ln T, of all sessions
 	LeftOut         float64 // how much lower an example scores than a query because it was left out, times K
@@ -28,23 +28,22 @@ type LogTemperature struct {
 	SD     float64
 	Weight float64 // power of the leave-one-out likelihood
 
-	// Alone is what examples that are the only ones of their classes say of h: their mean u
-	// under the other classes, z, moves its mean by SD (Alone[0] + Alone[1] z). It is zero
-	// unless [Population.FitAlone] has fitted it.
+	// Alone holds for examples that are the only ones of their classes. Their mean u under the
+	// other classes, z, moves the mean of h by SD (Alone[0] + Alone[1] z). It is zero unless
+	// [Population.FitAlone] has fitted it.
 	Alone [2]float64
 }
 
-// CohortMean is the distribution over sessions of the mean score of queries out of the
-// set of classes: N(Mean[0] + Mean[1] ln C, SD²), as sure as the examples of Count classes
-// make it.
+// CohortMean is the distribution over sessions of the mean score of queries out of the set of
+// classes: N(Mean[0] + Mean[1] ln C, SD²). It weighs as much as the examples of Count classes.
 type CohortMean struct {
 	Mean  [2]float64
 	SD    float64
 	Count float64
 }
 
-// CohortDeviation is the standard deviation of these scores in a session before any is
-// seen, as sure as Count examples make it. [Fit] leaves it at one for all sessions.
+// CohortDeviation is the standard deviation of these scores in a session before any is seen. It
+// weighs as much as Count examples. [Fit] leaves it at one for all sessions.
 type CohortDeviation struct{ SD, Count float64 }
 
 // Known is the distribution over sessions of the threshold a and the log slope g,
@@ -60,18 +59,18 @@ type Known struct {
 // Normal is a normal distribution of one dimension.
 type Normal struct{ Mean, SD float64 }
 
-// certain is a count beside which no session has any.
+// certain is a count so large that no session's own counts matter.
 const certain = 1e300
 
-// Bayes returns the population of a prior that is to be taken at its word:
-// temperature one, nothing latent. A query is then of none of the
-// classes with the probability that Bayes' rule gives the prior predictive.
+// Bayes returns the population for a prior whose densities are taken as they are: temperature one,
+// nothing latent. A query is then of none of the classes with the probability that Bayes' rule
+// gives the prior predictive.
 func Bayes() *Population {
 	return &Population{CohortDeviation: CohortDeviation{SD: 1, Count: certain}, CohortMean: CohortMean{Count: certain}}
 }
 
-// Validate returns a *[niw.ValueError] that names a coefficient which is not finite,
-// absurdly large, or negative or zero where it may not be; nil for nil.
+// Validate returns a *[niw.ValueError] for a coefficient that is not finite or is absurdly large.
+// It does so too if one may not be negative or zero but is. It returns nil for nil.
 func (p *Population) Validate() error {
 	if p == nil {
 		return nil
@@ -110,9 +109,9 @@ type coefficient struct {
 	kind kind
 }
 
-// closedSize coefficients settle the probabilities among the classes, the next,
-// up to openFrom, are measured, those up to openTo settle the probability of none, those up
-// to aloneTo are for [Population.FitAlone], and the last are not fitted.
+// Coefficients up to closedSize give the probabilities among the classes. The next, up to openFrom,
+// are measured. Those up to openTo give the probability of none, and those up to aloneTo are for
+// [Population.FitAlone]. The last are not fitted.
 const closedSize, openFrom, openTo, aloneTo = 3, 6, 15, 17
 
 // list returns them all.
@@ -136,6 +135,6 @@ func (p *Population) list() []coefficient {
 	}
 }
 
-// bounded returns exp(x) for an x of magnitude at most b: absurd coefficients, which
-// a file may hold, must not make infinities.
+// bounded returns exp(x) with x cut to a magnitude of at most b. A file may hold absurd
+// coefficients, which must not make infinities.
 func bounded(x, b float64) float64 { return math.Exp(math.Max(-b, math.Min(b, x))) }

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Posterior is what a session knows of itself: the distribution of its theta.
+// Posterior is the distribution of a session's theta, given its examples.
 type Posterior struct {
 	temperature temperature
 	known       known
@@ -50,10 +50,10 @@ func (q *Inference) Posterior() *Posterior {
 	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Bursts, s.Way())}
 }
 
-// ProbabilitiesTo stores p(y=j | x) in dst for a query of calibrated log density
-// ratios u, class prior probabilities exp(logPrior) and the prior probability none of
-// its being of no class, and returns the probability of that; all of them sum to one.
-// scratch has the length of dst. Cost C exponentials a node of h, without allocation.
+// ProbabilitiesTo stores p(y=j | x) in dst and returns the probability of none of the classes; all
+// of them sum to one. The query has the calibrated log density ratios u. exp(logPrior) are the
+// prior probabilities of the classes, and none is the one of no class. scratch has the length of
+// dst. Cost C exponentials a node of h, without allocation.
 func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, scratch []float64) float64 {
 	q.ClassesTo(dst, u, logPrior, nil, scratch)
 	if none == 0 {
@@ -83,8 +83,8 @@ func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratc
 	}
 }
 
-// LogEvidence returns the logarithm of how probable the classes of the session's own
-// examples are, each left out, as far as Weight counts it:
+// LogEvidence returns the log probability of the classes of the session's own examples, each left
+// out and counted by Weight:
 //
 //	ln ∫ p(h) Π_i softmax_{y_i}(u_i e^-h)^Weight dh
 //
@@ -101,7 +101,7 @@ func (q *Posterior) LogTemperature() (h float64) {
 	return h
 }
 
-// Table is a [Posterior] as numbers: with u and s of section 1 of MODEL.md
+// Table is a [Posterior] as numbers. With u and s of MODEL.md
 //
 //	p(y=j | x, known) = Σ_k HardWeight_k softmax_j(ln π_j + u_j InverseT_k)
 //	p(known | x)      = Σ_k KnownWeight_k σ(Slope_k s + Offset_k + ln π_known/π_none)

@@ -242,9 +242,8 @@ func TestBayes(t *testing.T) {
 	test.OK(t, Bayes().Validate())
 }
 
-// A session whose own examples are classified surely is found easier than one
-// whose examples are mistaken for each other; without two examples of any class
-// nothing is found.
+// If a session's own examples are classified surely, it is found easier than one with mistakes
+// among them. Without two examples of any class nothing is found.
 func TestLogTemperatureFollowsTheSession(t *testing.T) {
 	p := population()
 	session := func(own float64) *Support {
@@ -267,8 +266,8 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 	}
 }
 
-// One class of one picture has no example to go by: what it says of a query is the
-// population's, between what two sure sessions would say.
+// One class of one picture has no example to go by. Its answer about a query is the population's,
+// between the answers of two sure sessions.
 func TestOnePictureSaysLittle(t *testing.T) {
 	p := population()
 	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{math.Inf(-1)}})
@@ -306,7 +305,7 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 	if !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// What can hardly have happened has a logarithm all the same.
+	// Even an extremely unlikely event has a finite logarithm.
 	got = (line{1, 0}).logLikelihood([]float64{800, 5000}, -1)
 	if got != -5800 {
 		t.Errorf("got %v of what is impossible, want -5800", got)

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Support is what a session's own examples say, before any calibration: rows of the log
-// density of an example under each class less that under the prior predictive. The
-// examples may be a part of the session's; a burst counts as one.
+// Support holds the scores of a session's own examples, before any calibration. A row is the log
+// density of an example under each class less that under the prior predictive. The examples may be
+// a part of the session's; a burst counts as one.
 type Support struct {
 	Shots   []float64 // K_j of the C classes, what their examples count, at least one each
 	Bursts  []float64 // their number of each class, a frame or many
@@ -20,7 +20,7 @@ type Support struct {
 // Way returns C.
 func (s *Support) Way() int { return len(s.Shots) }
 
-// left reports whether anything is left of the class of example i without it.
+// left reports whether the class of example i has others.
 func (s *Support) left(i int) bool { return !math.IsInf(s.Scores[i*s.Way()+s.Class[i]], -1) }
 
 // ratios returns the calibrated log density ratios u of all examples, N×C (section
@@ -33,15 +33,14 @@ func (s *Support) ratios(p *Population) []float64 {
 	return u
 }
 
-// score returns s = ln 1/C Σ_j exp(u_j), what is known of a query beside its
-// class.
+// score returns s = ln 1/C Σ_j exp(u_j), the evidence that a query is known.
 func score(u []float64) float64 {
 	return floats.LogSumExp(u) - math.Log(float64(len(u)))
 }
 
-// scores returns those of the examples without their own class, as unknowns
-// score, and of those that leave something of their class, as known ones do, the latter
-// corrected for what leaving them out does.
+// scores returns the scores of the examples in two ways. Without their own class they score as
+// unknowns do. Left out of a class that has others, they score as known ones do. The latter are
+// corrected for the effect of leaving them out.
 func (s *Support) scores(p *Population, u []float64, own float64) (unknown, known []float64) {
 	c := s.Way()
 	row, slope := make([]float64, c), 1/p.Temperature()

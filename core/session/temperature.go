@@ -25,19 +25,19 @@ func grid(n int, step float64) (x, logW []float64) {
 
 var hardX, hardLogW = grid(hardNodes, hardStep)
 
-// temperature is the posterior of h: nodes of the inverse temperature e^-h and their
-// probabilities, and the logarithms that these are in proportion to.
+// temperature is the posterior of h: nodes of the inverse temperature e^-h, their probabilities,
+// and the logarithms of these up to a constant.
 type temperature struct {
 	inverseT, weight, log [hardNodes]float64
 }
 
-// said is what one example says of h.
+// said is the evidence of one example about h.
 type said struct {
 	likelihood Evidence // of its label; zero for the only one of its class
 	others     float64  // mean of its u under the other classes
 }
 
-// said returns what example i says of h. Cost C exponentials a node.
+// said returns the evidence of example i about h. Cost C exponentials a node.
 func (p *Population) said(s *Support, u []float64, i int) (one said) {
 	c, y := s.Way(), s.Class[i]
 	row := u[i*c : (i+1)*c]
@@ -59,7 +59,7 @@ func (p *Population) said(s *Support, u []float64, i int) (one said) {
 //
 //	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
 //
-// left tells of which of them the class has others.
+// left says for which of them the class has others.
 func (p *Population) temperatureOf(all []said, left func(i int) bool) (q temperature) {
 	for k, x := range hardX {
 		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]
@@ -77,10 +77,10 @@ func (p *Population) temperatureOf(all []said, left func(i int) bool) (q tempera
 	return q
 }
 
-// tilt returns by how many SD examples that are the only ones of their classes move the
-// mean of h: Alone[0] + Alone[1] z, and as much less as there are others. z is the mean of
-// their u under the other classes, nearer to zero the more alike the classes are. A normal
-// density times exp(tilt x) is one whose mean is moved by tilt.
+// tilt returns how far examples that are the only ones of their classes move the mean of h, in SD.
+// It is Alone[0] + Alone[1] z times their share of all examples. z is the mean of their u under the
+// other classes; it is nearer to zero for more similar classes. A normal density times exp(tilt x)
+// is one whose mean is moved by tilt.
 func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 	n, z := 0.0, 0.0
 	for i := range all {
@@ -97,16 +97,16 @@ func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 	return math.Max(-most, math.Min(most, tilt))
 }
 
-// Evidence is what answers whose right classes are not certain say of h: a log
-// likelihood at each node of the quadrature. The zero value says nothing.
+// Evidence is a log likelihood of h at each node of the quadrature. It comes from answers whose
+// right classes are not certain. The zero value says nothing.
 type Evidence [hardNodes]float64
 
-// leastLog bounds the log probability of an answer, so that no sum of evidence loses
-// what is to be taken away from it again.
+// leastLog bounds the log probability of an answer, so that evidence can be taken off a sum again
+// without loss.
 const leastLog = -500
 
-// Evidence returns what a query with calibrated log density ratios u says of h where
-// it counts as share[j] examples of class j:
+// Evidence returns the evidence about h of a query with calibrated log density ratios u. The query
+// counts as share[j] examples of class j:
 //
 //	Weight Σ_j share_j ln softmax_j(u e^-h)
 //
