@@ -1,21 +1,20 @@
-// Package adapt learns a prior from what was taught in sessions, in closed form: what a
-// person's pictures of one kind have in common, for new classes of that kind. Within a
-// session classes learn from each other anyway (core/session/MODEL.md, section 1); this
-// carries it over to other sessions.
+// Package adapt learns a prior from the classes of sessions, in closed form. The prior holds what a
+// person's pictures of one kind have in common, for new classes of that kind. Within a session
+// classes learn from each other anyway (core/session/MODEL.md, section 1). This package carries it
+// over to other sessions.
 //
-// In coordinates whitened by the prior in use, with R the residuals of all examples of
-// all classes from the means of their classes, and w, kappa and kappa_d the prior's
+// The coordinates are whitened by the prior in use. R holds the residuals of all examples from the
+// means of their classes, and w, kappa and kappa_d are the prior's:
 //
 //	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
 //
-// S + w RᵀR and m' are what a session of all these classes has for its A and m_s. s
-// keeps the mean squared distance within classes that were left out what it was, so
-// that Near and w keep their meaning, and δ makes the right answers about them most
-// probable. All else of the prior stays.
+// S + w RᵀR and m' are A and m_s of a session of all these classes. s keeps the mean squared
+// distance within classes left out the same, so Near and w keep their meaning. δ makes the right
+// answers about these classes most probable. All else of the prior stays.
 //
-// Whether it pays is measured on classes left out: half of a session's classes, asked
-// about, known and unknown, under what all others teach, see [Learn]. The package is for some ten to a few
-// hundred classes of a person's own; priors from data sets are core/lab/metatrain's.
+// Classes left out show whether the prior pays. Half of a session's classes are asked about, known
+// and unknown, under the prior of all others: see [Learn]. The package is for some ten to a few
+// hundred classes of a person's own. core/lab/metatrain learns priors from data sets.
 package adapt
 
 import (
@@ -39,15 +38,15 @@ import (
 )
 
 const (
-	// MinClasses classes of MinExamples examples is the least that can be learned from
-	// and measured: one class to learn from, two to tell apart and one that is unknown.
+	// MinClasses classes of MinExamples examples are the fewest to learn from and measure on: one
+	// class to learn from, two to tell apart and one that is unknown.
 	MinClasses  = 4
 	MinExamples = 3
 
 	mostRows    = 2000 // examples that are learned from: beyond, S' hardly changes
 	mostOfClass = 12   // examples of a class
 
-	// leastGain is how much lower the loss on classes left out must be: where it is less,
+	// leastGain is how much lower the loss on classes left out must be. With a smaller gain,
 	// classes never seen lost up to .05 as often as they gained (core/session/EXPERIMENTS.md).
 	leastGain = 0.01
 )
@@ -58,7 +57,7 @@ type Class [][]float32
 // Session is the classes of a session.
 type Session []Class
 
-// Learned is what came of [Learn].
+// Learned is the result of [Learn].
 type Learned struct {
 	Prior         *model.Prior // nil where it does not pay
 	Classes       int          // that were learned from
@@ -73,14 +72,13 @@ func (e *TooLittleError) Error() string {
 		" pictures each in one session, and the most here is " + strconv.Itoa(e.Classes) + ": add classes or pictures first."
 }
 
-// Learn learns a prior from sessions that the prior p serves for; p must be one for a
-// covariance that a session's classes share. A burst counts as one example; classes of
-// one example say nothing. It measures both priors by tasks of up to five of the classes of
-// a session that are left out, some queries of which are of other classes. It keeps the
-// learned one only if right answers, none of these among them, are more probable, and neither the
-// accuracy nor the probability of none of these for unknown classes is lower. Cost that of
-// whitening the pictures, 2 d³/3 and n d² for n of them, at most 2,000, and of some
-// hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
+// Learn learns a prior from sessions that use the prior p. The classes of a session must share one
+// covariance under p. A burst counts as one example; classes of one example say nothing. It
+// measures both priors by tasks of up to five classes left out of a session. Some queries are of
+// other classes. It keeps the learned prior only under two conditions. Right answers, none of these
+// among them, must be more probable. Neither the accuracy nor the probability of none of these for
+// unknown classes may be lower. It costs 2 d³/3, n d² for whitening n pictures, at most 2,000, and
+// some hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
 // *[niw.DimensionError], the error of the prior's transform or that of ctx.
 func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {
 	l, prior, err := try(ctx, p, sessions)
@@ -90,7 +88,7 @@ func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, e
 	return l, err
 }
 
-// try measures what sessions teach, and returns what makes the prior.
+// try measures the prior that sessions teach, and returns its parts.
 func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, func() *model.Prior, error) {
 	if p.Session.Shared == 0 || p.Session.Population == nil {
 		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
@@ -120,17 +118,17 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	}, nil
 }
 
-// pays reports whether a prior is worth offering: the right answers are more probable, and
-// neither the known classes nor unknown examples are told worse.
+// pays reports whether a prior is worth offering. The right answers must be more probable, and
+// known classes and unknown examples recognised no worse.
 func pays(before, after Measured) bool {
 	return after.Loss < before.Loss-leastGain && after.Accuracy >= before.Accuracy && after.Unknown >= before.Unknown
 }
 
-// settled is what the classes left out say of a prior.
+// settled is the verdict of the classes left out on a prior.
 type settled struct{ scale, logT float64 }
 
-// examples returns the whitened examples of the classes that have two at least, and the
-// most classes of one session that have MinExamples.
+// examples returns the whitened examples of the classes with at least two. It also returns the
+// largest number of classes with MinExamples in one session.
 func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*mat.Dense, most int, err error) {
 	rows := 0
 	for _, session := range sessions {

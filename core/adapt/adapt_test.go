@@ -30,8 +30,8 @@ func plain() *model.Prior {
 			Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.5}, Slope: session.Normal{SD: 0.3}, Weight: 0.3}}}}
 }
 
-// world draws classes whose pictures vary most in the last two thirds of the numbers,
-// by width, and whose means differ in the first.
+// world draws classes. Their pictures vary most in the last two thirds of the numbers, by width.
+// Their means differ in the first third.
 func world(seed uint64, classes, pictures int, width float64) Session {
 	r := rand.New(rand.NewPCG(seed, 3))
 	s := make(Session, classes)

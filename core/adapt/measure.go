@@ -17,8 +17,8 @@ import (
 	"metaqda/core/session"
 )
 
-// Measured is how well a prior serves classes that it has not seen, with one and two
-// examples each, when it is asked about examples of them and, as often, of unknown classes.
+// Measured is how well a prior serves classes that it has not seen, with one and two examples each.
+// Half of the queries are of these classes, half of unknown ones.
 type Measured struct {
 	Accuracy float64 // share of the known examples whose class is the most probable class
 	Unknown  float64 // geometric mean over unknown examples of the probability of none of these
@@ -33,8 +33,8 @@ const (
 	leastAsked  = 3 // classes that are asked about: two to tell apart and one that is unknown
 )
 
-// measurement is the examples in the coordinates of the space that they span, in which
-// the prior is (0, I): all inner products are what they were.
+// measurement holds the examples in coordinates of the space that they span. There the prior is (0,
+// I), and all inner products stay the same.
 type measurement struct {
 	prior    *model.Prior
 	dim      int
@@ -42,7 +42,7 @@ type measurement struct {
 	rng      *rand.Rand
 }
 
-// enough returns how many classes have MinExamples, which can be asked about.
+// enough returns the number of classes with MinExamples. Only these can be asked about.
 func enough(classes []*mat.Dense) (n int) {
 	for _, c := range classes {
 		if k, _ := c.Dims(); k >= MinExamples {
@@ -52,7 +52,8 @@ func enough(classes []*mat.Dense) (n int) {
 	return n
 }
 
-// newMeasurement takes what can be asked about first, of the sessions that have most of it.
+// newMeasurement takes first the classes that can be asked about, from the sessions that have most
+// of them.
 func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *measurement {
 	m := &measurement{prior: p, rng: rng}
 	var chosen []*mat.Dense
@@ -106,8 +107,8 @@ func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *meas
 	return m
 }
 
-// division is a session's classes in those to learn from, with those of all other
-// sessions, and those to ask about.
+// division splits a session's classes into those to learn from and those to ask about. The classes
+// of all other sessions join the former.
 type division struct{ learn, ask []*mat.Dense }
 
 func (m *measurement) divisions() (all []division) {
@@ -136,7 +137,7 @@ func (m *measurement) divisions() (all []division) {
 	return all
 }
 
-// run asks about the classes left out under the prior and under what the others teach.
+// run asks about the classes left out, under the prior and under the one that the others teach.
 func (m *measurement) run(ctx context.Context) (before, after Measured, s settled, err error) {
 	all := m.divisions()
 	plain := niw.HandCrafted(m.dim, 1)
@@ -212,8 +213,8 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 	return metatrain.Sessions(ctx, p, m.prior.Session.Options(), dom, samplers, tasks, 1)
 }
 
-// temperature returns what, added to ln T, makes the answers most probable, and how good
-// they are then.
+// temperature returns the summand of ln T that makes the answers most probable, and how good they
+// are then.
 func temperature(p *session.Population, samples []session.Sample) (best float64, at Measured) {
 	const most, step, ridge = 1.0, 0.1, 0.02
 	least := math.Inf(1)

@@ -1,9 +1,8 @@
-// Package embed turns the output of a feature extractor into the vector that the
-// classifier models: as it is, of length one, or centred and then of length one
-// (CL2N of Wang et al., SimpleShot, 2019), each optionally after a power that
-// makes heavy tails lighter (Tukey's ladder of powers, as in Yang, Liu and Xu, Free
-// Lunch for Few-shot Learning, 2021). It is not for pictures, nor for transforms that
-// are learned.
+// Package embed turns the output of a feature extractor into the vector that the classifier models.
+// The output stays as it is, is scaled to length one, or is centred first and then scaled. The
+// latter is CL2N of Wang et al., SimpleShot, 2019. A power before each of them can make heavy tails
+// lighter: Tukey's ladder of powers, as in Yang, Liu and Xu, Free Lunch for Few-shot Learning,
+// 2021. The package is not for pictures, nor for transforms that are learned.
 package embed
 
 import (
@@ -26,8 +25,8 @@ const (
 	CL2N Kind = "cl2n" // (x-c)/|x-c|, c the mean of the training classes
 )
 
-// Transform maps an embedding x of length d, or where Mean and Scale are given
-// (x_i - Mean_i) Scale_i in its place, to
+// Transform maps an embedding x of length d, or (x_i - Mean_i) Scale_i if Mean and Scale are given,
+// to
 //
 //	y_i = sign(x_i) |x_i|^Power            if Shift = 0
 //	y_i = max(x_i + Shift, 0)^Power        if Shift > 0
@@ -35,17 +34,16 @@ const (
 // and then to y, y/|y| or (y-Centre)/|y-Centre| by Kind. Power 0 counts as 1. A
 // vector of length zero stays zero.
 //
-// The shift is for activations bounded below by a negative constant, such as
-// averages of hard-swish (>= -0.375), whose spread grows with their height: a
-// square root after the shift evens it out.
+// The shift is for activations bounded below by a negative constant, such as averages of hard-swish
+// (>= -0.375). Their spread grows with their height; a square root after the shift evens it out.
 type Transform struct {
 	Kind   Kind      `json:"kind"`
 	Power  float64   `json:"power,omitempty"`
 	Shift  float64   `json:"shift,omitempty"`
 	Centre []float64 `json:"-"` // of length d, for CL2N: the mean of the y above
 
-	// Mean and Scale are of length d, or nil: what standardises columns of numbers that
-	// have units of their own. Files of priors have neither.
+	// Mean and Scale are of length d, or nil. They standardise columns of numbers that have units
+	// of their own. Files of priors have neither.
 	Mean, Scale []float64 `json:"-"`
 }
 
@@ -164,16 +162,16 @@ func largest(y []float64) (top float64, err error) {
 	return top, nil
 }
 
-// SplitTo splits wᵀy, with y the transform of the mean of n cells, into parts of the cells, and
-// stores them in dst, of length n. cells holds n vectors of length d, one after the other; w has
-// length d. It returns the part that belongs to no cell: all parts sum to wᵀy.
+// SplitTo splits wᵀy into parts of n cells and stores them in dst, of length n. y is the transform
+// of the mean of the cells. cells holds n vectors of length d, one after the other; w has length d.
+// It returns the part that belongs to no cell: all parts sum to wᵀy.
 //
 // Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre belongs to no
-// cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. These are the parts
-// that integrated gradients give on the line from no activation, with |y| kept (Sundararajan,
-// Taly and Yan, Axiomatic attribution for deep networks, 2017). Where some cells add to x_i and
-// others take away, h(x_i) is split among both sides first, by Shapley's value of two players.
-// Errors are those of [Transform.ApplyTo]. Cost O(n d).
+// cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. Integrated gradients on
+// the line from no activation, with |y| kept, give the same parts (Sundararajan, Taly and Yan,
+// Axiomatic attribution for deep networks, 2017). If some cells add to x_i and others take away,
+// h(x_i) is first split among both sides, by Shapley's value of two players. Errors are those of
+// [Transform.ApplyTo]. Cost O(n d).
 func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 	n, d := len(dst), len(w)
 	if n == 0 || len(cells) != n*d {
@@ -243,7 +241,7 @@ func (t *Transform) raised(v float64) float64 {
 	return t.signedPower(v)
 }
 
-// lengthOf returns what the transform of x is divided by.
+// lengthOf returns the divisor of the transform of x.
 func (t *Transform) lengthOf(x []float64) (float64, error) {
 	if t.Kind == None {
 		return 1, nil

@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Classifier is the content of a classifier file: the examples of each class, as raw
-// embeddings, from which any prior gives the classifier anew. The file holds
-// the tensors embeddings (N×d, F32), class (N, I32, an index into the labels)
-// and, where there are pictures, thumbnails (all bytes one after the other, U8)
-// with thumbnail_end (N, I64, where each ends), where there are groups, group (N, I32,
-// an index into the list of their names in the metadata, -1 for no group).
+// Classifier is the content of a classifier file: the examples of each class, as raw embeddings.
+// Any prior gives the classifier anew from them. The file holds the tensors embeddings (N×d, F32)
+// and class (N, I32, an index into the labels). If there are pictures, it holds thumbnails (all
+// bytes one after the other, U8) and thumbnail_end (N, I64, where each ends). If there are groups,
+// it holds group (N, I32, an index into the list of their names in the metadata, -1 for no group).
 type Classifier struct {
 	Name      string
 	Extractor Extractor
@@ -36,20 +35,20 @@ type Example struct {
 	Group     string
 }
 
-// Settings are the choices that make predictions from examples. Files of before have
-// `inference` and `pooled` as well, which say nothing any more.
+// Settings are the choices that make predictions from examples. Older files also have `inference`
+// and `pooled`, which are ignored.
 type Settings struct {
 	NonePrior float64 `json:"nonePrior"`
 	Scale     string  `json:"scale,omitempty"` // [Standardise] or empty
 	Sort      string  `json:"sort,omitempty"`  // of the view
 
-	// Actions say what happens when none of these comes and goes, and those of a class the same
-	// of it. They are text that the page writes and reads; nothing here looks into it.
+	// Actions say what happens when none of these comes and goes; a class has its own. The page
+	// writes and reads this text; nothing here looks into it.
 	Actions string `json:"actions,omitempty"`
 }
 
-// Standardise as Settings.Scale takes each number of a vector less the mean of the examples'
-// and over their standard deviation.
+// Standardise, as Settings.Scale, takes each number of a vector less the mean of the examples and
+// over their standard deviation.
 const Standardise = "standardise"
 
 // MaxClasses and MaxExamples are the most that a classifier holds.
@@ -59,16 +58,16 @@ const (
 )
 
 // MaxActions is the length of the longest actions, in bytes: room for two recordings of four
-// seconds and more. MaxAllActions is that of all actions of a classifier together, half of what
-// the header of a file holds.
+// seconds and more. MaxAllActions bounds all actions of a classifier together: half of what the
+// header of a file holds.
 const (
 	MaxActions    = 512 << 10
 	MaxAllActions = 4 << 20
 )
 
-// Validate checks that classes and examples are not too many, labels distinct and as
-// [CleanLabel] leaves them, settings in their domains, and embeddings
-// finite and of one length.
+// Validate checks that there are not too many classes and examples, and that settings are in their
+// domains. Labels must be distinct and as [CleanLabel] leaves them, embeddings finite and of one
+// length.
 func (c *Classifier) Validate() error {
 	d, err := c.validateFrame()
 	if err != nil {
@@ -84,8 +83,8 @@ func (c *Classifier) Validate() error {
 	return nil
 }
 
-// validateFrame is [Classifier.Validate] but for the numbers of the embeddings, whose
-// length it returns, 0 where there are none.
+// validateFrame is [Classifier.Validate] without a look at the numbers of the embeddings. It
+// returns their length, 0 if there are none.
 func (c *Classifier) validateFrame() (d int, err error) {
 	if s := c.Settings.Scale; s != "" && s != Standardise {
 		return 0, fail("its scale is ", s, ", want ", Standardise, " or nothing")
@@ -177,8 +176,8 @@ func checkEmbedding(x []float32, d int) error {
 // shortened quotes the beginning of a label.
 func shortened(label string) quoted { return quoted(label[:min(len(label), 20)]) }
 
-// DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
-// valid classifier or a *[FormatError].
+// DecodeClassifier reads a classifier file. For any bytes it returns a valid classifier or a
+// *[FormatError].
 func DecodeClassifier(b []byte) (*Classifier, error) {
 	tensors, metadata, err := decodeTensors(b)
 	_, summed := metadata[checksumKey]

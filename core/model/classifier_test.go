@@ -75,7 +75,7 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 	}
 }
 
-// A file of another kind is told in words, not in numbers that its bytes would be.
+// The error about a file of another kind has words, not numbers read from its bytes.
 func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
 	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
 		_, err := DecodeClassifier([]byte(b))
@@ -96,8 +96,8 @@ func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
 	}
 }
 
-// Labels come from files that anybody can write. What can be told apart on a page is
-// kept as it is, to the byte.
+// Labels come from files that anybody can write. Names that look different on a page are kept to
+// the byte.
 func TestLabels(t *testing.T) {
 	long := strings.Repeat("e", MaxLabel)
 	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "👩\u200d🚀", "é", long} {
@@ -137,7 +137,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Whatever byte of a classifier file is another, it does not come in.
+// A classifier file with any byte changed is refused.
 func TestChangedClassifierFilesAreRefused(t *testing.T) {
 	sound := must(EncodeClassifier(sampleClassifier()))
 	for i := range sound {
@@ -177,8 +177,8 @@ func TestTooManyAreRefused(t *testing.T) {
 	}
 }
 
-// A file of any number of classes is refused before anything is made of them, and names
-// that all are the same are told apart without trying each number for each.
+// A file of too many classes is refused before any of them is made. Equal names are numbered
+// without trying each number for each name.
 func TestHundredThousandClasses(t *testing.T) {
 	const many = 100_000
 	classes := "[" + strings.Repeat(`{"label":"one","weight":1},`, many-1) + `{"label":"one","weight":1}]`

@@ -21,9 +21,9 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 	return e.Bytes(), nil
 }
 
-// Encoder writes a classifier file piece by piece, for those who must not be busy for
-// long: a file of thousands of pictures has a hundred megabytes, and most of the work
-// is their checksum. The classifier must not change meanwhile.
+// Encoder writes a classifier file piece by piece, for callers that must not be busy for long. A
+// file of thousands of pictures has a hundred megabytes, and most of the work is their checksum.
+// The classifier must not change meanwhile.
 type Encoder struct {
 	classifier *Classifier
 	dimension  int
@@ -37,8 +37,8 @@ type Encoder struct {
 	file       []byte
 }
 
-// NewEncoder returns an encoder, or the error of [Classifier.Validate] but for what is
-// wrong with the numbers of an example: [Encoder.Write] reports that.
+// NewEncoder returns an encoder, or the error of [Classifier.Validate]. Only [Encoder.Write]
+// reports what is wrong with the numbers of an example.
 func NewEncoder(c *Classifier) (*Encoder, error) {
 	d, err := c.validateFrame()
 	if err != nil {
@@ -160,10 +160,9 @@ func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 // checksumKey is the key in the metadata of the checksum of a file.
 const checksumKey = "sha256"
 
-// checksum returns the sha256, in hexadecimal, of what a file says as JSON: the other
-// metadata as an object with the keys in order, and then for each tensor, in the order
-// of names, a list of its name, its dtype, its shape and the sha256 of its bytes; with
-// commas between them.
+// checksum returns the sha256, in hexadecimal, of a JSON text about the file. First stand the other
+// metadata, as an object with the keys in order. Then comes a list for each tensor, in the order of
+// names: its name, dtype, shape and the sha256 of its bytes. Commas stand between them.
 func checksum(tensors map[string]tensor, metadata map[string]string) string {
 	return checksumOf(tensors, metadata, func(name string) string { return Sum(tensors[name].data) })
 }

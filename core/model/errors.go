@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// failure is what is wrong, in a sentence.
+// failure says in a sentence what is wrong.
 type failure struct {
 	text  string
 	cause error // nil if there is none

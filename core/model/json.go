@@ -8,16 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The headers of safetensors files and the metadata in them are JSON (RFC 8259). They are
-// read token by token and written here, without reflection, because package encoding/json
-// and what it brings make a fifth of a program for the browser. What is written has the bytes
-// that encoding/json would write; what is read has its meaning, but that names of fields must
-// be exact.
+// The headers of safetensors files and the metadata in them are JSON (RFC 8259). They are read
+// token by token and written here, without reflection: package encoding/json and its imports make a
+// fifth of a program for the browser. The bytes written are those of encoding/json. Reading agrees
+// with it too, except that names of fields must be exact.
 
-// number is a number as it stands in the text.
+// number is a number in the form that the text has.
 type number string
 
-// object is a JSON object. Of a name that stands twice the last counts.
+// object is a JSON object. If a name stands twice, the last one counts.
 type object map[string]any
 
 // maxNesting bounds arrays and objects in each other, so that no text overflows the
@@ -25,8 +24,8 @@ type object map[string]any
 const maxNesting = 64
 
 // parseJSON returns the value of a text: nil, bool, number, string, []any or object.
-// ok is false if it is not JSON or nested too deep. What is not UTF-8 in a string, and half
-// of a surrogate pair, becomes U+FFFD.
+// ok is false if it is not JSON or nested too deep. Bytes that are not UTF-8 in a string, and half
+// of a surrogate pair, become U+FFFD.
 func parseJSON(text []byte) (v any, ok bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	v, ok = parseValue(d)
@@ -74,8 +73,8 @@ func parseValue(d *jsontext.Decoder) (v any, ok bool) {
 	return nil, true // null
 }
 
-// fields reads the values of an object into variables. What is missing or null leaves
-// its variable alone; one of another type is a failure.
+// fields reads the values of an object into variables. A missing value or null leaves its variable
+// alone; one of another type is a failure.
 type fields struct {
 	object
 	failed bool
@@ -105,8 +104,7 @@ func (f *fields) floatField(name string, dst *float64, _ bool) { field(f, name, 
 func (f *fields) intsField(name string, dst *[]int)            { field(f, name, dst, asInts) }
 func (f *fields) refuse()                                      { f.failed = true }
 
-// twoField reads an array into two numbers: what is missing becomes zero, what is beyond
-// them is left out.
+// twoField reads an array into two numbers. Missing ones become zero, further ones are left out.
 func (f *fields) twoField(name string, dst *[2]float64) {
 	all, ok := f.object[name].([]any)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"metaqda/core/lda"
 )
 
-// What is JSON, and what a string of it says, is what encoding/json takes it for.
+// This parser and encoding/json agree about which texts are JSON, and about the content of strings.
 func TestJSONIsThatOfTheStandardLibrary(t *testing.T) {
 	for _, text := range []string{
 		``, ` `, `null`, `nul`, `truefalse`, `[1,2.5e-3,-0,1E+9]`, `[01]`, `[1.]`, `[-]`, `[1e]`, `[1,]`, `[,1]`, `{"a":1,"a":{"b":[]}}`, `{"a"}`, `{a:1}`, `{"a":1,}`, "[1]\n\t\r ", "[1]x", "[", "{",
@@ -70,8 +70,7 @@ func FuzzWriteJSON(f *testing.F) {
 	})
 }
 
-// What is written under names has the bytes that the tags of the structs ask for, and
-// is read back.
+// Fields are written with the bytes that the tags of the structs give, and are read back.
 func TestMetadataAreThoseOfTheTags(t *testing.T) {
 	compare := func(got string, of any) {
 		t.Helper()
@@ -91,8 +90,8 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 	}
 }
 
-// A prior's session model is what the files of its version have, and is read back; that of
-// a prior for other densities is not read.
+// A prior's session model is written as in files of its version, and is read back. The one of a
+// prior for other densities is not read.
 func TestSessionModelIsReadBack(t *testing.T) {
 	want := samplePrior(3, "F64").Session
 	text := jsonText(want.code)

@@ -14,10 +14,10 @@ import (
 // MaxLabel is the length of the longest label, in characters (runes).
 const MaxLabel = 80
 
-// SetCompose tells what brings text into Unicode's composed form (NFC) and into the
-// composed form of what looks alike (NFKC). A program for the browser calls it once,
-// before all else, with what the browser has: the tables would be a twentieth of the
-// program. Elsewhere golang.org/x/text is in place.
+// SetCompose sets the functions that bring text into Unicode's composed forms, NFC and NFKC. NFKC
+// also unites characters that look alike. A program for the browser calls it once, before all else,
+// with the browser's own functions: the tables would be a twentieth of the program. Elsewhere
+// golang.org/x/text is in place.
 func SetCompose(nfc, nfkc func(string) string) { compose, compatible = nfc, nfkc }
 
 var (
@@ -25,9 +25,9 @@ var (
 	compatible = func(s string) string { return s }
 )
 
-// FoldLabel returns what labels that people take for the same have in common: those that
-// differ in case, in the width of letters, in how accents are composed or in the width of
-// space. It is Unicode's NFKC with simple case folding, and ss for a sharp s.
+// FoldLabel returns a text that is the same for all labels that look the same to people. Such
+// labels differ in case, in the width of letters or space, or in how accents are composed. It is
+// Unicode's NFKC with simple case folding, and ss for a sharp s.
 func FoldLabel(label string) string {
 	folded := strings.Join(strings.Fields(compatible(label)), " ")
 	folded = strings.ReplaceAll(strings.ToLower(strings.ToUpper(folded)), "\u00df", "ss")
@@ -55,8 +55,8 @@ func CleanLabel(name string) (string, error) {
 	return name, nil
 }
 
-// seen drops characters that never show, between which names could not be told apart.
-// Joiners and marks of direction stay: letters look otherwise for them.
+// seen drops characters that never show: names that differ only in these cannot be told apart.
+// Joiners and marks of direction stay, since they change the look of letters.
 func seen(r rune) rune {
 	switch {
 	case r == 0xad, r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff:
@@ -83,8 +83,8 @@ var emojiTags = &unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0020, Hi: 0xe
 var fillers = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x115f, Hi: 0x1160, Stride: 1}, {Lo: 0x2800, Hi: 0x2800, Stride: 1}, {Lo: 0x3164, Hi: 0x3164, Stride: 1}, {Lo: 0xffa0, Hi: 0xffa0, Stride: 1}}}
 
-// RepairLabels returns names by the rules in place of such as are not, all different:
-// those that are by the rules stay as they are, of equal ones the first.
+// RepairLabels returns names that obey the rules and are all different. Names that obey them
+// already stay as they are; of equal names the first one does.
 func RepairLabels(names []string) []string {
 	repaired := make([]string, len(names))
 	taken := make(map[string]bool, len(names))
@@ -109,7 +109,7 @@ func RepairLabels(names []string) []string {
 	return repaired
 }
 
-// shown returns what of a name can be a name.
+// shown returns the part of a name that obeys the rules.
 func shown(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

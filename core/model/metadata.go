@@ -12,8 +12,8 @@ import (
 	"metaqda/core/session"
 )
 
-// What the metadata hold as JSON: an object each, fields in the order of their
-// structs, under the names that their tags say.
+// The metadata hold JSON: an object each, with fields in the order of their structs and the names
+// of their tags.
 
 // codec writes the fields of an object ([writer]), or reads them ([fields]). A field that
 // is empty is left out unless it always stands there.
@@ -114,8 +114,8 @@ func writeList(all []string) string {
 	return string(w.b)
 }
 
-// readList reads a list, which without the key is empty, by a function for each value that
-// says whether it could.
+// readList reads a list, which is empty without the key. A function reads each value and reports
+// whether it could.
 func readList(metadata map[string]string, key string, read func(v any) bool) error {
 	text, ok := metadata[key]
 	if !ok {
@@ -234,7 +234,7 @@ func (w *writer) name(s string) {
 	w.b = append(w.b, ':')
 }
 
-// text writes a string, with what has a meaning in HTML escaped.
+// text writes a string. Characters with a meaning in HTML are escaped.
 func (w *writer) text(s string) {
 	const hex = "0123456789abcdef"
 	w.comma()
@@ -321,8 +321,8 @@ type Extractor struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// Serves reports whether what was learned from numbers of x is of use for those of y: the
-// same extractor, or a variant, whose ID is that of x with a name behind a slash.
+// Serves reports whether a prior learned from numbers of x is of use for those of y. This holds for
+// the same extractor and for a variant, whose ID is that of x, a slash and a name.
 func (x Extractor) Serves(y Extractor) bool {
 	return x.ID == y.ID || strings.HasPrefix(y.ID, x.ID+"/")
 }

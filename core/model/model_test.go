@@ -249,8 +249,8 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// changed returns a file that was just encoded with other content, under the checksum of
-// that if it has one.
+// changed returns a freshly encoded file with other content. If the file has a checksum, it is that
+// of the new content.
 func changed(b []byte, change func(tensors map[string]tensor, metadata map[string]string)) []byte {
 	tensors, metadata, err := decodeTensors(b)
 	if err != nil {

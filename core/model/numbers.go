@@ -64,12 +64,11 @@ func (t tensor) ints() ([]int, error) {
 	return v, nil
 }
 
-// half rounds x to the nearest IEEE 754 binary16 number, ties to even; beyond its
-// range the result is an infinity. On its way x is rounded to odd: what float32
-// cannot hold goes toward zero and sets the last bit, which no tie between two
-// numbers of half precision has, so that the second rounding does what one alone
-// would have done (Boldo and Melquiond, Emulation of FMA and correctly rounded sums,
-// 2008).
+// half rounds x to the nearest IEEE 754 binary16 number, ties to even; beyond its range the result
+// is an infinity. First x is rounded to odd: digits that float32 cannot hold are cut, and the last
+// bit is set. No tie between two numbers of half precision has this bit. So the second rounding
+// gives the same result as a single one (Boldo and Melquiond, Emulation of FMA and correctly
+// rounded sums, 2008).
 func half(x float64) float16.Float16 {
 	f := float32(x)
 	if float64(f) != x {

@@ -28,8 +28,8 @@ func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
 
 func wide(h float16.Float16) float64 { return float64(h.Float32()) }
 
-// Every binary16 number is what its bits say and survives, and numbers between two
-// neighbours go to the nearer, ties to the even one.
+// Every binary16 number is read by its bits and written unchanged. Numbers between two neighbours
+// go to the nearer one, ties to the even one.
 func TestHalf(t *testing.T) {
 	for h := range uint16(0x7c00) {
 		exp, fraction := max(int(h>>10), 1), float64(h&0x3ff)
@@ -67,7 +67,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// At the corners of what is accepted all answers are probabilities.
+// At the bounds of valid priors all answers are probabilities.
 func TestExtremePriorsAnswer(t *testing.T) {
 	for _, kappa := range []float64{1.1e-12, 1, 0.9e9} {
 		for _, excess := range []float64{1e-11, 1, 0.9e9} {

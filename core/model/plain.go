@@ -16,9 +16,9 @@ const (
 	plainVersion = "2"
 )
 
-// EncodePlain returns the bytes of a file for other programs: what a classifier
-// answers by as long as nothing is taught, in a safetensors file that names no other.
-// Its tensors, all F64, are those of [lda.Predictor] with the transform before them:
+// EncodePlain returns the bytes of a file for other programs. It has all that a classifier answers
+// by while nothing is taught. It is a safetensors file that needs no other file. Its tensors, all
+// F64, are those of [lda.Predictor] with the transform before them:
 //
 //	columns (2×d) mean, scale: x' = (x - mean) scale
 //	input (4)    shift, floor, power, unit: y = sign(v) |v|^power - centre, v = max(x' + shift, floor),
@@ -27,11 +27,11 @@ const (
 //	hard (2×·)   inverse temperature, weight
 //	known (3×·)  slope, offset, weight
 //
-// The metadata have the labels of the classes as a JSON list, the extractor, a name, and as
-// "sha256" the checksum of the file with 64 zeros in the checksum's place: unlike that of a
-// classifier file one that a reader of three lines checks. Files of before have none.
-// Equal classifiers give equal bytes. scripts/python reads it, and the README of web/share
-// has a program in JavaScript that does.
+// The metadata have the labels of the classes as a JSON list, the extractor and a name. Their
+// "sha256" is the checksum of the file with 64 zeros in the checksum's place. Three lines of a
+// program check it, unlike the checksum of a classifier file. Older files have none. Equal
+// classifiers give equal bytes. scripts/python reads the file, and so does a program in JavaScript
+// in the README of web/share.
 func EncodePlain(p *lda.Predictor, t embed.Transform, name string, x Extractor) []byte {
 	shift, floor, power, unit := t.Shift, -math.MaxFloat64, t.Power, 1.0
 	if shift > 0 {

@@ -1,16 +1,15 @@
 // Package model defines the files of metaqda: priors, and classifiers with their
 // examples, both in the safetensors format
 // (github.com/huggingface/safetensors), which Python and JavaScript read as they
-// are. It is not for safetensors in general: it reads and writes the few element
-// types that these files have, and the bytes are its caller's to fetch and keep. The
-// numbers are those of core/niw and core/session, where their equations are.
+// are. It is not for safetensors in general: it reads and writes only the few element types of
+// these files. Its caller fetches and keeps the bytes. The numbers are those of core/niw and
+// core/session, which have the equations.
 //
-// A prior file holds the tensors m (d), L (the lower triangle of the factor row
-// by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
-// of rank r has scale (d), directions (r×d) and lambda (r) in place of L. One that
-// was learned by `metaqda train` has data_mean (d) too. The metadata name the
-// format and its version, the feature extractor with its sha256, the transform,
-// the session model and the facts of its making.
+// A prior file holds the tensors m (d), kappa (1) and nu (1). L has the lower triangle of the
+// factor row by row, d(d+1)/2 numbers. For CL2N there is center (d). A spiked prior of rank r has
+// scale (d), directions (r×d) and lambda (r) in place of L. One that was learned by `metaqda train`
+// has data_mean (d) too. The metadata name the format and its version, the feature extractor with
+// its sha256, the transform, the session model and the facts of its making.
 package model
 
 import (
@@ -44,17 +43,17 @@ type Prior struct {
 	NIW       *niw.Prior
 	Transform embed.Transform
 	Session   Session // how densities become probabilities
-	// DataMean is the mean of the embeddings that the prior was learned from, as
-	// they are, each data set counting alike; nil if not known. What knows no prior
-	// may be centred on it, no prediction of the prior depends on it.
+	// DataMean is the mean of the untransformed embeddings that the prior was learned from, each
+	// data set counting alike; nil if not known. Methods without a prior may be centred on it. No
+	// prediction of the prior depends on it.
 	DataMean  []float64
 	Extractor Extractor
 	Facts     map[string]string // how the prior was made: data, seed, command
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
-// Session is what a prior says of the sessions it will be used in. That of one learned for
-// the paper's densities, a scale matrix for each class, has Shared zero: see [Prior.Serves].
+// Session is what a prior says of the sessions it will be used in. Shared is zero in a prior for
+// the paper's densities, which have a scale matrix for each class: see [Prior.Serves].
 type Session struct {
 	Near       float64             // Options.Near of package lda
 	Centre     float64             // Options.Centre
@@ -70,8 +69,8 @@ func (s *Session) Options() lda.Options {
 	return lda.Options{Near: s.Near, Centre: s.Centre, Spread: s.Spread, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
 }
 
-// Serves returns nil where the prior is one for sessions, else a *[FormatError]: it was
-// learned for the paper's densities, which core/lab/discriminant has.
+// Serves returns nil for a prior for sessions, else a *[FormatError]. The other kind was learned
+// for the paper's densities, which core/lab/discriminant has.
 func (p *Prior) Serves() error {
 	if p.Session.Shared > 0 {
 		return nil
@@ -79,7 +78,7 @@ func (p *Prior) Serves() error {
 	return &FormatError{Format: "prior", Reason: "it was learned for a covariance of each class, which only the methods fb and map of `metaqda eval` take: learn it anew with `metaqda train`, or take the one that comes with this program", Older: true}
 }
 
-// Validate returns a *[niw.ValueError] that names what is out of range.
+// Validate returns a *[niw.ValueError] that names a number out of range.
 func (s *Session) Validate() error {
 	o := s.Options()
 	if s.Shared == 0 {
@@ -115,16 +114,16 @@ func (p *Prior) Validate() error {
 	return p.Session.Validate()
 }
 
-// largest bounds the numbers of a prior, and with smallest those that are positive.
-// Embeddings are float32, up to 3e38: farther than that from 1 their densities leave
-// the numbers that there are, and nothing is learned that is anywhere near.
+// largest bounds the numbers of a prior; smallest also bounds those that are positive. Embeddings
+// are float32, up to 3e38. Beyond these bounds their densities overflow, and no learned number
+// comes near them.
 const (
 	largest  = 1e9
 	smallest = 1e-12
 )
 
-// checkRange returns a *[niw.ValueError] for a number of a valid prior that no
-// arithmetic would survive.
+// checkRange returns a *[niw.ValueError] for a number of a valid prior that would overflow in
+// arithmetic.
 func checkRange(p *niw.Prior) error {
 	var scale, packed, diagonal []float64
 	if p.Spiked != nil { // its eigenvalues are bounded more closely
@@ -163,8 +162,8 @@ func checkRange(p *niw.Prior) error {
 	return checkInverse(p)
 }
 
-// checkInverse tries what L⁻¹ makes of a few vectors: each number of L may be in order
-// and those of its inverse beyond all bounds.
+// checkInverse applies L⁻¹ to a few vectors. Each number of L may be in order while those of its
+// inverse are beyond all bounds.
 func checkInverse(p *niw.Prior) error {
 	const probes = 4
 	d := p.Dim()
@@ -247,8 +246,7 @@ func priorMetadata(p *Prior) map[string]string {
 	return m
 }
 
-// DecodePrior reads a prior file. Whatever the bytes, it returns a valid prior
-// or a *[FormatError].
+// DecodePrior reads a prior file. For any bytes it returns a valid prior or a *[FormatError].
 func DecodePrior(b []byte) (*Prior, error) {
 	tensors, metadata, err := decodeTensors(b)
 	if err == nil {

@@ -29,7 +29,7 @@ type FormatError struct {
 // Error returns one sentence.
 func (e *FormatError) Error() string { return "not a usable " + e.Format + " file: " + e.Reason }
 
-// formatError says of a file of a format what err says of its content.
+// formatError wraps err, an error about the content, with the format of the file.
 func formatError(format string, err error) *FormatError {
 	if of, ok := err.(*FormatError); ok {
 		return &FormatError{Format: format, Reason: of.Reason, Older: of.Older}
@@ -69,9 +69,9 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 	return b
 }
 
-// tensorHeader returns what a file has before the bytes of its tensors, and how many
-// these are. The header is padded with spaces so that they begin on an eight byte
-// boundary. Of the tensors dtype and shape are looked at.
+// tensorHeader returns the part of a file before the bytes of its tensors, and the number of these
+// bytes. The header is padded with spaces so that they begin on an eight byte boundary. It needs
+// only dtype and shape of the tensors.
 func tensorHeader(tensors map[string]tensor, metadata map[string]string) (head []byte, size int) {
 	names := slices.AppendSeq(make([]string, 0, len(tensors)+1), maps.Keys(tensors))
 	var w writer

@@ -13,9 +13,9 @@ import (
 )
 
 // The prior that the page begins with, on small real embeddings: 19 concepts drawn as
-// emoji in six art styles. Queries are in styles that their class was not learned in, half
-// of them of classes that were not taught. The floors are some points below what was
-// measured, room for a prior that is learned anew.
+// emoji in six art styles. Queries are in styles new to their class. Half of them are of classes
+// that were not taught. The floors are some points below the measured figures. That leaves room for
+// a prior that is learned anew.
 func TestShippedPriorOnEmoji(t *testing.T) {
 	const name = "../../web/prior/default.safetensors"
 	prior := test.Must(experiment.DecodePrior(name, test.Must(os.ReadFile(name))(t)))(t)

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// Sum returns the sha256 of the bytes of a file, in hexadecimal. It is FIPS 180-4 by
-// the letter: crypto/sha256 brings the whole of Go's certified module, which in a
-// program for the browser is a seventh.
+// Sum returns the sha256 of the bytes of a file, in hexadecimal. It is FIPS 180-4 to the letter.
+// crypto/sha256 imports the whole of Go's certified module, a seventh of a program for the browser.
 func Sum(b []byte) string {
 	d := newDigest()
 	d.write(b)
@@ -62,8 +61,8 @@ func (d *digest) sum() string {
 	return string(text)
 }
 
-// sumStart and sumRounds are the first 32 bits of the fractional parts of the square
-// roots of the first 8 primes, and of the cube roots of the first 64.
+// sumStart holds the first 32 bits of the fractional parts of the square roots of the first 8
+// primes. sumRounds holds those of the cube roots of the first 64.
 var (
 	sumStart  = [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}
 	sumRounds = [64]uint32{
