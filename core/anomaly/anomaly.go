@@ -1,6 +1,6 @@
-// Package anomaly tells whether a picture is like a few good ones, from what a network has at each
-// place of it (its cells) before it averages over places. It needs no bad examples. It looks at a
-// picture twice:
+// Package anomaly tells whether a picture is like a few good ones. It uses the picture's cells: the
+// outputs of a network at each place before it averages over places. It needs no bad examples. It
+// looks at a picture twice:
 //
 //	y    = h(x̄)/|h(x̄)|,   x̄ = mean of the cells,   h(v) = sign(v) √|v|
 //	E(y) = (y - m)ᵀ (I + RᵀR/s)⁻¹ (y - m)                            the whole picture
@@ -10,8 +10,8 @@
 // m is the mean of the K good pictures y_k, and R their residuals y_k - m, K×d. E is the quadratic
 // form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale matrix
 // s I, updated by the good pictures (package niw). s is a tenth of their scatter, so E is close
-// to the distance from the flat that they span. P is a random projection of d numbers to 128, and
-// b runs over the cells of all good pictures: PatchCore's distance (Roth et al., Towards Total
+// to the distance from the flat that they span. P is a random projection of d numbers to 128, and b
+// runs over the cells of all good pictures. C is PatchCore's distance (Roth et al., Towards Total
 // Recall in Industrial Anomaly Detection, 2022), with the mean of four cells for the largest.
 //
 // Each good picture is left out in turn and asked about. Its E_k and C_k say how far good ones lie:
@@ -20,9 +20,9 @@
 //	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
-// The coefficients are the population's: logistic regression on sets of pictures, where half of
-// those asked about are bad (core/lab/experiment/RESULTS.md). Few good pictures say little of how
-// far the next one lies, so the probability rests on the population then.
+// The coefficients are the population's. They come from logistic regression on sets of pictures,
+// half of whose queries are bad (core/lab/experiment/RESULTS.md). A few good pictures say little of
+// how far the next one lies. Then the probability rests on the population.
 //
 // The package is not for small flaws of a tenth of a picture's side or less: the cells of the
 // page's network see a sixth of it.
@@ -39,9 +39,11 @@ import (
 )
 
 const (
-	// Fewest good pictures that are asked about: with two, leaving one out leaves nothing that varies.
+	// Fewest is the number of good pictures needed: with two, leaving one out leaves nothing that
+	// varies.
 	Fewest = 3
-	// Most good pictures that are compared with. Beyond, asking would cost more than the network does.
+	// Most is the largest number of good pictures compared with. With more, asking would cost more
+	// than the network does.
 	Most = 32
 
 	size     = 128 // numbers of a cell that are kept, of 8 bits
@@ -51,7 +53,7 @@ const (
 	least    = 1e-9
 )
 
-// Picture is what is kept of a picture: 128 bytes for each cell, and its mean. It does not change.
+// Picture holds 128 bytes for each cell of a picture, and its mean. It does not change.
 type Picture struct {
 	mean  []float64 // y, length one
 	cells []int8    // n vectors of size numbers
@@ -71,9 +73,9 @@ func (e *FewError) Error() string {
 	return "Whether one is all right can be told from " + strconv.Itoa(Fewest) + " good examples with cells on, and there are " + strconv.Itoa(e.Got) + ": add more, and tell the cells of each (setCells)."
 }
 
-// Describe returns what is kept of a picture. cells holds n vectors of length d, one after the
-// other. It returns a *[CellsError] if they are not, and a *[niw.ValueError] for a number that is
-// not finite. Cost 128 n d.
+// Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
+// It returns a *[CellsError] for cells of another form, and a *[niw.ValueError] for a number that
+// is not finite. Cost 128 n d.
 func Describe(cells []float32, d int) (*Picture, error) {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
 		return nil, &CellsError{"There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Model is what K good pictures say. [Fit] makes it. Several goroutines may ask it at once.
+// Model is the model of K good pictures. [Fit] makes it. Several goroutines may ask it at once.
 type Model struct {
 	good     []*Picture
 	bursts   int
@@ -20,7 +20,7 @@ type Model struct {
 	lnE, lnC spread         // of the good pictures
 }
 
-// Answer is what a [Model] says of a picture.
+// Answer is the answer of a [Model] about a picture.
 type Answer struct {
 	Wrong float64   // p(wrong), in [0, 1]
 	Whole float64   // u, how much farther than good pictures the whole one lies, in standard deviations
@@ -28,11 +28,11 @@ type Answer struct {
 	Cells []float64 // n, min_b |z_c - b|² of each cell, over what good pictures have at their farthest ones
 }
 
-// Fit returns the model of good pictures, which it keeps, of the last [Most] where there are more.
-// burst has a number for each: pictures of one burst are nearly the same, so they are left out
-// together, and K is the number of bursts. It returns a *[FewError] for fewer than [Fewest]
-// bursts, and a *[CellsError] if the pictures are not of one network. Cost 128 (N n)² + N³ + N² d,
-// for N pictures of n cells.
+// Fit returns the model of good pictures, which it keeps. If there are more than [Most], it takes
+// the last ones. burst has a number for each picture. Pictures of one burst are nearly the same, so
+// they are left out together, and K is the number of bursts. It returns a *[FewError] for fewer
+// than [Fewest] bursts, and a *[CellsError] if the pictures are not of one network. Cost 128 (N n)²
+// + N³ + N² d, for N pictures of n cells.
 func Fit(good []*Picture, burst []int) (*Model, error) {
 	if len(burst) != len(good) {
 		panic("anomaly: bursts of wrong length")
@@ -105,8 +105,8 @@ func places(nearest []float64) float64 {
 	return floats.Sum(top) / float64(len(top))
 }
 
-// nearest returns min_b |z_c - b|² of each cell of a picture, b of the good pictures asked, all
-// for nil.
+// nearest returns min_b |z_c - b|² of each cell of a picture. b runs over the good pictures asked,
+// or over all for nil.
 func (m *Model) nearest(p *Picture, asked []bool) []float64 {
 	n := len(p.cells) / size
 	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, len(p.cells))}

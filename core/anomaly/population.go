@@ -5,7 +5,7 @@ import "math"
 // population holds the coefficients of [Model.Terms], fitted by `make anomaly`.
 var population = []float64{0.43, -0.5, 0.08, 0.42, 0.21, 0.2}
 
-// Terms returns what p(wrong) is a logistic function of: 1, ln K, u, v, u ln K and v ln K.
+// Terms returns the arguments of the logistic function p(wrong): 1, ln K, u, v, u ln K and v ln K.
 func (m *Model) Terms(a *Answer) []float64 {
 	k := math.Log(float64(m.bursts))
 	return []float64{1, k, a.Whole, a.Place, a.Whole * k, a.Place * k}
@@ -19,7 +19,7 @@ const (
 // spread is the mean and the mean square of the scores of good pictures.
 type spread struct{ mean, square float64 }
 
-// add adds a score that counts so much; all count one together.
+// add adds a score with a weight; all weights sum to one.
 func (s *spread) add(share, score float64) {
 	s.mean += share * score
 	s.square += share * score * score

@@ -9,9 +9,9 @@
 //
 //	Sigma ~ IW(S, nu),   mu | Sigma ~ N(m, Sigma/kappa),   S = L Lᵀ
 //
-// where m has length d, S is the d×d scale matrix of the inverse Wishart with lower triangular
-// Cholesky factor L, kappa > 0 and nu > d-1. With nu > d+1 the expected covariance is
-// E[Sigma] = S/(nu-d-1).
+// where m has length d, kappa > 0 and nu > d-1. S is the d×d scale matrix of the inverse Wishart,
+// with the lower triangular Cholesky factor L. With nu > d+1 the expected covariance is E[Sigma] =
+// S/(nu-d-1).
 //
 // Nothing of size d×d is factorised while K < d. An example x is whitened once, w = L⁻¹(x-m).
 // Then the prior scale is the identity, and the posterior of a class with K examples needs only

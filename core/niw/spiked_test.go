@@ -78,7 +78,7 @@ func TestSpikedIsItsDefinition(t *testing.T) {
 	}
 }
 
-// The oracle is WhitenTo, which is linear but for m.
+// The oracle is WhitenTo, which is linear except for m.
 func TestAdjointSaysWhatWhiteningDoes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(70, 1))
 	const d = 7

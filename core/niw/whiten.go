@@ -40,8 +40,8 @@ func (p *Prior) UnwhitenTo(w []float64) {
 	blas64.Trmv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: len(w), Data: w, Inc: 1})
 }
 
-// AdjointRowsTo overwrites the rows f of b, n×d, with g such that gᵀv = fᵀ(L⁻¹v) for every v, L⁻¹
-// being what [Prior.WhitenTo] applies. Same cost as [Prior.WhitenRowsTo].
+// AdjointRowsTo overwrites the rows f of b, n×d, with g such that gᵀv = fᵀ(L⁻¹v) for every v. L⁻¹
+// is the map of [Prior.WhitenTo]. Same cost as [Prior.WhitenRowsTo].
 func (p *Prior) AdjointRowsTo(b blas64.General) {
 	if s := p.Spiked; s != nil {
 		s.applyRows(b, s.whiten)
@@ -57,8 +57,8 @@ func (p *Prior) AdjointRowsTo(b blas64.General) {
 const vectorBlock = 32
 
 // SolveTo overwrites y, of length d, with L⁻¹y. Like [SolveRowsTo] it leaves nearly all work to
-// products, here of matrix and vector. They keep several rows in flight, where a plain
-// triangular solve waits for one sum after the other, and run six times as fast at d=1280.
+// products, here of matrix and vector. They keep several rows in flight; a plain triangular solve
+// waits for one sum after the other. At d=1280 they run six times as fast.
 func SolveTo(y []float64, l blas64.Triangular) {
 	for j := 0; j < l.N; j += vectorBlock {
 		nb := min(vectorBlock, l.N-j)

@@ -1,6 +1,6 @@
 // Package watch turns a stream of answers into events: a class is here, or is gone. Successive
-// answers are correlated and flicker, so it filters them with a hidden Markov model in
-// continuous time and reports a state once that is sure enough.
+// answers are correlated and flicker. So it filters them with a hidden Markov model in continuous
+// time, and reports a state once that is sure enough.
 //
 // The state at time t is one of C classes or none of them. It is drawn anew at the rate λ, none
 // with probability ½ and every class with ½/C. With Δ the seconds since the last answer and
@@ -13,9 +13,9 @@
 //
 // where p_c is the answer's probability of class c, r_c the level of the class, and R the false
 // events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
-// says how sure the session is of what it was taught; that differs more between sessions than
-// the answers to taught and to other things differ within one. w makes answers that come faster
-// than four a second count for less, because they are nearly the same answer.
+// says how sure the session is of the things it was taught. This differs more between sessions than
+// the answers to taught and to other things differ within one. w reduces the weight of answers that
+// come faster than four a second, because they are nearly the same answer.
 //
 // A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The
 // constants were chosen by the command metaqda/scripts/streams, and the table of
@@ -84,9 +84,9 @@ func New(perHour float64) (*Watch, error) {
 	return w, nil
 }
 
-// Allow changes how many false events per hour are allowed from the next answer on. What is
-// believed stays. It returns a *[niw.ValueError] unless perHour is positive and finite, and then
-// changes nothing.
+// Allow changes how many false events per hour are allowed from the next answer on. The filtered
+// probabilities stay. It returns a *[niw.ValueError] unless perHour is positive and finite, and
+// then changes nothing.
 func (w *Watch) Allow(perHour float64) error {
 	err := niw.CheckValue(perHour > 0 && !math.IsInf(perHour, 1), "false events per hour", perHour, "a positive number")
 	if err != nil || perHour == w.perHour {
@@ -147,14 +147,14 @@ func (w *Watch) SetClasses(ids []string, levels []float64) error {
 	return nil
 }
 
-// Step takes the next answer: its time in seconds, on any clock, and the probability of each
-// class, of length C. It returns what came and went, mostly nothing. Where a sensor finds nothing
-// to ask about, p is nil, for probabilities of zero.
+// Step takes the next answer: its time in seconds, on any clock, and the probability of each class,
+// of length C. It returns what came and went, mostly nothing. If a sensor finds nothing to ask
+// about, p is nil and counts as probabilities of zero.
 //
-// After more than ten seconds without an answer a class that was here is gone from the last
-// answer on. Step returns a *[niw.DimensionError] for p of another length and a
-// *[niw.ValueError] for a time that is not finite or runs backwards, or for a p outside [0, 1].
-// Then nothing changes. Cost O(C).
+// After more than ten seconds without an answer a class that was here is gone from the last answer
+// on. Step returns a *[niw.DimensionError] for p of another length. It returns a *[niw.ValueError]
+// for a time that is not finite or runs backwards, or for a p outside [0, 1]. Then nothing changes.
+// Cost O(C).
 func (w *Watch) Step(seconds float64, p []float64) ([]Event, error) {
 	if p != nil && len(p) != len(w.ids) {
 		panic("watch: probabilities of wrong length")
@@ -220,9 +220,8 @@ func (w *Watch) average(passed float64, p []float64) {
 }
 
 // Answer returns the moving average of the answers, with the probability of each class and of
-// none of them. It is what to show of a live view, whose single answers flicker. The classes are
-// nil before the first answer and where there was nothing to ask about. They are valid until the
-// next Step.
+// none of them. Show it in a live view, since single answers flicker. The classes are nil before
+// the first answer and where there was nothing to ask about. They are valid until the next Step.
 func (w *Watch) Answer() (classes []float64, none float64) {
 	return w.mean, min(max(0, 1-floats.Sum(w.mean)), 1)
 }
@@ -252,7 +251,7 @@ func (w *Watch) filter(passed float64, p []float64) {
 	}
 }
 
-// judge returns what the belief says came and went.
+// judge returns the classes that came and went by the belief.
 func (w *Watch) judge() (events []Event) {
 	came := ""
 	for i, id := range w.ids {

@@ -298,7 +298,7 @@ func TestTheAverageFollowsItsClasses(t *testing.T) {
 	}
 }
 
-// A rate that changes on the way is that of a watch that had it from the beginning, from then on.
+// After a change of the rate, a watch behaves as one that had the rate from the beginning.
 func TestTheRateMayChange(t *testing.T) {
 	v, w := watching(t, animals, []float64{2, 3, 4}), test.Must(New(25))(t)
 	test.OK(t, w.SetClasses(animals, []float64{2, 3, 4}))
