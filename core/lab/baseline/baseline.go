@@ -1,13 +1,11 @@
-// Package baseline holds the competitors of the paper that work on the same
-// fixed features: they are fitted to the support of one episode and score its
-// queries. It is not for use beyond the comparison: nothing here adds or removes an
-// example, knows none of these, or has a prior, except the meta-learned start of
-// [MAMLQDA]. Each method names its source and its equations.
+// Package baseline holds the competitors of the paper that work on the same fixed features. They
+// are fitted to the support of one episode and score its queries. The package is only for the
+// comparison: nothing here adds or removes an example, or knows none of these. Nothing has a prior,
+// except the meta-learned start of [MAMLQDA]. Each method names its source and its equations.
 //
-// Except where a method says so, its answer depends on the features only
-// through inner products among support and queries, so that it may be given
-// the coordinates of [Span] instead: the same answer at the cost of K numbers
-// a row instead of d.
+// Unless a method says otherwise, its answer depends on the features only through inner products
+// among support and queries. So it may take the coordinates of [Span]: the answer is the same, at
+// the cost of K numbers a row instead of d.
 package baseline
 
 import (
@@ -31,8 +29,7 @@ type Classifier interface {
 	Fit(t Task) error
 
 	// ScoresTo stores in dst (q x way) the unnormalised log probabilities of the
-	// classes for every row of queries (q x d). Those of a transductive method depend
-	// on all rows together.
+	// classes for every row of queries (q x d). Those of a transductive method depend on all rows.
 	ScoresTo(dst, queries *mat.Dense)
 }
 
@@ -45,10 +42,10 @@ type Method struct {
 	New       func() Classifier
 }
 
-// Methods returns the competitors that need no training beforehand. The numbers of
-// neighbours, alpha and lambda of the last two, which judge all queries of a task
-// together and whose authors tune them on validation classes, were chosen on half of
-// the data sets that the shipped prior is learned from, five-way with 75 queries.
+// Methods returns the competitors that need no training beforehand. The last two judge all queries
+// of a task together. Their authors tune the numbers of neighbours, alpha and lambda on validation
+// classes. Ours were chosen on half of the data sets that the shipped prior is learned from,
+// five-way with 75 queries.
 func Methods() []Method {
 	return []Method{
 		{"ncc-un", "nearest centroid on the features as they are", embed.None, false, newCentroid},

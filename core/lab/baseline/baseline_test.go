@@ -54,8 +54,8 @@ func unitRows(x *mat.Dense) *mat.Dense {
 	return y
 }
 
-// All but the methods marked Full must answer from the coordinates of the span
-// what they answer from the features.
+// All methods but those marked Full must give the same answers from the coordinates of the span as
+// from the features.
 func TestSpanKeepsEveryAnswer(t *testing.T) {
 	for _, m := range Methods() {
 		if m.Full {
@@ -254,8 +254,8 @@ func TestGradientsByFiniteDifferences(t *testing.T) {
 	}, random(6*denseHidden+denseHidden+3*denseHidden))
 }
 
-// With one row at +1 and one at -1 the optimum is b = 0 and W = (w, -w) where
-// w solves w = 2 C sigmoid(-2 w): the derivative of log(1+exp(-2w)) twice.
+// With one row at +1 and one at -1 the optimum is b = 0 and W = (w, -w). There w solves w = 2 C
+// sigmoid(-2 w): the derivative of log(1+exp(-2w)) twice.
 func TestLogisticSolvesTheScalarProblem(t *testing.T) {
 	task := Task{Support: mat.NewDense(2, 1, []float64{1, -1}), Labels: []int{0, 1}, Way: 2}
 	for _, c := range []float64{0.1, 1, 50} {
@@ -308,7 +308,7 @@ func TestNeighboursVotes(t *testing.T) {
 	}
 }
 
-// Every method must learn what is easy: well separated classes.
+// Every method must learn easy tasks: well separated classes.
 func TestMethodsSeparateWhatIsSeparate(t *testing.T) {
 	task, queries := gaussianTask(8, 4, 5, 40)
 	for _, m := range Methods() {

@@ -12,12 +12,11 @@ import (
 //
 //	score_c = s cos(w_c, x),
 //
-// for rows of length one. The w_c start at the class means and follow the
-// gradient of the cross-entropy of the support by SGD with momentum, the whole
-// support a step. The original starts at random vectors and takes batches of
-// four, which costs hundreds of times more and ends near the same place: what
-// a random start has outside the support's span only dilutes it.
-// Source: Chen et al., A Closer Look at Few-shot Classification, 2019.
+// for rows of length one. The w_c start at the class means. They follow the gradient of the
+// cross-entropy of the support by SGD with momentum, the whole support a step. The original starts
+// at random vectors and takes batches of four. This costs hundreds of times more and ends near the
+// same place: the part of a random start outside the support's span only dilutes it. Source: Chen
+// et al., A Closer Look at Few-shot Classification, 2019.
 type Cosine struct {
 	w   *mat.Dense // way x d, rows of length one after Fit
 	way int
@@ -55,9 +54,8 @@ func (m *Cosine) Fit(t Task) error {
 	return nil
 }
 
-// loss returns the cross-entropy summed over the support and stores its
-// gradient: with u = w/|w|, d cos/dw = (x - (u.x) u)/|w|, summed over the rows
-// as one product P^T X less a multiple of w.
+// loss returns the cross-entropy summed over the support and stores its gradient. With u = w/|w|, d
+// cos/dw = (x - (u.x) u)/|w|. The sum over the rows is one product P^T X less a multiple of w.
 func (m *Cosine) loss(grad *mat.Dense, t Task) float64 {
 	n, _ := t.Support.Dims()
 	norm := make([]float64, m.way)

@@ -18,9 +18,9 @@ import (
 // 100 hidden units, no offsets in the last layer, cross-entropy, Adam with
 // rate 1e-3, 50 epochs of shuffled batches of 16; weights start from a
 // truncated normal of variance 1/fan-in. It needs the features themselves:
-// Adam's steps depend on the coordinates. The two large products, x A and the gradient
-// of A, are brought into the form P Qᵀ, products of long rows, which gonum is quickest at.
-// Source: github.com/googlecreativelab/teachablemachine-community, libraries/image.
+// Adam's steps depend on the coordinates. The two large products, x A and the gradient of A, are
+// brought into the form P Qᵀ. gonum is quickest at such products of long rows. Source:
+// github.com/googlecreativelab/teachablemachine-community, libraries/image.
 type Dense struct {
 	params []float64 // Aᵀ (hidden x d), a (hidden), B (hidden x way)
 	d, way int

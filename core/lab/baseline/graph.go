@@ -16,9 +16,9 @@ type edge struct {
 // graphBlock rows of inner products are held at a time.
 const graphBlock = 128
 
-// nearest returns for every row of x, n x d, the k other rows nearest to it by
-// Euclidean distance, nearest first, the first ones among equals, with their inner
-// products as weights. Cost n² d, memory n k and [graphBlock] n numbers.
+// nearest returns for every row of x, n x d, the k other rows nearest to it by Euclidean distance.
+// The nearest comes first, and of equals the first. Weights are the inner products. Cost n² d,
+// memory n k and [graphBlock] n numbers.
 func nearest(x *mat.Dense, k int) [][]edge {
 	n, d := x.Dims()
 	k = min(k, n-1)

@@ -13,18 +13,17 @@ import (
 //
 //	Σ_q Σ_c y_qc |x_q - m_c|² + Lambda/2 Σ_qp w_qp |y_q - y_p|²
 //
-// relaxed as published, w_qp being 1 where p is one of the nearest neighbours of q
-// among the queries. From y_q = softmax(-a_q), a_qc = |x_q - m_c|², all queries are
-// updated at once,
+// relaxed as published. w_qp is 1 if p is one of the nearest neighbours of q among the queries.
+// From y_q = softmax(-a_q), a_qc = |x_q - m_c|², all queries are updated at once,
 //
 //	y_q <- softmax(-a_q + Lambda Σ_p w_qp y_p)
 //
-// until the energy stands still. The m_c are prototypes rectified by the queries: of
-// the support rows and of the queries, which are moved so that their mean is that of
-// the support, those nearest by cosine to the mean of the support of c, weighted by
-// the softmax of ten times their cosines with all of these means. Source: Ziko et
-// al., Laplacian Regularized Few-Shot Learning, 2020, with the rectification of Liu
-// et al., Prototype Rectification for Few-Shot Learning, 2020.
+// until the energy stands still. The m_c are prototypes rectified by the queries. The queries are
+// first moved so that their mean is that of the support. m_c is a mean of the support rows and
+// queries that are nearest by cosine to the mean of the support of c. They are weighted by the
+// softmax of ten times their cosines with all of these means. Source: Ziko et al., Laplacian
+// Regularized Few-Shot Learning, 2020, with the rectification of Liu et al., Prototype
+// Rectification for Few-Shot Learning, 2020.
 type Laplacian struct {
 	Neighbours int     // at least 1
 	Lambda     float64 // 0 or more; 0 lets no neighbour count

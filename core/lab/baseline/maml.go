@@ -12,10 +12,9 @@ import (
 	"metaqda/core/niw"
 )
 
-// MAMLQDA is quadratic discriminant analysis without Bayes, as the paper
-// compares with: the mean of each class by maximum likelihood, its covariance
-// factor by a few gradient steps on the likelihood of the support from a start
-// that was meta-learned for the purpose,
+// MAMLQDA is the paper's competitor, quadratic discriminant analysis without Bayes. The mean of
+// each class is by maximum likelihood. A few gradient steps on the likelihood of the support give
+// its covariance factor, from a start meta-learned for the purpose:
 //
 //	score(x) = -sum_j log L_jj - 1/2 |L^-1 (x - mu_c)|^2,   Sigma_c = L L^T,
 //	L <- L + rate 1/K sum_i d score(x_i)/dL.

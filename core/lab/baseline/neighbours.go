@@ -7,13 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Neighbours is K-nearest-neighbours: the fraction of a class among the K support
-// rows nearest to the query by Euclidean distance, which on rows of length one
-// is the order of their cosines.
+// Neighbours is K-nearest-neighbours: the fraction of a class among the K support rows nearest to
+// the query by Euclidean distance. On rows of length one this is the order of their cosines.
 //
-// score_c = log(votes_c / K), log 1e-12 for a class without a vote. Among
-// equals the class whose nearest row is nearer wins, or with AtMostShot false,
-// the rule of TensorFlow.js's KNN classifier, the first.
+// score_c = log(votes_c / K), log 1e-12 for a class without a vote. Among equals the class with the
+// nearer row wins. With AtMostShot false the first one wins, the rule of TensorFlow.js's KNN
+// classifier.
 type Neighbours struct {
 	K          int  // at least 1
 	AtMostShot bool // K is at most the rows of the smallest class

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Propagation is label propagation. Support and queries are the vertices of a graph
-// of their nearest neighbours by affinity max(xᵀy, 0)^Gamma, made symmetric as
-// A + Aᵀ = W, and with Y the labels of the support
+// Propagation is label propagation. Support and queries are the vertices of a graph. It links
+// nearest neighbours with affinity A = max(xᵀy, 0)^Gamma, made symmetric as W = A + Aᵀ. Y holds the
+// labels of the support:
 //
 //	Z = (I - Alpha D^-½ W D^-½)⁻¹ Y,   p(c | i) = Z_ic / Σ Z_i
 //

@@ -10,17 +10,17 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Span is an orthonormal basis of the space that the support rows span. In its
-// coordinates all inner products of support rows with each other and with
-// queries are kept; what a query has outside is the same for all classes.
+// Span is an orthonormal basis of the space that the support rows span. Its coordinates keep all
+// inner products of support rows with each other and with queries. The part of a query outside is
+// the same for all classes.
 type Span struct {
 	Coords *mat.Dense // n x r, the support in the basis
 	rows   *mat.Dense // r x d, support rows that span the space
 	factor *mat.Dense // r x r lower triangular: rows = factor * basis
 }
 
-// spanTolerance is the squared length, relative to the longest row, below
-// which what a row adds to the others is rounding.
+// spanTolerance is a squared length, relative to the longest row. If a row adds less to the others,
+// that is rounding.
 const spanTolerance = 1e-12
 
 // NewSpan factorises the Gram matrix of the support (n x d) by Cholesky with

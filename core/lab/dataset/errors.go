@@ -27,7 +27,7 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// FieldError says which value makes no sense of what is to be done with data sets.
+// FieldError says which value of an experiment or a recipe makes no sense.
 type FieldError struct {
 	Field   string // as the command's flag is called
 	Problem string // continues "FIELD ..."
@@ -64,7 +64,7 @@ func noEmbeddings(file string) error {
 	return &FileError{File: file, Row: -1, Problem: "holds no embeddings", Remedy: "write at least one row with at least one number"}
 }
 
-// damaged says that the bytes are not what the format asks for.
+// damaged says that the bytes do not follow the format.
 func damaged(file, what string, err error) error {
 	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again, it is damaged or of another kind", Err: err}
 }

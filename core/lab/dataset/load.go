@@ -60,7 +60,7 @@ func readIfThere(path string) ([]byte, error) {
 	return data, err
 }
 
-// readBoth returns what a file holds, and what the .json beside it says.
+// readBoth returns the content of a file and of the .json beside it.
 func readBoth(path string) (data []byte, meta *Meta, err error) {
 	if data, err = readFile(path); err != nil {
 		return nil, nil, err

@@ -19,7 +19,7 @@ type Meta struct {
 	Files           []string              `json:"files"`            // of each row; read by [LoadRows] alone
 }
 
-// ClassNames are names of classes, some of which a file may give by their numbers.
+// ClassNames are names of classes. A file may give some by their numbers.
 type ClassNames []string
 
 // UnmarshalJSON takes strings and whole numbers.
@@ -61,7 +61,7 @@ func DecodeMeta(file string, data []byte) (*Meta, error) {
 	return m, nil
 }
 
-// describe joins the numbers with what the .json says about them.
+// describe joins the numbers with their .json.
 func (s *Set) describe(m *Meta) (*Set, error) {
 	if m == nil {
 		m = &Meta{}
@@ -88,7 +88,7 @@ func (s *Set) describe(m *Meta) (*Set, error) {
 	return s, nil
 }
 
-// checkDimension compares what the .json beside a file says with its rows.
+// checkDimension compares the .json beside a file with its rows.
 func (m *Meta) checkDimension(file string, dim int) error {
 	if m.Dimension == 0 || m.Dimension == dim {
 		return nil

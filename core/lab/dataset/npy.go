@@ -28,9 +28,8 @@ type array struct {
 }
 
 // openArray reads the header of a .npy stream. The header is parsed by npyio;
-// the elements are decoded here, a block at a time. Before matrix or integers is
-// called, the caller compares the length of what it has with that which the header
-// promises: they reserve as much as the header says.
+// the elements are decoded here, a block at a time. matrix and integers reserve as much as the
+// header says. So the caller first compares the length of the data with the header.
 func openArray(r io.Reader) (*array, error) {
 	head, err := readHeader(r)
 	if err != nil {
@@ -76,8 +75,8 @@ func readHeader(r io.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// parseHeader leaves the text to npyio, which indexes into it unchecked and so
-// may panic on text that is not a header.
+// parseHeader leaves the text to npyio. That indexes into it unchecked, and may panic on text that
+// is not a header.
 func parseHeader(head []byte) (h npy.Header, err error) {
 	defer func() {
 		if recover() != nil {

@@ -15,19 +15,18 @@ var (
 	groupNames     = []string{"groups"}
 )
 
-// A packed array may unpack to so many bytes, and to so many for each packed one
-// beyond these. Embeddings hardly shrink, and a file without packing is bounded by
-// its own length, so only what holds next to nothing meets this bound. Numbers are
-// counted with the eight bytes that they take in memory at most.
+// A packed array may unpack to so many bytes, and to so many more for each packed byte. Embeddings
+// hardly shrink, and the length of a file bounds one without packing. So only arrays with next to
+// no content meet this bound. Numbers count as eight bytes, the most that they take in memory.
 const (
 	freeRoom  = 64 << 20
 	inflation = 64
 )
 
-// DecodeNPZ decodes a .npz: a zip of the arrays "embeddings" (N x d, real) and
-// "labels" (N, whole numbers or names), with or without "groups" (N, whole numbers of 32
-// bits). meta may be nil: then classes are named by their numbers and there is
-// no split but "all". file is used in messages.
+// DecodeNPZ decodes a .npz. It is a zip of the arrays "embeddings" (N x d, real) and "labels" (N,
+// whole numbers or names). It may also have "groups" (N, whole numbers of 32 bits). meta may be
+// nil: then classes are named by their numbers and there is no split but "all". file is used in
+// messages.
 func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -51,8 +50,8 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 }
 
 // member reads the first array that carries one of the names. size is the
-// length of the whole zip. Nothing is reserved for an array before the zip, its own
-// header and its packed length agree on how long it can be.
+// length of the whole zip. It reserves nothing for an array before the zip, the array's header and
+// its packed length agree on its length.
 func member(file string, z *zip.Reader, size int, names []string, read func(a *array) error) error {
 	f := find(z, names)
 	if f == nil {

@@ -28,9 +28,8 @@ func (r *Rows) File() string { return r.file }
 // Row returns row i, a view.
 func (r *Rows) Row(i int) []float32 { return r.X[i*r.Dim : (i+1)*r.Dim : (i+1)*r.Dim] }
 
-// LoadRows reads embeddings from a .npz, .npy or .csv, with what the .json beside it says
-// of "files" and "extractor" where there is one. Labels are not asked for and not
-// looked at.
+// LoadRows reads embeddings from a .npz, .npy or .csv. If there is a .json beside it, it takes
+// "files" and "extractor" from there. It ignores labels.
 func LoadRows(path string) (*Rows, error) {
 	data, meta, err := readBoth(path)
 	if err != nil {
@@ -43,8 +42,8 @@ func LoadRows(path string) (*Rows, error) {
 	return nil, unknownKind(path)
 }
 
-// DecodeRows decodes the array "embeddings" (N x d, real) of a .npz, a .npy, or a .csv as
-// [DecodeCSV] takes it, with or without a column of class names. meta may be nil. file is
+// DecodeRows decodes embeddings: the array "embeddings" (N x d, real) of a .npz, a .npy, or a .csv.
+// A .csv is as for [DecodeCSV], with or without a column of class names. meta may be nil. file is
 // used in messages.
 func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
 	s := &Set{file: file}

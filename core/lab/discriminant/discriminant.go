@@ -1,9 +1,9 @@
-// Package discriminant has the classifiers of the paper: MetaQDA, in which each class has
-// a scale matrix of its own, and MetaLDA, in which all share one, fully Bayesian or by the
-// mode of the posterior, under a learned or a hand-made prior (Zhang, Meng, Gouk and
-// Hospedales, Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV
-// 2021). They are methods of `metaqda eval` and what `make reproduce` compares; what
-// the page and the packages answer by is core/lda.
+// Package discriminant has the classifiers of the paper. In MetaQDA each class has a scale matrix
+// of its own, in MetaLDA all classes share one. Both are fully Bayesian or by the mode of the
+// posterior, under a learned or a hand-made prior. Source: Zhang, Meng, Gouk and Hospedales,
+// Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV 2021. They are methods
+// of `metaqda eval`, and `make reproduce` compares them. The page and the packages answer by
+// core/lda.
 package discriminant
 
 import (
@@ -22,10 +22,10 @@ type Classifier struct {
 	pooled    bool
 }
 
-// New returns the classifier of the given classes, the rows of each its examples,
-// whitened by p; nil is a class without examples, whose density is the prior predictive.
-// Cost K² d for a class of K examples, or K d² + d³ where K is not below d; with one
-// scale matrix for all the same for the number of all examples.
+// New returns the classifier of the given classes. The rows of each are its examples, whitened by
+// p. nil is a class without examples, whose density is the prior predictive. Cost K² d for a class
+// of K examples, or K d² + d³ if K is not below d. With one scale matrix for all, K is the number
+// of all examples.
 func New(p *niw.Prior, inf niw.Inference, pooled bool, classes []*mat.Dense) *Classifier {
 	c := &Classifier{inference: inf, pooled: pooled, empty: niw.Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}}
 	if pooled {
@@ -41,9 +41,9 @@ func New(p *niw.Prior, inf niw.Inference, pooled bool, classes []*mat.Dense) *Cl
 	return c
 }
 
-// LogDensitiesTo stores the log density of the whitened query z under each class in dst,
-// of length C, and returns that under a class never seen. Cost K d + K² for each class of
-// K examples, or d²/2; with one scale matrix N d + N², or d²/2, for all N examples.
+// LogDensitiesTo stores the log density of the whitened query z under each class in dst, of length
+// C. It returns the log density under a class never seen. Cost K d + K² for each class of K
+// examples, or d²/2; with one scale matrix N d + N², or d²/2, for all N examples.
 func (c *Classifier) LogDensitiesTo(dst, z []float64) (none float64) {
 	r2 := floats.Dot(z, z)
 	if c.pooled {

@@ -17,8 +17,8 @@ import (
 //
 //	S' = S + Σ_j (scatter of class j),   nu' = nu + N,   N = Σ_j K_j
 //
-// with a mean per class. All that the densities need of the whitened examples
-// w_i = L⁻¹(x_i-m), the N rows of W, is their Gram matrix G = W Wᵀ. With B block diagonal,
+// with a mean per class. The whitened examples w_i = L⁻¹(x_i-m) are the N rows of W. The densities
+// need only their Gram matrix G = W Wᵀ. With B block diagonal,
 //
 //	B_j = I - 11ᵀ/(kappa+K_j),   B_j⁻¹ = I + 11ᵀ/kappa,   S' = L (I + Wᵀ B W) Lᵀ,   M = B⁻¹ + G
 //
@@ -28,10 +28,9 @@ import (
 //	(x-m_j)ᵀ S'⁻¹ (x-m_j) = r2 - u_jᵀ M⁻¹ u_j,   u_j = g - G e_j/(kappa+K_j)
 //	r2 = |z|² - 2 (e_jᵀg)/(kappa+K_j) + (e_jᵀ G e_j)/(kappa+K_j)²
 //
-// where z = L⁻¹(x-m) is the whitened query, g = W z and e_j the indicator of class j. M is
-// at least the identity, so its Cholesky factor C always exists, and a query costs one N×N
-// solve for all classes together. When N >= d the d×d matrix is the smaller one and takes
-// over.
+// where z = L⁻¹(x-m) is the whitened query, g = W z and e_j the indicator of class j. M is at least
+// the identity, so its Cholesky factor C always exists. A query costs one N×N solve for all classes
+// together. If N >= d, the smaller d×d matrix is used.
 type pool struct {
 	post  niw.Posterior // without a class's own kappa
 	kappa float64
@@ -175,7 +174,7 @@ func (q *pool) factorize(m blas64.Symmetric) (logDet float64) {
 	return logDet
 }
 
-// shiftClass computes what [pool.quad] subtracts for class j.
+// shiftClass computes the terms that [pool.quad] subtracts for class j.
 func (q *pool) shiftClass(j int, gram blas64.Symmetric) {
 	n, kj := gram.N, q.kappa+float64(q.counts[j])
 	row := q.shift.Data[j*n : (j+1)*n]

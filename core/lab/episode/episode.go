@@ -1,9 +1,8 @@
-// Package episode draws few-shot tasks from the rows of a data set, and is not for
-// what is in the rows: it knows nothing but their numbers (core/lab/dataset has the
-// rest). The samplers are those of the literature, each with its source: C-way
-// K-shot tasks ([Uniform]), Triantafillou et al., Meta-Dataset, 2020 ([MetaDataset]),
-// class-incremental sessions ([Incremental]), and sessions as people make them
-// ([Sessions]).
+// Package episode draws few-shot tasks from the rows of a data set. It knows only the numbers of
+// the rows; core/lab/dataset has their content. The samplers are those of the literature, each with
+// its source: C-way K-shot tasks ([Uniform]), Triantafillou et al., Meta-Dataset, 2020
+// ([MetaDataset]), and class-incremental sessions ([Incremental]). [Sessions] draws sessions as
+// people make them.
 //
 // Episode i of a sampler is drawn with a random generator of its own, seeded
 // by (seed, i). It does not depend on which episodes were drawn before: any
@@ -54,15 +53,15 @@ func Exactly(n int) Range { return Range{n, n} }
 
 func (r Range) draw(rng *rand.Rand) int { return r.Min + rng.IntN(r.Max-r.Min+1) }
 
-// TooFewError says that a pool cannot supply what an episode asks for.
+// TooFewError says that a pool has too few classes or rows for an episode.
 type TooFewError struct {
 	Pool  string // name of the pool
 	Class string // the class that is too small, or "" when classes are too few
 	Have  int    // rows of the class, or classes of the pool
 	Need  int
 
-	// Grouped says that the class has the rows, but not in groups that can be
-	// kept apart: Have of them are sure to be found.
+	// Grouped says that the class has enough rows, but not in groups that can be kept apart. Have
+	// of them are sure to be found.
 	Grouped bool
 }
 

@@ -9,10 +9,9 @@ import (
 // grouped reports whether rows belong to groups.
 func (p *Pool) grouped() bool { return p.Groups != nil }
 
-// separated returns pools in which no group has rows of two classes, which would
-// let one thing be support of one class and query of another: of such a group only
-// the rows of the first class are kept. Pools without groups are returned as they
-// are.
+// separated returns pools in which no group has rows of two classes: otherwise one thing could be
+// support of one class and query of another. It keeps only the rows of the group's first class.
+// Pools without groups are returned as they are.
 func separated(pools ...Pool) []Pool {
 	type place struct{ pool, class int }
 	owner := map[int32]place{}
@@ -36,10 +35,10 @@ func separated(pools ...Pool) []Pool {
 	return out
 }
 
-// divide draws at most shot support rows of class c in random order and at most
-// query other rows of which none shares a group with them. At least least rows
-// are left for queries: a row joins the support only where its whole group leaves
-// them. Without groups these are the first rows of one shuffle.
+// divide draws at most shot support rows of class c in random order, and at most query other rows.
+// No query shares a group with the support. It leaves at least least rows for queries: a row joins
+// the support only if its whole group leaves so many. Without groups these are the first rows of
+// one shuffle.
 func (p *Pool) divide(rng *rand.Rand, c, shot, query, least int) (support, queries []int) {
 	rows := p.Rows[c]
 	if !p.grouped() {
@@ -79,8 +78,8 @@ func (p *Pool) groupSizes(c int) map[int32]int {
 	return size
 }
 
-// mostSupport returns the most support rows of class c that [Pool.divide] is sure
-// to find where least rows are to be left, 0 or less for none.
+// mostSupport returns the largest number of support rows of class c that [Pool.divide] is sure to
+// find. It must leave least rows; 0 or less stands for none.
 func (p *Pool) mostSupport(c, least int) int {
 	most := len(p.Rows[c]) - least
 	if !p.grouped() || most <= 0 {
@@ -89,11 +88,10 @@ func (p *Pool) mostSupport(c, least int) int {
 	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
-// leastFull returns the least total of some of the sizes that leaves room for no
-// other of them within most: what a knapsack holds that is packed in the worst
-// order. Let i be the smallest that is left out; then all before it, in ascending
-// order, are in, and with some of those after it more than most - size_i is full.
-// Cost O(len(sizes) most).
+// leastFull returns the least total of some of the sizes that leaves room for no other of them
+// within most. It is the content of a knapsack that is packed in the worst order. Let i be the
+// smallest size left out. Then all before it, in ascending order, are in. With some of those after
+// it, more than most - size_i is full. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {
 	slices.Sort(sizes)
 	before := 0

@@ -19,12 +19,10 @@ type Increment struct {
 	Query   [][]int // held-out rows of each new class; a session is tested on those of all sessions so far
 }
 
-// Increments returns the run-th run: as many sessions as the novel classes
-// allow. The base session and the held-out rows of every class are the same in
-// all runs, as are the training and test pictures of the benchmark; which
-// novel class comes when, and which of its other rows are its support, differ.
-// It fails when a class is too small, or there are too few novel classes for
-// one session.
+// Increments returns the run-th run: as many sessions as the novel classes allow. All runs have the
+// same base session and the same held-out rows of every class, like the training and test pictures
+// of the benchmark. Runs differ in the order of the novel classes and in the rows of their support.
+// It fails when a class is too small, or there are too few novel classes for one session.
 func (c Incremental) Increments(base, novel Pool, seed uint64, run int) ([]Increment, error) {
 	pools := separated(base, novel)
 	base, novel = pools[0], pools[1]
@@ -64,8 +62,8 @@ func (c Incremental) check(base, novel Pool) error {
 	return novel.need(c.Way, c.Shot, c.HeldOut)
 }
 
-// holdOut shuffles the rows of class c and keeps n of them for queries; of the
-// rest those that share no group with them may be support.
+// holdOut shuffles the rows of class c and keeps n of them for queries. The others may be support
+// unless they share a group with these.
 func (p *Pool) holdOut(rng *rand.Rand, c, n int) (rest, held []int) {
 	if p.grouped() {
 		return p.divide(rng, c, len(p.Rows[c]), n, n)

@@ -32,9 +32,9 @@ const (
 	metaClassMax           = 100
 )
 
-// NewMetaDataset returns a sampler over the pool, which needs at least five
-// classes of at least two rows, of two groups where there are groups. Of classes
-// in few groups a support may have fewer rows than its shot.
+// NewMetaDataset returns a sampler over the pool. The pool needs at least five classes of at least
+// two rows, or of two groups if there are groups. A class in few groups may have fewer support rows
+// than its shot.
 func NewMetaDataset(pool Pool, seed uint64) (*MetaDataset, error) {
 	pool = separated(pool)[0]
 	if err := pool.need(metaWayMin, 1, 1); err != nil {

@@ -2,30 +2,29 @@ package episode
 
 import "math/rand/v2"
 
-// A session has 1 to SessionWay classes, of 1 to SessionShot examples each, and asks about
-// SessionQueries of these classes and as many of others, fewer where the pool has fewer
-// rows for one kind.
+// A session has 1 to SessionWay classes, of 1 to SessionShot examples each. It asks about
+// SessionQueries rows of these classes and as many of others. It asks about fewer if the pool has
+// fewer rows for one kind.
 const (
 	SessionWay     = 8
 	SessionShot    = 12
 	SessionQueries = 10
 )
 
-// The support of a class that has bursts, groups of two rows or more, is with a probability
-// of burstShare 1 to mostBursts of them, cut to SessionShot rows together, in place of
-// single rows.
+// A burst is a group of two rows or more. With a probability of burstShare, the support of a class
+// with bursts is 1 to mostBursts of them, cut to SessionShot rows together. Otherwise it is single
+// rows.
 const (
 	burstShare = 1. / 3
 	mostBursts = 3
 )
 
-// Sessions draws sessions as people make them: a few classes, each with as many examples
-// as there happened to be, some of them taken by holding the shutter down; then queries,
-// half of them of classes without any example. Classes are drawn uniformly without
-// replacement, numbers uniformly from their ranges. The support of a class
-// leaves it rows for its part of the queries, or half of its rows if they are
-// fewer, in groups of their own. Queries are spread evenly over the classes with
-// support, and over all other classes, where they are labelled Unknown.
+// Sessions draws sessions as people make them. They have a few classes with various numbers of
+// examples, some of them taken by holding the shutter down. Half of the queries are of classes
+// without any example. Classes are drawn uniformly without replacement, numbers uniformly from
+// their ranges. The support of a class leaves rows for its part of the queries, or half of its rows
+// if they are fewer. These are in groups of their own. Queries are spread evenly over the classes
+// with support. Others are spread over all other classes and labelled Unknown.
 //
 // A class of one row or one group can only supply unknown queries.
 type Sessions struct {
@@ -85,8 +84,8 @@ func (s *Sessions) Episode(i int) Episode {
 	return e
 }
 
-// support draws the support of a class, and in random order what is left for its
-// queries: least rows, where half of the rows are as many.
+// support draws the support of a class, and in random order the rows for its queries. These are at
+// least least rows, if half of the rows are as many.
 func (s *Sessions) support(rng *rand.Rand, class, least int) (support, rest []int) {
 	rows := s.pool.Rows[class]
 	least = min(least, len(rows)/2)
@@ -99,8 +98,8 @@ func (s *Sessions) support(rng *rand.Rand, class, least int) (support, rest []in
 	return s.pool.divide(rng, class, shot, len(rows), least)
 }
 
-// supportOfBursts is support with whole bursts, as many of those drawn as leave
-// least rows. It returns no support where none does.
+// supportOfBursts is support with whole bursts, as many of those drawn as leave least rows. It
+// returns no support if none does.
 func (s *Sessions) supportOfBursts(rng *rand.Rand, class, least int) (support, rest []int) {
 	left := len(s.pool.Rows[class]) - least
 	frames := map[int32][]int{} // rows of each group
@@ -142,8 +141,8 @@ func (s *Sessions) unknown(rng *rand.Rand, known []bool) (classes [][]int, rows 
 	return classes, rows
 }
 
-// spread returns how many of n, or of all there are, to take from each list so
-// that the numbers differ as little as the lengths allow; the first get more.
+// spread divides n, or the number of all there are, among lists. The numbers differ as little as
+// the lengths allow; the first lists get more.
 func spread(n int, lists [][]int) []int {
 	count := make([]int, len(lists))
 	for more := true; n > 0 && more; {

@@ -34,8 +34,8 @@ func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	return shares
 }
 
-// shareOut returns whole numbers that sum to n, each the nearest to its share below or
-// above. Of more than most[j] the rest goes to the others; all of them have room for n.
+// shareOut returns whole numbers that sum to n, each the nearest to its share below or above. No
+// number exceeds most[j]: the rest goes to the others. Together they have room for n.
 func shareOut(n int, shares []float64, most []int) []int {
 	sizes := make([]int, len(shares))
 	for range n {

@@ -53,8 +53,8 @@ func TestSizesAreDirichlet(t *testing.T) {
 	}
 }
 
-// A class that has too few rows for its share leaves the rest to the others, also
-// where groups take rows away.
+// A class with too few rows for its share leaves the rest to the others, also if groups take rows
+// away.
 func TestSizesKeepTheirTotal(t *testing.T) {
 	grouped := pool(12, 40, 15, 11, 90)
 	grouped.Groups = make([]int32, 5000)

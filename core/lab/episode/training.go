@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Tasks describes the episodes to learn from: every number is drawn from a
-// range, log-uniformly, so that every doubling is equally common, and cut
-// to what the pool holds.
+// Tasks describes the episodes to learn from. Every number is drawn log-uniformly from a range, so
+// that every doubling is equally common. It is cut to the rows that the pool holds.
 type Tasks struct {
 	Way   Range // classes of an episode
 	Shot  Range // support rows of a class
@@ -35,9 +34,8 @@ type Training struct {
 	seed  uint64
 }
 
-// NewTraining returns a sampler over the pools. It fails when a range is empty
-// or a pool has too few classes, or a class with less than one row for the
-// support and one for the queries.
+// NewTraining returns a sampler over the pools. It fails if a range is empty or a pool has too few
+// classes. It also fails if a class has less than one row for the support and one for the queries.
 func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
 	if err := checkRanges(named{"data sets", Exactly(len(pools)), 1}, named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 1},
 		named{"unseen classes", c.UnknownClasses, 0}, named{"rows of an episode", Exactly(c.MaxRows), 0}); err != nil {

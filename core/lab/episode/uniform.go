@@ -10,10 +10,9 @@ type Config struct {
 	// episode have the same.
 	Imbalanced bool
 
-	// Concentration, unless it is 0, makes the classes of an episode unequal in their
-	// queries: as many in all, shared out by a draw of the symmetric Dirichlet
-	// distribution with this parameter as far as the classes have the rows, for every
-	// shot that may be drawn.
+	// Concentration, unless it is 0, makes the classes of an episode unequal in their queries. The
+	// total stays the same. A draw of the symmetric Dirichlet distribution with this parameter
+	// divides it. The classes must have the rows for every shot that may be drawn.
 	Concentration int
 
 	// UnknownClasses is the number of classes outside the episode that supply

@@ -18,11 +18,11 @@ import (
 //	logit_c = a score_c            for a base class
 //	logit_c = b score_c + offset   for a new class
 //
-// which is what a temperature and an offset that depend on the shot
-// ([session.Population]) come to at the two shots there are. Without it the many
-// rows of the base classes make their densities so sharp that no new class is
-// ever recognised: the figures the paper prints for its sessions are, within 0.04,
-// that of session 0 times the share of the base classes, 59.57 60/(60+5n).
+// At the two shots there are, this equals a temperature and an offset that depend on the shot
+// ([session.Population]). Without it the many rows of the base classes make their densities so
+// sharp that no new class is ever recognised. The paper's figures for its sessions show this.
+// Within 0.04 they are the figure of session 0 times the share of the base classes, 59.57
+// 60/(60+5n).
 type balance struct{ base, novel, offset float64 }
 
 // apply overwrites scores, base classes first.
@@ -133,9 +133,8 @@ func (l *balanceLoss) loss(grad, x []float64) float64 {
 // Tolerated is how far below a competitor still counts as level with it.
 const Tolerated = 0.003
 
-// Margin says how far the accuracy of a MetaQDA method lies above the better or
-// best of some competitors, cell by cell over the same tasks. Rates as in
-// [Result]: 0.01 is a point.
+// Margin says how far the accuracy of a MetaQDA method lies above the best of some competitors.
+// Both have the same tasks, cell by cell. Rates are as in [Result]: 0.01 is a point.
 type Margin struct {
 	Method  string   `json:"method"`
 	Against []string `json:"against"`
@@ -146,8 +145,8 @@ type Margin struct {
 	Below   []string `json:"below"` // cells where it is more than 0.003 below
 }
 
-// addMargins fills Margins with those to each competitor, to nearest centroid
-// and linear head together and to all together.
+// addMargins fills Margins: above each competitor, above nearest centroid and linear head together,
+// and above all together.
 func (r *Report) addMargins() {
 	for _, m := range r.Methods {
 		if IsMetaQDA(m) {
@@ -217,9 +216,9 @@ func IsMetaQDA(method string) bool {
 	return strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
 }
 
-// PairedDifference returns the mean difference of the accuracies of two results over
-// the same tasks, with its 95 % interval: much narrower than theirs. Of unequal
-// numbers of tasks the fewer are the first of the more.
+// PairedDifference returns the mean difference of the accuracies of two results over the same
+// tasks, with its 95 % interval. That is much narrower than theirs. If one result has fewer tasks,
+// these are the first tasks of the other.
 func PairedDifference(a, b *Result) Interval {
 	d := make([]float64, min(len(a.EpisodeAccuracy), len(b.EpisodeAccuracy)))
 	for i := range d {

@@ -91,8 +91,8 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 	}
 }
 
-// The oracle is Bayes' rule over the paper's densities, of rows that no data set was
-// whitened for, which are as they stand or the means of bursts.
+// The oracle is Bayes' rule over the paper's densities. The rows were not whitened for a data set;
+// they are single rows or the means of bursts.
 func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 	s, p := sourceOf(t, 24, 20, 9)
 	pool, err := s.Pool("test")

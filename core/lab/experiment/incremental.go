@@ -53,8 +53,8 @@ type incrementalRun struct {
 	at       map[int]int // of each its place among queries
 }
 
-// heldOutShare is the part of each class that is kept for testing, of 600
-// pictures 100 as in the benchmark.
+// heldOutShare is the part of each class that is kept for testing, as in the benchmark: 100 of 600
+// pictures.
 const heldOutShare, heldOutMost = 6, 100
 
 func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementalRun, error) {
@@ -93,8 +93,8 @@ func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementa
 // on.
 const validationRuns = 3
 
-// validationRun returns sessions that add the validation classes, nil where
-// there are none or they are what is tested.
+// validationRun returns sessions that add the validation classes. It returns nil if there are none
+// or they are tested.
 func (p *Plan) validationRun(s *Source) *incrementalRun {
 	if p.ValTasks == 0 || slices.Contains(splitNames(p.Split), "val") || slices.Contains(splitNames(p.Split), dataset.SplitAll) {
 		return nil

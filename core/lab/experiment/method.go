@@ -18,42 +18,39 @@ type Method struct {
 	Name    string // in the report; unique within a plan
 	Summary string // for help texts
 
-	// Prepare readies the method for a data set, and returns what makes a scorer
-	// for each worker. It is called once for each data set before the first
-	// episode: what takes long and is shared by all episodes belongs here. It may
-	// depend on the plan's seed, not on its shard.
+	// Prepare readies the method for a data set, and returns a function that makes a scorer for
+	// each worker. It is called once for each data set before the first episode. Long work for all
+	// episodes belongs here. It may depend on the plan's seed, not on its shard.
 	Prepare func(s *Source, p *Plan) (func() Scorer, error)
 }
 
-// Scorer scores the episodes of one data set. Each worker has one of its own, so
-// that it may keep what it computes with.
+// Scorer scores the episodes of one data set. Each worker has one of its own, so it may keep its
+// memory between calls.
 type Scorer interface {
 	// ScoresTo stores in dst (queries x way) the log probabilities of the task's
-	// classes given each query, up to a constant for each query. Where the method
-	// knows that a query may be of none of the classes, it stores the log of the
-	// odds of that, ln p/(1-p) at a prior probability of one half, in none (queries)
-	// and returns true. dst and none hold old values and are read before the next
-	// call. An error ends the run. It is called once for each task and validation
-	// task of a cell, 800 times as plans are made: what it costs is what the
-	// experiment costs.
+	// classes given each query, up to a constant for each query. A method with a probability of
+	// none of the classes stores its log odds in none (queries) and returns true. They are ln
+	// p/(1-p) at a prior probability of one half. dst and none hold old values and are read before
+	// the next call. An error ends the run. It is called once for each task and validation task of
+	// a cell, 800 times in usual plans. Its cost is nearly that of the experiment.
 	ScoresTo(dst *mat.Dense, none []float64, t *Task) (hasNone bool, err error)
 }
 
-// ClassScorer is a Scorer whose score of a class depends on no other class. Only
-// these can take part in [Incremental], where classes come session by session and
-// the scores of old ones are not computed again.
+// ClassScorer is a Scorer whose score of a class depends on no other class. Only these can take
+// part in [Incremental]: there classes come session by session, and the scores of old ones are not
+// computed again.
 type ClassScorer interface {
 	Scorer
 
-	// ClassScoresTo stores in dst (queries x classes) the log scores of classes
-	// given by their support rows, for queries given by their rows. It is called by
-	// one goroutine, with base classes of hundreds of rows and thousands of queries,
-	// and may use several of its own. Each class is scored once in a run.
+	// ClassScoresTo stores in dst (queries x classes) the log scores of classes. Support and
+	// queries are given by their rows. One goroutine calls it, with base classes of hundreds of
+	// rows and thousands of queries. It may use several goroutines of its own. Each class is scored
+	// once in a run.
 	ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error
 }
 
-// Methods returns what the command metaqda knows: MetaQDA and MetaLDA with learned
-// and with hand-crafted priors, and the competitors of core/lab/baseline.
+// Methods returns the methods of the command metaqda: MetaQDA and MetaLDA with learned and with
+// hand-crafted priors, and the competitors of core/lab/baseline.
 func Methods() []Method {
 	all := []Method{
 		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior", false),
@@ -126,9 +123,9 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Metho
 	}}
 }
 
-// sessionMethod describes the classifier that a prior is for, judging the queries of a task
-// one by one or together. What is thought out of set is not learned from: hence together the
-// probability of none beforehand decides the scores of the classes too.
+// sessionMethod describes the classifier that a prior is for. It judges the queries of a task one
+// by one or together. Together it does not learn from queries that seem out of set. So the prior
+// probability of none then affects the scores of the classes too.
 func sessionMethod(name, summary string, together bool) Method {
 	return Method{name, summary, func(s *Source, plan *Plan) (func() Scorer, error) {
 		if s.Prior == nil {
@@ -208,8 +205,8 @@ func (b *centroidScorer) ClassScoresTo(dst *mat.Dense, support [][]int, queries 
 	})
 }
 
-// handCrafted is the prior of the paper's ablation, m = 0, S = s^2 I,
-// kappa = 1, nu = d, without calibration, on CL2N features.
+// handCrafted is the prior of the paper's ablation on CL2N features, without calibration: m = 0, S
+// = s^2 I, kappa = 1, nu = d.
 func handCrafted(s *Source, scale float64) (*Prior, error) {
 	if s.centre == nil {
 		return nil, s.noCentre()

@@ -76,8 +76,7 @@ func takeLogs(p []float64, none float64) float64 {
 	return math.Log(math.Max(none, leastProbability)) - math.Log(math.Max(known, leastProbability))
 }
 
-// paperScorer scores episodes of a whitened data set by the paper's densities, taken at
-// their word.
+// paperScorer scores episodes of a whitened data set by the paper's densities, without calibration.
 type paperScorer struct {
 	space        *Space
 	niw          *niw.Prior // by which the rows are whitened
@@ -120,8 +119,8 @@ func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, e
 	return true, nil
 }
 
-// move puts the mean of the session in place of that of the prior, as far as the prior
-// says so, by taking from all rows
+// move shifts the mean of the prior toward that of the session, by the prior's kappa_d. It
+// subtracts from all rows
 //
 //	δ = Σ_j a_j w̄_j/(kappa_d + Σ_j a_j),   a_j = kappa K_j/(kappa+K_j)
 func (s *paperScorer) move(classes []*mat.Dense, queries *mat.Dense) {
@@ -148,8 +147,8 @@ func (s *paperScorer) move(classes []*mat.Dense, queries *mat.Dense) {
 // paperClassScorer is a paperScorer whose classes share nothing.
 type paperClassScorer struct{ paperScorer }
 
-// ClassScoresTo implements [ClassScorer]. Classes come and go here, so that nothing is
-// left that they share, as a mean of the session is.
+// ClassScoresTo implements [ClassScorer]. Classes come and go here, so they share nothing, not even
+// a mean of the session.
 func (s *paperClassScorer) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error {
 	z := s.space.Rows(queries)
 	white := s.niw.Whitened()

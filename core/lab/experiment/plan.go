@@ -1,23 +1,22 @@
 // Package experiment runs few-shot classifiers through the protocols of the field
 // and measures accuracy, calibration and the detection of unknown classes.
 //
-// A [Plan] names the protocol, its numbers and the methods; [Plan.Run] draws the
-// episodes of each [Domain], lets every [Method] score the same ones and returns a
-// [Record] of each as a [Part]; [Merge] puts parts together and gives the [Report].
-// Whatever is summed is summed in the order of the episodes, so that the report has
-// the same bytes for any number of workers and of shards.
+// A [Plan] names the protocol, its numbers and the methods. [Plan.Run] draws the episodes of each
+// [Domain] and lets every [Method] score the same ones. It returns a [Record] of each as a [Part].
+// [Merge] puts parts together and gives the [Report]. All sums follow the order of the episodes. So
+// the report has the same bytes for any number of workers and of shards.
 //
-// A method of one's own is a value like those of [Methods]: see the example. More
-// than one machine takes shards: scripts/shards has what runs them. The package draws
-// no tables and no pictures, reads and writes no files, learns no prior, and knows
-// nothing of command lines, though its remedies name the flags of the command metaqda.
+// A method of one's own is a value like those of [Methods]: see the example. Several machines each
+// take a shard: scripts/shards runs them. The package draws no tables and no pictures, reads and
+// writes no files, and learns no prior. It knows nothing of command lines, though its remedies name
+// the flags of the command metaqda.
 //
 // The protocols are those of Zhang, Meng, Gouk and Hospedales, "Shallow Bayesian
 // Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021), tables 1 to 8;
 // episodes of random way and shot are those of Triantafillou et al., "Meta-Dataset"
-// (2020). ECE is of Naeini et al. (2015), temperature scaling of Guo et al. (2017),
-// the detection of classes that are not among the task's own by AUROC against one
-// minus the largest probability of Hendrycks and Gimpel (2017).
+// (2020). ECE is of Naeini et al. (2015), temperature scaling of Guo et al. (2017). The detection
+// of unseen classes by AUROC, with one minus the largest probability as the score, is of Hendrycks
+// and Gimpel (2017).
 package experiment
 
 import (
@@ -33,8 +32,8 @@ import (
 	"metaqda/core/lab/episode"
 )
 
-// Plan is everything that decides the numbers of an experiment but its data.
-// [NewPlan] fills it with what the protocol asks for.
+// Plan is everything but the data that decides the numbers of an experiment. [NewPlan] fills it
+// with the values of the protocol.
 type Plan struct {
 	Protocol string
 	Methods  []Method
@@ -165,8 +164,8 @@ func (p *Plan) run(ctx context.Context, domains []Domain) (*Part, error) {
 	return part, nil
 }
 
-// validationSeed keeps the tasks that fit a temperature apart from those that
-// are reported, also when both come from one split.
+// validationSeed keeps the tasks for fitting a temperature apart from the reported ones, also when
+// both come from one split.
 const validationSeed = 0x76616c6964617465
 
 // cell is one column of an evaluation: a data set and a kind of episode, to be
@@ -179,7 +178,7 @@ type cell struct {
 	maxAsNone bool            // methods that know no none-of-these have one minus the largest probability
 }
 
-// name is what progress is reported of.
+// name is the name in reports of progress.
 func (c *cell) name() string {
 	if c.way == 0 {
 		return c.source.Set.Name
@@ -264,9 +263,8 @@ func (p *Plan) multiDomainCells(s *Source, test, val episode.Pool) ([]*cell, err
 	return []*cell{c}, nil
 }
 
-// Part is what one process hands over: the records of its shard of the tasks, or of
-// all of them. A whole evaluation that was written as a [Report] has results in
-// their place.
+// Part is the result of one process: the records of its shard of the tasks, or of all of them. A
+// whole evaluation that was written as a [Report] has results in their place.
 type Part struct {
 	*Header
 	Shard   Shard     `json:"shard"`
@@ -304,9 +302,8 @@ func DecodePart(file string, data []byte) (*Part, error) {
 func (p *Part) Report() *Report { return newReport(p.Header, p.Blocks) }
 
 // Merge joins parts: all shards of one evaluation, in any order, or evaluations of
-// the same cells by different methods. The report has the bytes of the undivided
-// evaluation; methods that were run apart may have fewer tasks, which are the first
-// of the others'.
+// the same cells by different methods. The report has the bytes of the undivided evaluation.
+// Methods that were run apart may have fewer tasks; these are the first ones of the others.
 func Merge(parts ...*Part) (*Report, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("no shards given; name the files that `metaqda eval --json` wrote")

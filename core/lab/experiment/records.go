@@ -8,9 +8,9 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Record is what one episode contributes to one row of the results. Records,
-// not averages, are what shards hand over: summing them in the order of the
-// episodes gives the bits of the undivided run.
+// Record is the contribution of one episode to one row of the results. Records, not averages, are
+// what shards hand over: summing them in the order of the episodes gives the bits of the undivided
+// run.
 type Record struct {
 	Episode int            `json:"episode"`
 	Raw     *metrics.Tally `json:"raw"`
@@ -124,16 +124,16 @@ type Result struct {
 	BrierNone    *float64 `json:"brier_none"`              // (p_none - [unseen])^2, in [0, 1]
 	AccuracyNone *float64 `json:"accuracy_none,omitempty"` // decisions none or not that are right
 
-	// Of sessions as people make them: none of these at even odds, by those that
-	// do not know it one minus the largest probability.
+	// For sessions as people make them: none of these at even odds. Methods that do not know it
+	// have one minus the largest probability.
 	NoneAUROC    *float64 `json:"none_auroc,omitempty"`    // mean over the tasks
 	NoneECE      *float64 `json:"none_ece,omitempty"`      // of the probability of none
 	NoneBrier    *float64 `json:"none_brier,omitempty"`    // (p_none - [unseen])^2, in [0, 1]
 	WronglyNone  *float64 `json:"wrongly_none,omitempty"`  // share of the queries of taught classes with p_none > 1/2
 	WronglyKnown *float64 `json:"wrongly_known,omitempty"` // share of the queries of unseen classes with p_none < 1/2
 
-	// Of incremental learning, where base and new classes are balanced on
-	// validation classes: the accuracy without that, and on new classes alone.
+	// For incremental learning, which balances base and new classes on validation classes: the
+	// accuracy without balance, and on new classes alone.
 	AccuracyAsIs  *Interval `json:"accuracy_as_is,omitempty"`
 	AccuracyNovel *float64  `json:"accuracy_novel,omitempty"`
 
@@ -170,8 +170,8 @@ func (b *Block) result() *Result {
 	return r
 }
 
-// addSession adds what only incremental learning has and returns the records
-// with the balanced scores as the ones that count.
+// addSession adds the fields of incremental learning. It returns the records with the balanced
+// scores, which count.
 func (r *Result) addSession(records []*Record) []*Record {
 	var asIs []float64
 	var novel Hits

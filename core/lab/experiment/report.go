@@ -26,7 +26,7 @@ type Header struct {
 	InDomain []string          `json:"in_domain,omitempty"`
 }
 
-// DomainHeader says what a domain was.
+// DomainHeader describes a domain.
 type DomainHeader struct {
 	Name      string `json:"name"`
 	File      string `json:"file"`
@@ -119,7 +119,7 @@ func newReport(h *Header, blocks []*Block) *Report {
 	return r
 }
 
-// sumUp adds what some protocols say over all results.
+// sumUp adds the summaries of some protocols over all results.
 func (r *Report) sumUp() {
 	switch r.Protocol {
 	case MultiDomain:

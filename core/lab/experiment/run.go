@@ -62,7 +62,7 @@ func (p *Plan) blocks(c *cell, records [][]*Record, temperatures []float64) []*B
 	return blocks
 }
 
-// worker is what one goroutine owns.
+// worker is the memory of one goroutine.
 type worker struct {
 	Task
 	scorers []Scorer

@@ -193,7 +193,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// A set without splits is centred on what the prior was learned from.
+// A set without splits is centred on the mean of the prior's training data.
 func TestCentreWithoutSplits(t *testing.T) {
 	p, domains := small(t, Standard)
 	prior := randomPrior(6)

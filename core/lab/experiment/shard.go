@@ -10,10 +10,9 @@ import (
 	"metaqda/core/lab/dataset"
 )
 
-// Shard is the part of the episodes that one process does: those whose number
-// leaves the same remainder by Of as Index does. Counting from 0 (0/4 ... 3/4)
-// and from 1 (1/4 ... 4/4) therefore both cover everything once. 0/1 is all episodes;
-// the zero Shard is none, and refused.
+// Shard is the part of the episodes that one process does: their numbers and Index leave the same
+// remainder by Of. So counting from 0 (0/4 ... 3/4) and from 1 (1/4 ... 4/4) both cover everything
+// once. 0/1 is all episodes; the zero Shard is none, and refused.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
@@ -78,7 +77,7 @@ func sameCells(a, b *Header) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// checkResults finds what is missing before a table asks for it.
+// checkResults finds missing fields before a table needs them.
 func checkResults(f *Part) error {
 	if slices.Contains(f.Results, nil) {
 		return fmt.Errorf("%s is damaged: it has an empty result; compute it again", f.name)

@@ -21,8 +21,8 @@ type Domain struct {
 	MAPPrior *Prior // of the map methods; nil: Prior
 }
 
-// Source is a domain made ready: what a method may ask of it. Its spaces are made
-// while the methods are prepared, before workers start.
+// Source is a domain made ready for methods. Its spaces are made while the methods are prepared,
+// before workers start.
 type Source struct {
 	Domain
 	centre []float64 // for CL2N, nil when there are no training classes
@@ -55,9 +55,8 @@ func (p *Plan) sources(domains []Domain) ([]*Source, error) {
 	return sources, nil
 }
 
-// splitOf returns the split that tasks are drawn from: that of the plan, but of a
-// set without any all classes, whose prior was learned elsewhere. Sessions ask
-// for no prior.
+// splitOf returns the split that tasks are drawn from: that of the plan. For a set without splits
+// it is all classes; its prior was learned elsewhere. Sessions ask for no prior.
 func (p *Plan) splitOf(d Domain) string {
 	if p.Split == "test" && len(d.Set.Splits) == 0 && (d.Prior != nil || p.Protocol == Sessions) {
 		return dataset.SplitAll
@@ -65,12 +64,11 @@ func (p *Plan) splitOf(d Domain) string {
 	return p.Split
 }
 
-// setCentres settles the mean that CL2N competitors subtract: the prior's where
-// it has one for plain features, so that all see the same, else the mean of the
-// training classes. A domain that is left out has none: there it is the mean of
-// the other domains' training classes, each domain counting alike. Nor has a set that
-// is asked under the prior of another domain, or one without splits: there it is the mean
-// of what the prior was learned from.
+// setCentres sets the mean that CL2N competitors subtract. If the prior has one for plain features,
+// it is that one, so that all see the same. Otherwise it is the mean of the training classes. A
+// domain left out has none: there it is the mean of the other domains' training classes, each
+// domain counting alike. A set under the prior of another domain has none either, nor has one
+// without splits. There it is the mean of the prior's training data.
 func (p *Plan) setCentres(sources []*Source) {
 	own := make([][]float64, len(sources))
 	for i, s := range sources {
@@ -142,9 +140,9 @@ func (s *Source) setRows(pools ...episode.Pool) {
 	s.rows = slices.Compact(s.rows)
 }
 
-// Space returns the rows under a feature transform: as they are ([embed.None]), of
-// length one ([embed.L2]), or centred and of length one ([embed.CL2N]), which is an
-// error where nothing is known to centre on. Cost: O(N d) when first asked for.
+// Space returns the rows under a feature transform: as they are ([embed.None]), of length one
+// ([embed.L2]), or centred and of length one ([embed.CL2N]). The latter is an error if no centre is
+// known. Cost: O(N d) when first asked for.
 func (s *Source) Space(kind embed.Kind) (*Space, error) {
 	t := embed.Transform{Kind: kind, Power: 1}
 	if kind == embed.CL2N {
@@ -156,7 +154,7 @@ func (s *Source) Space(kind embed.Kind) (*Space, error) {
 	return s.cached("transform "+string(kind), func() (*Space, error) { return newSpace(s.Set, s.rows, &t, nil) })
 }
 
-// noCentre says what CL2N features of the set could be centred on.
+// noCentre says that the set has no centre for CL2N features, and what would give one.
 func (s *Source) noCentre() error {
 	e := &dataset.FileError{File: s.Set.File(), Row: -1, Problem: "has no split \"train\" to centre CL2N features on",
 		Remedy: "name the training classes in the .json beside it, or give a --prior, which keeps the mean of what it was learned from"}
@@ -183,8 +181,8 @@ func (s *Source) whitened(key string, p *Prior) (*Space, error) {
 	return s.cached("whitened "+key, func() (*Space, error) { return newSpace(s.Set, s.rows, &p.Transform, p.NIW) })
 }
 
-// forSessions returns the rows for the classifier that the prior is for, and the prior of
-// what they are there: whitened beforehand, unless each session weighs their parts.
+// forSessions returns the rows for the classifier that the prior is for, and the prior in their
+// coordinates. They are whitened beforehand, unless each session weighs their parts.
 func (s *Source) forSessions(parts *lda.Parts) (*Space, *niw.Prior, error) {
 	p := s.Prior
 	if parts == nil || p.NIW.Dim() != s.Set.Dim {
@@ -276,8 +274,8 @@ func DecodePrior(file string, data []byte) (*Prior, error) {
 	return &Prior{Prior: p, File: file, SHA256: model.Sum(data)}, nil
 }
 
-// HandCrafted returns the prior m = 0, S = scale² I, kappa = 1, nu = d of embeddings
-// under a transform, for which nothing was learned.
+// HandCrafted returns a prior without learning for embeddings under a transform: m = 0, S = scale²
+// I, kappa = 1, nu = d.
 func HandCrafted(d int, scale float64, t embed.Transform) *Prior {
 	return &Prior{Prior: &model.Prior{NIW: niw.HandCrafted(d, scale), Transform: t}}
 }

@@ -11,9 +11,9 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Task is an episode as a method sees it: rows of the data set by their numbers,
-// which [Space.Row] turns into features. It belongs to one worker and is overwritten
-// by the next episode; matrices that several methods ask for are made once.
+// Task is an episode as a method sees it: rows of the data set by their numbers. [Space.Row] turns
+// these into features. It belongs to one worker and is overwritten by the next episode. Matrices
+// that several methods ask for are made once.
 type Task struct {
 	*episode.Episode
 	Number int   // of the episode: the seed of methods that draw random numbers
@@ -63,8 +63,8 @@ func (t *Task) Coordinates(s *Space) (support, queries *mat.Dense) {
 	return r.support, r.queries
 }
 
-// notBestTo stores in none what a method that knows no none of these has in its
-// place, the log odds of any class but the best,
+// notBestTo is for methods without none of these. It stores in none the log odds of any class but
+// the best,
 //
 //	ln (1-max p)/max p = ln sum_(j != best) exp(s_j) - s_best,
 //
@@ -82,8 +82,8 @@ func notBestTo(none []float64, scores *mat.Dense) []float64 {
 	return none
 }
 
-// addSessions gives what was measured of none of these the names of the protocol,
-// and adds how often it decides wrongly.
+// addSessions gives the measures of none of these the names of the protocol, and adds the rates of
+// wrong decisions.
 func (r *Result) addSessions(records []*Record) {
 	var known, unseen []float64
 	for _, e := range records {

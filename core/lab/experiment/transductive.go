@@ -15,7 +15,7 @@ const concentration = 2
 // outOfSetShare is the one share of out-of-set queries that tasks are made of.
 const outOfSetShare = 0.5
 
-// validateTransductive checks what only [Transductive] asks for.
+// validateTransductive checks the fields for [Transductive] alone.
 func (p *Plan) validateTransductive() error {
 	equal := p.Imbalance == "" || p.Imbalance == ImbalanceNone
 	switch {
@@ -31,8 +31,8 @@ func (p *Plan) validateTransductive() error {
 	return nil
 }
 
-// pageNonePrior is the probability of none of these beforehand where tasks do not ask for
-// it: that of the page.
+// pageNonePrior is the page's prior probability of none of these. Tasks that do not ask for none of
+// these use it.
 const pageNonePrior = 0.2
 
 // asksOutOfSet reports whether tasks have queries of unseen classes.

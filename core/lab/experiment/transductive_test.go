@@ -53,8 +53,8 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	}
 }
 
-// Tasks ask for the class sizes and out-of-set queries of the plan, and what they measure has
-// the names of the other protocols.
+// Tasks have the class sizes and out-of-set queries of the plan. Their measures have the names of
+// the other protocols.
 func TestTogetherMeasures(t *testing.T) {
 	for _, c := range []struct {
 		imbalance string

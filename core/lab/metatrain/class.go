@@ -14,9 +14,8 @@ import (
 //	M = I + 11ᵀ/kappa + G = C Cᵀ,   u = g - G1/(kappa+K),   a = M⁻¹u
 //	q = r2 - 2(1ᵀg)/(kappa+K) + 1ᵀG1/(kappa+K)² - uᵀa
 //
-// G is the K×K Gram matrix of the whitened support, g the K inner products of
-// the support with a query and r2 the query's squared length. Rows of a belong
-// to queries.
+// G is the K×K Gram matrix of the whitened support. g holds the K inner products of the support
+// with a query, and r2 is the query's squared length. Rows of a belong to queries.
 type class struct {
 	k, off int // examples, and the first's row in the support
 	post   niw.Posterior
@@ -96,11 +95,11 @@ type priorGrad struct {
 	kappa, nu, logDet float64
 }
 
-// reverse carries dl, the gradient of the loss by the class's log densities,
-// one for each query, back to the inner products: the columns off to off+K of
-// dcross (stored), the queries' squared lengths dr2 (added), the Gram matrix
-// (left in c.dG, symmetrised so that the support's gradient is dG W) and the
-// prior's scalars (added). It follows the formulas above [class] line by line:
+// reverse carries dl back to the inner products. dl is the gradient of the loss by the class's log
+// densities, one for each query. The columns off to off+K of dcross are stored. The queries'
+// squared lengths dr2 and the prior's scalars are added. The Gram matrix is left in c.dG,
+// symmetrised so that the support's gradient is dG W. The steps follow the formulas above [class]
+// line by line:
 //
 //	dM += ½ (-Σdl) M⁻¹ + Σ dq a aᵀ      du = -2 dq a
 //	dg  = -2 dq/kj 1 + du               d(G1) = -Σ du/kj,  d(1ᵀG1) = Σ dq/kj²
@@ -154,8 +153,8 @@ func (c *class) reverseGram(dLogDet, dTotal float64) {
 	}
 }
 
-// reverseKappa returns the gradient by the prior's kappa where it enters other
-// than through kappa_j: in M and in log det S_j.
+// reverseKappa returns the gradient by the prior's kappa in M and in log det S_j, that is, not
+// through kappa_j.
 func (c *class) reverseKappa(dLogDet float64) float64 {
 	kappa := c.post.Kappa - float64(c.k)
 	var inM float64

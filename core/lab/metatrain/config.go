@@ -60,8 +60,8 @@ func FixedNames() []string { return slices.Clone(fixedNames) }
 
 var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "none"}
 
-// formerNames are of coefficients that there were. They fix nothing, and stand in
-// [DefaultConfig] so that priors, which tell their configuration, keep their bytes.
+// formerNames are of coefficients that there were. They fix nothing. They stand in [DefaultConfig]
+// because priors hold their configuration, and their bytes must stay the same.
 var formerNames = []string{"temperature-shape", "bias"}
 
 // DefaultConfig returns the configuration that measured best on validation

@@ -8,7 +8,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// partials are the derivatives of one log density by what it is made of.
+// partials are the derivatives of one log density by its arguments.
 type partials struct {
 	q, kappa, nu, logDet float64
 }

@@ -9,16 +9,15 @@ import (
 	"metaqda/core/niw"
 )
 
-// Objective says what is computed from a task.
+// Objective is the loss of a task and its settings.
 type Objective struct {
 	Inference niw.Inference
 	Loss      Loss
-	// NonePrior is π of [Head], used by OpenSet only. 0 takes the fraction of queries
-	// of none of the classes in each task, so that the offset learned is that of a
-	// prior that is right.
+	// NonePrior is π of [Head], used by OpenSet only. 0 takes the fraction of queries of none of
+	// the classes in each task. The learned offset then belongs to a right prior.
 	NonePrior float64
-	// PerWay divides the loss of a task by ln C (ln(C+1) for OpenSet), its value
-	// for a guess, so that tasks of many classes do not outweigh the others.
+	// PerWay divides the loss of a task by its value for a guess, ln C (ln(C+1) for OpenSet). Then
+	// tasks of many classes do not outweigh the others.
 	PerWay bool
 }
 
@@ -105,7 +104,7 @@ func (e *Engine) Set(p *Params) {
 	e.update()
 }
 
-// update derives what follows from L.
+// update computes the quantities that depend on L.
 func (e *Engine) update() {
 	e.factor.transpose()
 	e.prior.LogDetS = 0
@@ -256,8 +255,8 @@ func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	return w.score.loss * scale
 }
 
-// queryGradient stores the gradient of query i by its log densities in column
-// i of dl and carries that by the prior predictive back at once.
+// queryGradient stores the gradient of query i by its log densities in column i of dl. It carries
+// the gradient by the prior predictive back at once.
 func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *Engine) {
 	l, l0 := w.logp[i*way:(i+1)*way], w.logp0[i]
 	logits := w.logits[:way]

@@ -2,16 +2,16 @@ package metatrain
 
 import "math"
 
-// Head turns the log densities of a task into logits. With l_j the log density
-// of class j, l_0 that of the prior predictive (an example of no class seen),
-// C the number of classes and π the prior probability of none of these,
+// Head turns the log densities of a task into logits. l_j is the log density of class j, and l_0
+// that of the prior predictive (an example of no class seen). With C classes and the prior
+// probability π of none of these,
 //
 //	logit_j    = ln((1-π)/C) + (l_j - l_0)/T
 //	logit_none = ln π + None
 //
 // The zero Head is T = 1 without an offset. The temperature leaves l_0 without effect
-// among the classes themselves. A head serves training alone: what a prior says of
-// sessions is package session's.
+// among the classes themselves. A head is only for training; package session has a prior's session
+// model.
 type Head struct{ LogT, None float64 }
 
 // headTerms are the parts of the head that depend on the task but on no query.
@@ -38,9 +38,8 @@ func (t *headTerms) logits(dst, l []float64, l0 float64) {
 	}
 }
 
-// reverse carries g, the gradient by the logits of one query, to the log
-// densities (stored in dl, which may be g), to l_0 (returned) and to the head
-// (added to grad).
+// reverse carries g, the gradient by the logits of one query, back. It stores the gradient by the
+// log densities in dl, which may be g. It returns that by l_0 and adds that by the head to grad.
 func (t *headTerms) reverse(dl, g, l []float64, l0 float64, grad *Head) (dl0 float64) {
 	if t.openWorld {
 		grad.None += g[len(l)]

@@ -5,20 +5,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Block sizes of the products below. Rows and columns of one call stay under
-// the size at which gonum's Dgemm starts goroutines: parallelism is over tasks
-// and block rows of L here, in an order that does not depend on the number of
-// cores, and a step allocates nothing.
+// Block sizes of the products below. Rows and columns of one call stay under the size at which
+// gonum's Dgemm starts goroutines. Here parallelism is over tasks and block rows of L, in an order
+// that does not depend on the number of cores. A step allocates nothing.
 const (
 	rowBlock   = 128 // rows of a task handled at once
 	solveBlock = 8   // edge of the diagonal blocks of L that are solved row by row
 	gradBlock  = 64  // edge of the blocks of the gradient of L
 )
 
-// factor is L with what the solves need beside it. They are what a step spends its
-// time on: with the transpose both are products of long rows on one goroutine, which
-// natively takes two thirds of the time of SolveRowsTo in core/niw, where no
-// transpose is at hand, and half of that of a BLAS Trsm with Lᵀ.
+// factor is L with its transpose for the solves. A step spends its time on these. With the
+// transpose both solves are products of long rows on one goroutine. Natively they take two thirds
+// of the time of SolveRowsTo in core/niw, which has no transpose. They take half the time of a BLAS
+// Trsm with Lᵀ.
 type factor struct {
 	d     int
 	lower []float64 // d×d row-major, zero above the diagonal

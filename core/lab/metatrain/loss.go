@@ -6,7 +6,7 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Loss is what a step makes small, a mean over the queries of a task.
+// Loss is what a step minimises, a mean over the queries of a task.
 type Loss int
 
 const (
@@ -36,8 +36,7 @@ func ParseLoss(s string) (Loss, error) {
 	return 0, fmt.Errorf("loss %q: want cross_entropy, nll or open_set", s)
 }
 
-// score is what a task measured: sums over its queries, so that scores of
-// tasks add up.
+// score holds the measures of a task. They are sums over its queries, so scores of tasks add up.
 type score struct {
 	loss    float64 // sum of the losses
 	correct float64 // queries whose most probable hypothesis is the right one

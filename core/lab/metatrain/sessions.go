@@ -13,11 +13,11 @@ import (
 	"metaqda/core/session"
 )
 
-// Sessions returns the first n episodes of each sampler over a domain as the
-// classifier sees them under a prior of the same coordinates: what a population is
-// fitted on, by the code that will use it. [session.Sample.Domain] is the caller's to
-// set. It returns the error of ctx once that has ended. Cost that of whitening the
-// domain, and of each episode's inner products.
+// Sessions returns the first n episodes of each sampler over a domain as the classifier sees them,
+// under a prior of the same coordinates. Populations are fitted on them. So the fit runs the code
+// that will use the population. [session.Sample.Domain] is the caller's to set. It returns the
+// error of ctx once that has ended. Cost that of whitening the domain, and of each episode's inner
+// products.
 func Sessions(ctx context.Context, p *niw.Prior, o lda.Options, dom *Domain, samplers []episode.Sampler, n, workers int) ([]session.Sample, error) {
 	white := whitened(p, dom, workers)
 	samples := make([]session.Sample, n*len(samplers))
@@ -70,16 +70,16 @@ func sampleOf(p *niw.Prior, o lda.Options, white *mat.Dense, e *episode.Episode)
 	return sample
 }
 
-// must is for what rows that were checked when they were read cannot cause.
+// must is for errors that checked rows cannot cause.
 func must(err error) {
 	if err != nil {
 		panic("metatrain: rows of a domain out of range: " + err.Error())
 	}
 }
 
-// ClassDistance returns the mean squared distance between two examples of one
-// class in coordinates whitened by p, the mean over domains: what frames of one
-// burst are measured by. Cost that of whitening.
+// ClassDistance returns the mean squared distance between two examples of one class in coordinates
+// whitened by p, as a mean over domains. It is the unit of the distance between frames of a burst.
+// Cost that of whitening.
 func ClassDistance(p *niw.Prior, domains []Labelled, workers int) float64 {
 	var sum, n float64
 	for _, dom := range domains {

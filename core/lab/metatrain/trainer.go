@@ -124,9 +124,9 @@ func (t *Trainer) Best() *Point {
 	return &t.history[t.bestAt]
 }
 
-// Run validates at the start, every ValidateEvery steps and at the end, and steps until
-// all steps are done or Patience validations in a row were no better than the best. It
-// calls report after each, and returns the error of [Trainer.Step] or of ctx.
+// Run validates at the start, every ValidateEvery steps and at the end. It ends after all steps, or
+// once Patience validations in a row were no better than the best. It calls report after each step
+// and validation, and returns the error of [Trainer.Step] or of ctx.
 func (t *Trainer) Run(ctx context.Context, report func(Progress)) error {
 	if report == nil {
 		report = func(Progress) {}
@@ -190,8 +190,8 @@ func (t *Trainer) Step() (Progress, error) {
 
 func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
-// clip returns the factor that makes the gradient the mean over the batch with
-// a norm of at most Clip, given the norm of that mean.
+// clip returns the factor that turns the gradient into the mean over the batch, cut to a norm of at
+// most Clip. norm is the norm of that mean.
 func (t *Trainer) clip(norm float64) float64 {
 	f := 1 / float64(t.config.Batch)
 	if t.config.Clip > 0 && norm > t.config.Clip {

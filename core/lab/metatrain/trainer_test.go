@@ -271,8 +271,8 @@ func TestStepsAreClipped(t *testing.T) {
 	}
 }
 
-// The prior probability of none of these is that of the task's own queries where the
-// objective names none, and never one.
+// If the objective names no prior probability of none of these, it is the share among the task's
+// own queries. It is never one.
 func TestNonePriorOfATask(t *testing.T) {
 	for _, c := range []struct {
 		o      Objective

@@ -6,9 +6,8 @@ import (
 	"metaqda/core/lab/episode"
 )
 
-// Validator measures parameters on episodes that stay the same throughout a
-// run, so that two validations differ by the parameters alone. Several goroutines may
-// use it at once.
+// Validator measures parameters on episodes that stay the same throughout a run. So two validations
+// differ by the parameters alone. Several goroutines may use it at once.
 type Validator struct {
 	domains  []*Domain
 	episodes [][]episode.Episode // by domain

@@ -100,9 +100,9 @@ const (
 //	f(b)  = mean log sum_j exp(b s_j) - b s_y
 //	f'(b) = mean E_p[s] - s_y,   f''(b) = mean Var_p[s],
 //
-// so that Newton's method, held inside a shrinking bracket, finds the root of
-// f' to rounding. Without scores T is 1. Scores of -Inf have probability zero.
-// Source: Guo et al., On Calibration of Modern Neural Networks, 2017.
+// so Newton's method, held inside a shrinking bracket, finds the root of f' to rounding. Without
+// scores T is 1. Scores of -Inf have probability zero. Source: Guo et al., On Calibration of Modern
+// Neural Networks, 2017.
 func FitTemperature(scores [][]float64, labels []int) float64 {
 	if len(scores) != len(labels) {
 		panic("metrics: scores and labels differ in number")

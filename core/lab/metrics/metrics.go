@@ -1,9 +1,9 @@
 // Package metrics measures classifiers: accuracy with its interval, calibration
 // with and without a temperature, and the detection of unknown classes. It is not
-// for running them (core/lda and core/lab/baseline do), nor for drawing. The expected
-// calibration error and the temperature are those of Guo et al., On Calibration of
-// Modern Neural Networks, 2017, the score is that of Brier, 1950; average precision
-// and the area under the ROC curve stand beside their functions.
+// for running them (core/lda and core/lab/baseline do), nor for drawing. The expected calibration
+// error and the temperature are those of Guo et al., On Calibration of Modern Neural Networks,
+// 2017. The score is that of Brier, 1950. Average precision and the area under the ROC curve stand
+// beside their functions.
 //
 // Scores are unnormalised log probabilities; the probabilities are
 // softmax(scores / T) with the temperature T.
@@ -11,9 +11,8 @@ package metrics
 
 import "math"
 
-// SoftmaxTo sets dst = softmax(scores / t) and returns ln Σ_j exp(scores_j / t), what
-// normalises it. dst may alias scores. Scores that are all -Inf are alike and have
-// the sum zero.
+// SoftmaxTo sets dst = softmax(scores / t) and returns its log normaliser, ln Σ_j exp(scores_j /
+// t). dst may alias scores. Scores that are all -Inf are alike and have the sum zero.
 func SoftmaxTo(dst, scores []float64, t float64) (logSum float64) {
 	if len(dst) != len(scores) {
 		panic("metrics: wrong length of dst")
@@ -62,10 +61,9 @@ func BrierScore(p []float64, label int) float64 {
 	return sum
 }
 
-// MeanCI returns the mean of x and the half-width of its 95 % confidence
-// interval, 1.96 sd / sqrt(n) with the sample standard deviation, as the
-// few-shot literature gives it. One value has no interval: 0. None has no
-// mean: NaN.
+// MeanCI returns the mean of x and the half-width of its 95 % confidence interval. That is 1.96 sd
+// / sqrt(n) with the sample standard deviation, as in the few-shot literature. One value has no
+// interval: 0. None has no mean: NaN.
 func MeanCI(x []float64) (mean, ci float64) {
 	n := float64(len(x))
 	for _, v := range x {

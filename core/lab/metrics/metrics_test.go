@@ -139,7 +139,7 @@ func TestBestIsTheFirstAmongEquals(t *testing.T) {
 	}
 }
 
-// What no temperature can save does not move it.
+// A loss that no temperature can lower does not move it.
 func TestLostLabelsDoNotMoveTheTemperature(t *testing.T) {
 	scores, labels := [][]float64{{3, 0}, {1, 2}, {0, 1}, {2, 1}}, []int{0, 1, 0, 0}
 	want := FitTemperature(scores, labels)
@@ -215,7 +215,7 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	}
 	merged := NewTally(DefaultBins)
 	for _, a := range parts {
-		// The trip through JSON is what a shard's tally makes.
+		// A shard's tally goes through JSON in the same way.
 		text := test.Must(json.Marshal(a))(t)
 		back := new(Tally)
 		test.OK(t, json.Unmarshal(text, back))

@@ -2,9 +2,9 @@ package metrics
 
 import "math"
 
-// Tally sums what one set of classified queries contributes to every measure.
-// Tallies of episodes add up; adding them in the order of the episodes gives
-// the same bits no matter which machine made which.
+// Tally sums the contributions of one set of classified queries to every measure. Tallies of
+// episodes add up; adding them in the order of the episodes gives the same bits no matter which
+// machine made which.
 type Tally struct {
 	Queries int         `json:"queries"`
 	Correct int         `json:"correct"`
@@ -13,9 +13,8 @@ type Tally struct {
 	Bins    Reliability `json:"bins"`
 }
 
-// mostLoss is the loss of a probability of 1e-12, and of any below: methods that
-// answer 0, such as nearest neighbours by votes, would lose everything by one query
-// otherwise.
+// mostLoss is the loss of a probability of 1e-12, and of any below. Otherwise methods that answer
+// 0, such as nearest neighbours by votes, would lose everything by one query.
 var mostLoss = -math.Log(1e-12)
 
 // NewTally returns an empty tally with n reliability bins.

@@ -1,9 +1,8 @@
 // Package oracle compares this build with vectors computed elsewhere by other
 // means: densities from the dense formulas, gradients from
-// automatic differentiation, calibration measures from their definitions. It is not
-// for making such vectors: those of testdata/ were computed outside of this
-// repository from the equations of the paper (Zhang et al., ICCV 2021) as core/niw
-// corrects them, and are never written again.
+// automatic differentiation, calibration measures from their definitions. It is not for making such
+// vectors. Those of testdata/ were computed outside of this repository and are never written again.
+// Their source are the equations of the paper (Zhang et al., ICCV 2021) as core/niw corrects them.
 package oracle
 
 import (

@@ -16,8 +16,8 @@ import (
 )
 
 // Gaussians describes a data set of classes N(mu_c, 1.5^2 I) with mu_c ~ N(3, I).
-// The first half of the classes is the split "train", of the rest the first third
-// "val" and what is left "test". The rows depend on the name of the set.
+// The first half of the classes is the split "train". The first third of the rest is "val", the
+// others are "test". The rows depend on the name of the set.
 type Gaussians struct {
 	Classes, Rows, Dim int // Rows of each class
 	Burst              int // rows of a group, 0 for no groups

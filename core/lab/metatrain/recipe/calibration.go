@@ -17,8 +17,8 @@ import (
 	"metaqda/core/session"
 )
 
-// sessionModel sets what the prior says of sessions: a population fitted on sessions of
-// validation classes or by cross-fitting. A prior for the paper's densities says nothing.
+// sessionModel sets the prior's session model: a population fitted on sessions of validation
+// classes or by cross-fitting. A prior for the paper's densities has none.
 func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 	if c := &r.recipe.Calibration; c.Sessions == 0 && c.Shared == 0 {
 		return nil // the paper's model, without bursts or a mean of the session
@@ -66,8 +66,8 @@ func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
 	return s
 }
 
-// collect returns the sessions of some data sets under a prior, in the classes of a
-// split; first numbers the first of them.
+// collect returns the sessions of some data sets under a prior, in the classes of a split. first is
+// the number of the first session.
 func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (all views, err error) {
 	for i, set := range sets {
 		dom, pool, err := at.domain(set, split, 2, nil)
@@ -132,11 +132,12 @@ func reweighted(dom *metatrain.Domain, parts *lda.Parts, v int) *metatrain.Domai
 	return &to
 }
 
-// choosings is how often the shares of sessions are chosen by the population fitted last.
+// choosings is the number of times that the last population chooses the shares of sessions.
 const choosings = 2
 
-// fit returns the population of sessions that each have the share under which it holds
-// their examples most probable: fitted on them as they are, and then again.
+// fit returns the population of sessions. It is fitted on them as they are, and then again. From
+// the second time on, a session has the share that makes its examples most probable under the last
+// population.
 func (r *Recipe) fit(all views, start *session.Population) (p *session.Population, err error) {
 	chosen := all[0]
 	for round := 0; ; round++ {
@@ -184,9 +185,9 @@ func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler)
 	return samplers
 }
 
-// crossFit is a prior learned without some families of domains and the sessions of
-// these families under it: they are to it what a person's own pictures will be to the
-// prior proper, which has learned from all.
+// crossFit is a prior learned without some families of domains, with the sessions of these families
+// under it. They are as new to it as a person's own pictures are to the final prior, which has
+// learned from all.
 type crossFit struct {
 	held    []*dataset.Set
 	prior   *model.Prior
@@ -224,9 +225,9 @@ func (r *Run) crossFit(caller context.Context) error {
 	return err
 }
 
-// without learns a prior without the held sets as the prior proper is learned but
-// for model selection, and collects sessions of all their classes; first numbers
-// the first of them.
+// without learns a prior without the held sets. It does so as for the final prior, but without
+// model selection. It collects sessions of all classes of the held sets; first is the number of the
+// first session.
 func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit crossFit, err error) {
 	recipe := r.recipe
 	recipe.Workers, recipe.Config.ValidateEvery = 1, max(1, recipe.Config.Steps)
@@ -258,8 +259,8 @@ func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit 
 	return fit, err
 }
 
-// Fold is a prior that knows nothing of some data sets, nor of their families: for
-// judging answers on domains left out.
+// Fold is a prior that knows nothing of some data sets, nor of their families. It judges answers on
+// domains left out.
 type Fold struct {
 	Held  []string // names of the data sets it was learned without
 	Prior *model.Prior

@@ -15,8 +15,8 @@ import (
 	"metaqda/core/lab/metatrain"
 )
 
-// coordinates are domains to learn from, others to validate on, and what the first
-// settle: transform, centre and base.
+// coordinates are domains to learn from and others to validate on. The first settle transform,
+// centre and base.
 type coordinates struct {
 	dim           int
 	names         []string
@@ -30,8 +30,8 @@ type coordinates struct {
 	trainingFacts string    // of what is learned from
 }
 
-// settle brings all rows of the sets to learn from and of those to validate on into the
-// coordinates that the first settle. Validation classes with fewer than need rows are an error.
+// settle computes the coordinates from the sets to learn from. It brings their rows, and those to
+// validate on, into these coordinates. Validation classes with fewer than need rows are an error.
 func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, error) {
 	c := &coordinates{dim: train[0].Dim, transform: r.Transform}
 	var err error

@@ -1,18 +1,17 @@
-// Package recipe learns priors from data sets, from reading to what is shipped: it
-// settles the coordinates, draws the episodes, selects by validation, and fits the
-// session model, on validation classes or by cross-fitting over families of domains.
+// Package recipe learns priors from data sets, from reading them to the shipped file. It settles
+// the coordinates, draws the episodes and selects by validation. It fits the session model on
+// validation classes, or by cross-fitting over families of domains.
 //
-// A [Recipe] is everything that decides the bytes of a prior but the data;
-// [Shipped] is that of the prior the page begins with. [New] makes a [Run] of it,
-// whose trainer the caller runs; [Run.Prior] and [Run.Folds] give the
-// results. The package is not for training in a browser tab, which has its own data
-// and keeps the session model of the prior it began at, and reads and writes no
-// files.
+// A [Recipe] is everything but the data that decides the bytes of a prior. [Shipped] is the recipe
+// of the prior that the page begins with. [New] makes a [Run] of it, whose trainer the caller runs.
+// [Run.Prior] and [Run.Folds] give the results. The package reads and writes no files. It is not
+// for training in a browser tab: a tab has its own data and keeps the session model of the prior it
+// began at.
 //
 // Episodes and objective are Algorithm 1 of Zhang, Meng, Gouk and Hospedales,
 // "Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021);
-// see core/lab/metatrain. The session model is that of core/session. Fitting it on
-// predictions for folds that the fitted prior did not learn from is the cross-fitting
-// of Chernozhukov et al., "Double/debiased machine learning" (2018), or the stacking
-// of Wolpert, "Stacked generalization" (1992).
+// see core/lab/metatrain. The session model is that of core/session. It is fitted on predictions
+// for folds that the prior did not learn from. This is the cross-fitting of Chernozhukov et al.,
+// "Double/debiased machine learning" (2018), or the stacking of Wolpert, "Stacked generalization"
+// (1992).
 package recipe

@@ -10,13 +10,12 @@ import (
 	"metaqda/core/lab/dataset"
 )
 
-// Families says of data sets, by name, what kind of thing they show: a set is not unseen
-// where another of its family was learned from. What it does not name is a family of its
-// own.
+// Families gives the family of a data set by its name: the kind of thing that it shows. A set is
+// not unseen if another of its family was learned from. A set that it does not name is a family of
+// its own.
 type Families map[string]string
 
-// ParseFamilies reads lines "SET FAMILY"; what follows # is not read. file
-// is used in messages.
+// ParseFamilies reads lines "SET FAMILY"; # begins a comment. file is used in messages.
 func ParseFamilies(file string, text []byte) (Families, error) {
 	f, number := Families{}, 0
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -43,8 +42,8 @@ func (f Families) of(s *dataset.Set) string {
 	return s.Name
 }
 
-// foldsOf deals whole families out to at most n folds, the largest first and each to
-// the fold that has the fewest sets, so that folds are as even as families allow.
+// foldsOf deals whole families out to at most n folds. The largest comes first, and each goes to
+// the fold with the fewest sets. So folds are as even as families allow.
 func foldsOf(sets []*dataset.Set, f Families, n int) [][]*dataset.Set {
 	var names []string
 	members := map[string][]*dataset.Set{}

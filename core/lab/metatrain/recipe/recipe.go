@@ -30,7 +30,7 @@ const (
 	CrossFitting = "left-out" // sessions of families of domains under priors learned without them
 )
 
-// Recipe is everything that decides a prior but the data.
+// Recipe is everything but the data that decides a prior.
 type Recipe struct {
 	Split     string          // to learn from; several separated by commas, or all
 	Transform embed.Transform // kind, power and shift; the centre is that of the data
@@ -65,16 +65,17 @@ type Calibration struct {
 	On       string   // OnValidation or CrossFitting
 	Families Families // which data sets are left out together
 	Folds    int      // most parts that families are dealt out to
-	// What is set, not fitted: see [model.Session]. Near is a share of the mean squared
-	// distance of two examples of a class, and Shared a multiple of the inverse of half of
-	// it, the mean squared length of a residual; 0 for a scale matrix of its own for each class.
+	// These are set, not fitted: see [model.Session]. Near is a share of the mean squared distance
+	// of two examples of a class. Half of that distance is the mean squared length of a residual.
+	// Shared is a multiple of the inverse of this half. It is 0 for a scale matrix of its own for
+	// each class.
 	Near, Centre, Shared, Kappa float64
 	Parts                       lda.Parts // of embeddings; First 0 for one
 	Alone                       bool      // fit what single examples of each class say of the temperature
 }
 
-// Default is for embeddings of any network: training as it measured best for a
-// covariance of its own for each class, and a session model for one that all share.
+// Default is for embeddings of any network. Its training measured best for a covariance of its own
+// for each class. Its session model is for one that all classes share.
 func Default() Recipe {
 	c := metatrain.DefaultConfig()
 	c.ValidateEvery = 200
@@ -121,9 +122,9 @@ func Deep() Recipe {
 	return r
 }
 
-// DeepHead is Default for the same features: the classes that trained the network lie
-// closer together than new ones, so that S starts from the identity and what the
-// session's own residuals say of it weighs little.
+// DeepHead is Default for the same features. The classes that trained the network lie closer
+// together than new ones. So S starts from the identity, and the session's own residuals weigh
+// little in it.
 func DeepHead() Recipe {
 	r := Default()
 	r.Start, r.Config.Rate, r.Config.Steps = Identity, 0.0003, 600
@@ -131,9 +132,9 @@ func DeepHead() Recipe {
 	return r
 }
 
-// ManyRows prepares for classes with hundreds of rows beside classes with
-// five: unequal shots, and S = I, which lets a class with many rows have a
-// covariance of its own. Where classes are small that of [Default] serves.
+// ManyRows prepares for classes with hundreds of rows beside classes with five. It has unequal
+// shots, and S = I, which lets a class with many rows have a covariance of its own. For small
+// classes the S of [Default] serves.
 func ManyRows() Recipe {
 	r := Default()
 	c := &r.Config
@@ -232,8 +233,8 @@ func (r *Recipe) validates() bool {
 	return r.Validation.Tasks > 0 || r.Calibration.Sessions > 0 && r.Calibration.On != CrossFitting
 }
 
-// facts are what the prior file tells about its making: all that decides its
-// bytes, nothing about when and where.
+// facts are the prior file's texts about its making: all that decides its bytes, nothing about when
+// and where.
 func (r *Recipe) facts() map[string]string {
 	text := func(v any) string {
 		b, err := json.Marshal(v)

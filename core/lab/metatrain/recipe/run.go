@@ -22,7 +22,7 @@ type Run struct {
 	// Trainer learns the prior. The caller runs it before asking for the result.
 	Trainer *metatrain.Trainer
 
-	// Note, if not nil, is told in a sentence of what begins and takes long.
+	// Note, if not nil, gets a sentence when something long begins.
 	Note func(text string)
 
 	recipe     Recipe
@@ -127,7 +127,7 @@ func (r *Run) validator() (*metatrain.Validator, error) {
 	return metatrain.NewValidator(r.at.val, samplers, v.Tasks), nil
 }
 
-// note tells what begins.
+// note reports the work that begins.
 func (r *Run) note(format string, args ...any) {
 	if r.Note != nil {
 		r.Note(fmt.Sprintf(format, args...))
@@ -158,9 +158,8 @@ func (r *Run) Prior(ctx context.Context) (*model.Prior, error) {
 	return p, r.sessionModel(ctx, p)
 }
 
-// compose returns what training found carried back from its coordinates, with a
-// spiked S if asked for; rest is the standard deviation of the logarithms of the
-// eigenvalues that are not spikes.
+// compose carries the result of training back from its coordinates, with a spiked S if asked for.
+// rest is the standard deviation of the logarithms of the eigenvalues that are not spikes.
 func (r *Recipe) compose(at *coordinates, found *metatrain.Params) (composed *metatrain.Params, rest float64, err error) {
 	composed = found
 	if at.base != nil {
@@ -176,8 +175,8 @@ func (r *Recipe) compose(at *coordinates, found *metatrain.Params) (composed *me
 	return &metatrain.Params{Prior: q, Head: found.Head}, rest, nil
 }
 
-// extractor returns what the recipe says of it, or else the data. Its checksum is
-// known where every set tells the same.
+// extractor returns the extractor that the recipe names, or else the data. Its checksum is known if
+// all sets have the same one.
 func (r *Recipe) extractor(train []*dataset.Set) model.Extractor {
 	e := r.Extractor
 	if e.ID != "" {
