@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs 'node --test' with what it is given. In a browser much happens at the same time, so files in
-# which a test failed are run once more, with the machine to themselves, and that is said. A fault
-# fails both times; of more than three files nothing is run again.
+# Runs 'node --test' with its arguments. In a browser much happens at the same time. So a file with a
+# failed test is run once more, with the machine to itself, and a line says so. A real fault fails
+# both times. If more than three files failed, nothing is run again.
 set -uo pipefail
 node=${NODE:-node}
 log=$(mktemp)

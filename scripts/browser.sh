@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints the path of a browser for the tests: that which the variable CHROMIUM, FIREFOX or
-# WEBKIT names, or one found under its usual names. Where there is none, Debian's package is
-# installed if apt-get can be had as root or by a sudo that asks for no password.
+# Prints the path of a browser for the tests. The variable CHROMIUM, FIREFOX or WEBKIT names it, or
+# it is found under its usual names. If there is none, Debian's package is installed. That needs
+# apt-get as root, or by a sudo that asks for no password.
 #
 #	scripts/browser.sh chromium|firefox|webkit
 case $1 in

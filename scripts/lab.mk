@@ -161,8 +161,8 @@ reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=$(LAB)/data/%.npz),$(PRIOR_DAT
 
 # ---- domains never seen -------------------------------------------------------
 
-# Every set is asked, in all its classes, under the prior that `make prior` learned
-# without its family, whose population knows nothing of that family either.
+# Every set is asked in all its classes. Its prior is the one that `make prior` learned
+# without its family; the population was fitted without that family, too.
 TASKS ?= 150
 # The head of Teachable Machine takes longer than all others together: it does
 # the first third of the tasks and is compared over these.

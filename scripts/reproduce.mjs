@@ -1,14 +1,14 @@
-// Learns priors on two folders of data sets and prints the tables of the MetaQDA paper (Zhang
-// et al., ICCV 2021) with the paper's figures beside ours, and says which of its claims hold.
-// `make reproduce` runs it. It is no test: it takes minutes, and what it prints is for reading.
+// Learns priors on two folders of data sets. It prints the tables of the MetaQDA paper (Zhang et
+// al., ICCV 2021), with the paper's figures beside ours. It says which of the paper's claims hold.
+// `make reproduce` runs it. It is no test: it takes minutes, and its output is for reading.
 //
 //   node scripts/reproduce.mjs --data DIR [--pictures DIR] [--out DIR] [--n-tasks 600] [--random-seed 0] [--steps 1]
 //
-// In --data are cifarfs and miniimagenet with -conv4, -resnet18 or -wrn28-10 at the end (the last
-// two are made by scripts/backbone), in --pictures miniimagenet, cifarfs, omniglot and caltech101
-// by the page's extractor (`make embed`), each as .npz with its .json. Sets that are missing are
-// left out. Everything is written to --out; priors that are there already are used again.
-// --steps is a factor on the training steps. Before every step stands the command that does it.
+// --data has cifarfs and miniimagenet with -conv4, -resnet18 or -wrn28-10 at the end of the name.
+// scripts/backbone makes the last two. --pictures has miniimagenet, cifarfs, omniglot and
+// caltech101 by the page's extractor (`make embed`). Each set is a .npz with its .json. Missing
+// sets are left out. Everything is written to --out; priors that are there already are used again.
+// --steps is a factor on the training steps. Each step prints its command first.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -133,7 +133,7 @@ const MINI = 'The paper\'s column is Conv-4 on miniImageNet.';
 /** @type {Record<string, Figure[]>} */
 const FB_MINI = { fb: [[56.41, 0.8], [72.64, 0.62]] };
 
-/** The single-domain tables on a Conv-4 backbone; full is what takes long: a prior for classes of hundreds of rows, and MAML. @param {string} name @param {number} steps @param {boolean} full */
+/** The single-domain tables on a Conv-4 backbone; full adds the long runs: a prior for classes of hundreds of rows, and MAML. @param {string} name @param {number} steps @param {boolean} full */
 function conv4(name, steps, full) {
   if (!begins(name, name)) return;
   const learned = train(name, 'conv4', steps, name);

@@ -66,7 +66,7 @@ async function main() {
   if (large) console.error(`${out} has ${megabytes(sizeOf(text))}${large}.`);
 }
 
-/** The kind of what a session was taught, pictures where no other is known of. @param {string|undefined} sha256 of its extractor @param {import('../web/share/parts.js').Read} read */
+/** The kind of a session's examples, pictures if no other is known. @param {string|undefined} sha256 of its extractor @param {import('../web/share/parts.js').Read} read */
 async function kindOf(sha256, read) {
   for (const [kind, { folder }] of Object.entries(OWN)) if (variantsOf(await recordOf(read, folder)).some((one) => one.sha256 === sha256)) return kind;
   return 'pictures';
@@ -79,10 +79,10 @@ async function brought(place, read) {
   return broughtParts(read, manifest, sha256, async () => contents);
 }
 
-/** What the file of an option holds. @param {string} name @param {string} option */
+/** The content of the file of an option. @param {string} name @param {string} option */
 const given = (name, option) => readFile(name).catch(({ code }) => { throw new Error(`${name} cannot be read (${code}): check the path after --${option}.`); });
 
-/** Of a safetensors file: the length of a header in JSON, and the header. @param {Buffer} file @param {string} name @returns {Record<string, string>} */
+/** Reads the metadata of a safetensors file, which begins with the length of a JSON header and the header. @param {Buffer} file @param {string} name @returns {Record<string, string>} */
 function metadataOf(file, name) {
   try {
     return JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString()).__metadata__ ?? {};

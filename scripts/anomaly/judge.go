@@ -49,7 +49,7 @@ func units(cells []float32, d int) []float32 {
 	return all
 }
 
-// scores returns what each method says of a picture, and what p(wrong) is made of.
+// scores returns the score of each method for a picture, and the terms of p(wrong).
 func (j *judge) scores(p picture) (scores map[string]float64, x []float64, err error) {
 	a, err := j.model.Ask(p.kept)
 	if err != nil {
@@ -69,9 +69,8 @@ func (j *judge) scores(p picture) (scores map[string]float64, x []float64, err e
 	return scores, j.model.Terms(a), nil
 }
 
-// patchCore returns the largest distance of a cell from its nearest good one, and the same
-// reweighted by the neighbours of that one (equations 6 and 7 of Roth et al., 2022), of which
-// there are nine.
+// patchCore returns the largest distance of a cell from its nearest good one. It also returns this
+// reweighted by the nine neighbours of the good one (equations 6 and 7 of Roth et al., 2022).
 func (j *judge) patchCore(p picture) (plain, reweighted float64) {
 	const neighbours = 9
 	x := units(p.cells, j.d)

@@ -1,11 +1,11 @@
 // Command anomaly measures package core/anomaly, and fits its population. Each class of a set is
-// good in turn: some of its pictures are shown, the others are asked about, and so are pictures of
-// the other classes, and the good ones with a spot pasted onto them:
+// good in turn. Some of its pictures are shown, the others are asked about. So are pictures of the
+// other classes, and the good ones with a spot pasted onto them:
 //
 //	go run ./scripts/anomaly -cells build/cells steel_defects magnetic_tile pcb_defects textures_dtd10
 //
-// The sets named are measured, under a population that all sets of the folder but those of the same
-// family make. `make anomaly` has the sets.
+// It measures the sets named. The population of a set comes from all sets of the folder that are
+// not of its family. `make anomaly` has the sets.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// family of the sets that are no strangers to each other.
+// family names the family of sets that are related to each other.
 var family = map[string]string{"steel_defects": "surfaces", "magnetic_tile": "surfaces", "pcb_defects": "surfaces"}
 
 var shots = []int{3, 5, 10}

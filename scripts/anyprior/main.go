@@ -1,18 +1,18 @@
-// Command anyprior fits what metaqda/core.Default says of sessions, the prior for
-// vectors that no learned one is known for, and tells what it is worth:
+// Command anyprior fits the session model of metaqda/core.Default, the prior for vectors without a
+// learned one, and measures it:
 //
 //	go run ./scripts/anyprior -fit "A.npz@1280,A.npz@128 B.npz" -check "C.npz D.npz,E.npz"
 //
-// A number behind a file is a length of vectors below that of the set: so many of its
-// numbers, drawn at random. The sessions are five-way ones of one, two and five examples,
-// with out-of-set queries where the set has more classes, and those of episode.Sessions.
+// A number behind a file is a shorter length of vectors: so many of the set's numbers, drawn at
+// random. The sessions are five-way ones of one, two and five examples, and those of
+// episode.Sessions. They have out-of-set queries if the set has more classes.
 //
-// It prints the coefficients as Go, for core/prior.go: of groups of sets to fit on, between
-// spaces, each counts the same. Then, with the coefficients that
-// are there, it prints for each group of sets to check, between spaces, and for one, two
-// and five examples a class: accuracy and ECE among the classes, and with a prior
-// probability of none of these of .2 how often a query of a taught class is called none
-// of these, and the AUROC of that probability. `make any-prior` has the sets.
+// It prints the coefficients as Go, for core/prior.go. Spaces divide the sets to fit on into
+// groups, and each group counts the same. Then it checks the coefficients that are there. It prints
+// figures for each group of sets to check, and for one, two and five examples a class. These are
+// accuracy and ECE among the classes. Two more figures have a prior probability of none of these of
+// .2. One is how often a query of a taught class is called none of these. The other is the AUROC of
+// that probability. `make any-prior` has the sets.
 package main
 
 import (
@@ -187,8 +187,8 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 	return samples, err
 }
 
-// measure returns accuracy, ECE, share of the known called none of these and AUROC of
-// none, of tasks that nothing was fitted on.
+// measure returns accuracy, ECE, share of the known called none of these and AUROC of none. Nothing
+// was fitted on the tasks.
 func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 	sampler, err := t.uniform(shot)
 	if err != nil {

@@ -5,10 +5,11 @@
     python3 scripts/backbone features PIECES/NAME-*.zip --splits SPLITS.json --network wrn28-10 --out RUN --name NAME
     python3 scripts/backbone join RUN/NAME-*.npz --out build/backbone/NAME
 
-FOLDER holds CLASS/PICTURE at any depth; SPLITS.json the classes of "train", "val" and "test". Training is cross-entropy,
-with mixup of the pictures or of hidden layers (--mix) and a second head that tells how a picture is turned (--turn), as
-S2M2 (Mangla et al., 2020) has them; it writes a checkpoint once a minute, and the same command goes on from it. Features
-are in the form that metaqda train, metaqda eval and make reproduce read. PyTorch 1.13 or later; on an NVIDIA card blocks are compiled.
+FOLDER holds CLASS/PICTURE at any depth; SPLITS.json the classes of "train", "val" and "test".
+Training is by cross-entropy. As in S2M2 (Mangla et al., 2020), it can have mixup of the pictures or
+of hidden layers (--mix). A second head can tell how a picture is turned (--turn). Training writes a
+checkpoint once a minute, and the same command goes on from it. metaqda train, metaqda eval and make
+reproduce read the features. It needs PyTorch 1.13 or later; on an NVIDIA card blocks are compiled.
 """
 import argparse
 import json

@@ -25,8 +25,8 @@ def resized(x, side):
 
 
 def augmented(pixels, side, smallest, random):
-    """Random crops of smallest to all of the area and 3/4 to 4/3 in shape, scaled to side x side, mirrored for one half,
-    brightness, contrast and saturation drawn within 40 percent."""
+    """Random crops, scaled to side x side. They have smallest to all of the area and a shape of 3/4 to
+    4/3. One half is mirrored. Brightness, contrast and saturation are drawn within 40 percent."""
     n = len(pixels)
 
     def draw(low, high, *shape):

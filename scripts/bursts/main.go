@@ -1,12 +1,12 @@
-// Command bursts measures what near-copies do to a class. It asks five-way tasks about pictures
-// of other things, after one class was taught in several frames of each thing and the others in
-// one frame of each:
+// Command bursts measures the effect of near-copies on a class. It teaches five-way tasks: one
+// class in several frames of each thing, the others in one frame of each. Then it asks about
+// pictures of other things:
 //
 //	go run ./scripts/bursts -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz
 //
 // The sets have groups: the frames of a thing. Each set is asked under the prior that was learned
 // without its name, and under the default prior. It prints the accuracy and the negative log
-// likelihood with first frames alone, and what changes where all frames are taught, without a
+// likelihood with first frames alone. Then it prints the change if all frames are taught without a
 // group: as the prior takes them, and in full. `make bursts` has the sets.
 package main
 

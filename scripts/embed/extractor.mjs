@@ -14,7 +14,7 @@ import { decodeSound } from './hear.mjs';
 
 const site = fileURLToPath(new URL('../../build/site/', import.meta.url));
 export const builtExtractor = path.join(site, 'extractor');
-/** The built extractors by the kind of what they read. @type {Record<string, string>} */
+/** The built extractors by the kind of their input. @type {Record<string, string>} */
 export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'kinds/sounds'), hands: path.join(site, 'kinds/hands') };
 
 /** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */

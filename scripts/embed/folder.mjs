@@ -1,5 +1,5 @@
 // @ts-check
-/** Which pictures a folder holds, which classes they belong to, and how classes are split. */
+/** The pictures of a folder, their classes, and the splits of the classes. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Complaint } from './complaint.mjs';

@@ -34,7 +34,7 @@ export function encodeNPZ(arrays) {
 }
 
 /**
- * Reads back what encodeNPZ and NumPy write for '<f4' and '<i4'.
+ * Reads files of encodeNPZ, and of NumPy with '<f4' and '<i4'.
  * @param {Uint8Array} bytes
  * @returns {Record<string, Array>}
  */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Embeds pictures in several threads. What a thread (thread.mjs) is sent and answers:
+ * Embeds pictures in several threads. The messages to a thread (thread.mjs) and its answers:
  *   nothing -> {extractor} once it is ready
  *   file    -> {embedding} | {why: what is wrong with the picture, empty: whether only what is looked for is not in it}
  */
@@ -30,8 +30,8 @@ export class Pool {
   }
 
   /**
-   * Each thread takes the next picture when it has done one, so that of several
-   * that cannot be read the first in order is the one complained of.
+   * Each thread takes the next picture when it has done one. So if several cannot be read, the
+   * complaint names the first in order.
    * @param {string[]} files @param {(done: number) => void} report @param {string} kind what they are, in the plural
    * @returns {Promise<(Float32Array|null)[]>} the embeddings in the order of the files, null where nothing is in one
    */

@@ -1,8 +1,7 @@
-// Package files reads and writes those of the commands: what cannot be read is said with the
-// remedy, each file is written complete or not at all, and what cannot be written is said
-// before the work and not after it. It shows how far they are. Data sets are read by
-// core/lab/dataset; what else the files hold is the business of core/lab/experiment, core/model and
-// scripts/tables.
+// Package files reads and writes the files of the commands. Errors of reading name the remedy. Each
+// file is written complete or not at all. If an output cannot be written, the command says so
+// before the work, not after it. The package shows progress. core/lab/dataset reads data sets;
+// core/lab/experiment, core/model and scripts/tables handle the content of other files.
 package files
 
 import (
@@ -36,9 +35,8 @@ func CheckWritable(paths ...string) error {
 	return nil
 }
 
-// CheckApart says beforehand that an output would destroy an input: that they are one
-// file, also by another path, or that the output is one of those that belong to a data set
-// and lie beside it.
+// CheckApart says beforehand that an output would destroy an input. They may be one file, also by
+// another path. Or the output is a file of a data set that lies beside it.
 func CheckApart(outputs []string, inputs ...string) error {
 	for _, in := range inputs {
 		stem := strings.TrimSuffix(in, filepath.Ext(in))
@@ -128,8 +126,7 @@ func Report(r *experiment.Report, json, markdown, pictures string) error {
 	return Write(json, text)
 }
 
-// Progress returns a function that shows how far the work is, or nil when
-// nobody looks: stderr is no terminal.
+// Progress returns a function that shows how far the work is, or nil if stderr is no terminal.
 func Progress(stderr io.Writer) func(what string, done, total int) {
 	f, ok := stderr.(*os.File)
 	if !ok {
@@ -149,7 +146,7 @@ func Progress(stderr io.Writer) func(what string, done, total int) {
 	}
 }
 
-// Read reads a file; what says in messages what it is.
+// Read reads a file; what is its kind in messages.
 func Read(path, what string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -95,7 +95,7 @@ func tableCommand(batch bool, c cli.Command) *cli.Command {
 		})
 }
 
-// checkTaught returns an error unless one flag, and no contradiction, says what was taught.
+// checkTaught returns an error unless exactly one flag names the examples.
 func (j *job) checkTaught() error {
 	switch {
 	case j.Classifier == "" && j.Examples == "":
@@ -111,8 +111,8 @@ func (j *job) checkTaught() error {
 // None is the answer for a picture that is of none of the classes.
 const None = "none of these"
 
-// job teaches a classifier what a data set holds, and answers for every picture of another
-// file what it probably is: scripts/embed makes both files from folders.
+// job teaches a classifier the examples of a data set, and answers for every picture of another
+// file. scripts/embed makes both files from folders.
 type job struct {
 	Classifier string    // what was taught before: a session of the page, of npm or of Teach
 	Examples   string    // or else a data set whose labels are taught
@@ -211,7 +211,7 @@ func (j *job) prior(extractor string) (*core.Prior, error) {
 	return p, nil
 }
 
-// Open returns what was taught before.
+// Open returns the classifier of a session file.
 func (j *job) Open() (*core.Classifier, error) {
 	if j.Classifier == "" {
 		return j.Teach()
@@ -236,8 +236,8 @@ func (j *job) Open() (*core.Classifier, error) {
 	return c, nil
 }
 
-// opened returns the classifier of a file that names a prior by its sha256, under the one
-// that was given or else under that.
+// opened returns the classifier of a file, which names a prior by its sha256. A given prior takes
+// the place of that one.
 func (j *job) opened(file []byte, named string) (c *core.Classifier, err error) {
 	priors, err := prior.All()
 	if err != nil {

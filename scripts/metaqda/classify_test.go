@@ -36,8 +36,8 @@ const (
 // of other classes, are to be sorted.
 const known, others = 8, 4
 
-// newJob writes small real embeddings as the two files of a job, and returns with it
-// what each row to be sorted is.
+// newJob writes small real embeddings as the two files of a job. It returns the job and the class
+// of each row to be sorted.
 func newJob(t *testing.T) (j job, truth []string) {
 	t.Helper()
 	set := test.Must(dataset.Load(emoji + ".npz"))(t)
@@ -211,8 +211,8 @@ func answers(t *testing.T, j job) *lda.Answers {
 	return a
 }
 
-// Of three classes whose columns have units of their own: what the commands refuse, what
-// they say beside their work, and that they leave what they read.
+// Three classes have columns with units of their own: what the commands refuse, what they say
+// beside their work, and that they leave what they read.
 func TestTeachingATable(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -15,9 +15,9 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Of random sessions and batches, [core.Classifier.Predict] and Classify, the meters of the
-// page with their headline, and the tables of both commands agree about what each vector is
-// taken for. web/test/browser/agree.test.js asks the page the same.
+// For random sessions and batches, [core.Classifier.Predict] and Classify agree about the class of
+// each vector. The meters of the page with their headline and the tables of both commands agree
+// too. web/test/browser/agree.test.js asks the page the same.
 func TestEverythingAgreesAboutWhatAVectorIsTakenFor(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(40) {

@@ -54,7 +54,7 @@ func evalHelp() string {
 	return strings.NewReplacer("PROTOCOLS", protocols.String(), "METHODS", strings.TrimRight(methods.String(), "\n")).Replace(evalAbout)
 }
 
-// evalOptions is what the flags of eval say beside the plan.
+// evalOptions are the flags of eval beside the plan.
 type evalOptions struct {
 	data, priors, methods    listValue
 	mapPrior, splits, shard  string
@@ -107,7 +107,7 @@ func evalCommand() *cli.Command {
 	}
 }
 
-// plan fills what was left to the protocol and checks everything but the files.
+// plan fills in the defaults of the protocol and checks everything but the files.
 func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 	if len(o.data) == 0 {
 		return nil, fmt.Errorf("no data given; name files with --data A.npz[,B.npz]")

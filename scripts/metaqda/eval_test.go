@@ -82,8 +82,8 @@ func mustRun(t *testing.T, args ...string) string {
 	return out
 }
 
-// refused has metaqda end with status 2, nothing on its output and one line of errors
-// that says all that is wanted.
+// refused runs metaqda, which must end with status 2 and print nothing. Its one line of errors must
+// have all wanted texts.
 func refused(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	status, stdout, stderr := metaqda(args...)
@@ -105,8 +105,8 @@ func readReport(t *testing.T, path string) map[string]any {
 	return r
 }
 
-// The measures of the JSON are recomputed here from what little is needed:
-// accuracies from the episodes, ECE from the bins.
+// The measures of the JSON are recomputed here from few data: accuracies from the episodes, ECE
+// from the bins.
 func TestReportAddsUp(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 24, rows: 20, dim: 6}.write(t, dir, "alpha")
@@ -226,8 +226,8 @@ func TestOpenSetTellsTheGain(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is told in one sentence that names the file, the row where
-// there is one and the remedy, with status 2 and without a file.
+// An error is one sentence that names the file, the row if there is one, and the remedy. The status
+// is 2, and no file is written.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good := toy{classes: 24, rows: 20, dim: 6}.write(t, dir, "good")

@@ -13,15 +13,15 @@ import (
 	"metaqda/scripts/files"
 )
 
-// neededFile is a flag without which a command makes nothing.
+// neededFile is a flag that a command requires.
 type neededFile struct {
 	to          *string
 	name, usage string
 }
 
-// fileCommand fills in what commands that make one file of others have alike: their
-// flags, and an action that refuses words that are no flag, a file that is not named,
-// and a place that cannot be written to, before content begins to work.
+// fileCommand fills in the common parts of commands that make one file from others. These are their
+// flags, and an action that checks before content begins to work. It refuses words that are no
+// flag, a missing file name, and a place that cannot be written to.
 func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Flag, content func(context.Context, *cli.Command) ([]byte, error)) *cli.Command {
 	needed := append(slices.Clone(from), out)
 	for _, f := range needed {
@@ -49,8 +49,8 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 	return &c
 }
 
-// named returns what the flags of a command say in words, but for one of them: the files
-// that it reads are among it.
+// named returns the values of all text flags of a command but one. The files that it reads are
+// among them.
 func named(c *cli.Command, except string) (values []string) {
 	for _, f := range c.Flags {
 		if f, ok := f.(*cli.StringFlag); ok && f.Name != except {

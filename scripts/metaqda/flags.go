@@ -10,7 +10,7 @@ import (
 	"metaqda/core/lab/episode"
 )
 
-// Flags whose default is what their destination holds.
+// These flags have the value of their destination as the default.
 
 func textFlag(to *string, name, usage string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, Value: *to, Destination: to}
@@ -36,7 +36,7 @@ func valueFlag(v cli.Value, name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: v}
 }
 
-// outputFlags are those of what writes a report.
+// outputFlags are the flags of commands that write a report.
 func outputFlags(json, markdown, pictures *string) []cli.Flag {
 	return []cli.Flag{
 		textFlag(json, "json", "write everything to this file"),

@@ -3,9 +3,8 @@
 // do, `metaqda COMMAND --help` how.
 //
 // It holds flags and help texts; package core, core/lab/experiment and core/lab/metatrain/recipe do
-// the work. Bad input is answered by one
-// sentence that names the file, the row where there is one and the remedy, and by
-// exit status 2. Output files are complete or absent.
+// the work. Bad input gives exit status 2 and one sentence that names the file, the row if there is
+// one, and the remedy. Output files are complete or absent.
 package main
 
 import (
@@ -25,8 +24,7 @@ import (
 	"metaqda/core/lab/dataset"
 )
 
-// exitStatus is an error that only sets the status, what there was to say has
-// been said.
+// exitStatus is an error that only sets the status: the message is out already.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -107,8 +105,8 @@ flags:
 {{range .VisibleFlags}}  {{.}}
 {{end}}`
 
-// versions tells what computed the numbers. Different processors round
-// differently.
+// versions names the software and the processor that computed the numbers. Different processors
+// round differently.
 func versions() map[string]string {
 	v := map[string]string{"metaqda": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -10,8 +10,8 @@ import (
 	"metaqda/core/test"
 )
 
-// On a toy set under the name of a real one every step of a section must run,
-// and what is missing must be said.
+// On a toy set under the name of a real one, every step of a section must run. Missing sets must be
+// named.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()
 	toy{classes: 45, rows: 36, dim: 6}.write(t, dir, "miniimagenet-conv4")

@@ -61,8 +61,8 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 	}
 }
 
-// A set without splits is centred on what the prior was learned from; where the
-// prior does not tell, only what needs a centre is refused.
+// A set without splits is centred on the mean of the prior's training data. If the prior does not
+// have it, only methods that need a centre are refused.
 func TestSetWithoutSplits(t *testing.T) {
 	dir := t.TempDir()
 	bare := toy{classes: 12, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")

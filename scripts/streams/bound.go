@@ -12,11 +12,10 @@ import (
 	"metaqda/core/watch"
 )
 
-// bound finds how few things a rule could miss that knows the truth. It knows when each thing
-// comes and goes, so it has no false events between them, and it has one threshold for each
-// stream, chosen with all answers in view. What it does not know is which things were taught: it
-// reports the class whose score over all answers about a thing is the highest, if that passes the
-// threshold.
+// bound finds how few things a rule with more knowledge could miss. The rule knows when each thing
+// comes and goes, so it has no false events between them. It has one threshold for each stream,
+// chosen with all answers in view. It does not know which things were taught. It reports the class
+// with the highest score over all answers about a thing, if that passes the threshold.
 type bound struct {
 	score   func(logits []float64) float64
 	streams [][]thing
@@ -65,9 +64,9 @@ func (b *bound) add(s *stream) {
 }
 
 // missed returns the share of the taught things that is missed at so many false events per hour in
-// the mean of all streams. A false event costs the same in every stream, price things found, and
-// the price is raised until there are few enough: no other choice of thresholds with as few false
-// events finds more.
+// the mean of all streams. A false event costs the same in every stream: price things found. The
+// price rises until there are few enough false events. No other thresholds with as few false events
+// find more things.
 func (b *bound) missed(perHour float64) float64 {
 	most := perHour * float64(len(b.streams)) * length / 3600
 	low, high, found := 0.0, 1e3, 0
@@ -83,8 +82,8 @@ func (b *bound) missed(perHour float64) float64 {
 	return 1 - float64(found)/float64(b.taught)
 }
 
-// at takes from each stream the threshold at which things found, less the price of false events,
-// are the most.
+// at takes for each stream the threshold with the most things found, less the price of false
+// events.
 func (b *bound) at(price float64) (right, wrong int) {
 	for _, things := range b.streams {
 		r, w, bestR, bestW := 0, 0, 0, 0
@@ -103,7 +102,7 @@ func (b *bound) at(price float64) (right, wrong int) {
 	return right, wrong
 }
 
-// printBounds prints what is missed at least, at one false event an hour.
+// printBounds prints the smallest share of missed things, at one false event an hour.
 func printBounds(all []*bound) {
 	fmt.Printf("\n| a rule that knows when things come and go, and the best threshold of each stream, at one false event an hour | missed, %% |\n|---|---|\n")
 	for i, b := range all {

@@ -11,7 +11,7 @@ import (
 	"metaqda/core/watch"
 )
 
-// live are the figures of what a live view says of some streams.
+// live are the figures of a live view of some streams.
 type live struct {
 	minutes float64
 	words   int // changes of the headline without its numbers
@@ -51,7 +51,7 @@ var headlines = []struct {
 	}},
 }
 
-// add counts what changes from one headline to the next, and how long a thing that was taught is
+// add counts the changes from one headline to the next. It also measures how long a taught thing is
 // there before its class is named.
 func (l *live) add(s *stream, said []metaqda.Decision) {
 	l.minutes += float64(len(said)) / rate / 60
@@ -88,8 +88,9 @@ func words(d metaqda.Decision) string {
 	}, d.Headline)
 }
 
-// String returns a row of the table: changes a minute of the words and of the class, things that
-// were taught and never named in percent, and the median of the seconds until they are.
+// String returns a row of the table. It has the changes a minute of the words and of the class.
+// Then come the taught things that are never named, in percent, and the median of the seconds until
+// one is named.
 func (l *live) String() string {
 	delay := math.NaN()
 	if slices.SortFunc(l.delays, cmp.Compare); len(l.delays) > 0 {

@@ -1,8 +1,8 @@
-// Command streams measures events: what comes and goes before a camera or a microphone. It makes
-// streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds,
-// with things that are taught, things that are not, and pauses. It compares a watch with three
-// rules that vote, and with what a rule could reach that knows the truth. It counts how often the
-// headline of a live view changes, too:
+// Command streams measures events: things come and go before a camera or a microphone. It makes
+// streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds.
+// They have things that are taught, things that are not, and pauses. It compares a watch with three
+// rules that vote, and with the bound for any rule. It also counts how often the headline of a live
+// view changes:
 //
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //
@@ -126,7 +126,7 @@ func (s *source) group() string {
 	return groups[1]
 }
 
-// sources returns what there are streams of: each set of pictures twice.
+// sources returns the sources of the streams: each set of pictures twice.
 func sources(data, bursts, lodo string) (all []*source, err error) {
 	for _, kind := range []struct{ name, folder, prior string }{
 		{"pictures", data, "default"}, {"hands", filepath.Join(data, "hands"), "hands"}, {"sounds", filepath.Join(data, "sounds"), "sounds"},

@@ -18,7 +18,7 @@ const (
 // nonePrior is that of the page.
 const nonePrior = 0.2
 
-// stream is the answers to what a sensor is shown.
+// stream holds the answers about a sensor.
 type stream struct {
 	classifier *metaqda.Classifier
 	frames     []frame
@@ -38,7 +38,7 @@ type show struct {
 	begin, end float64
 }
 
-// source is a data set with what its streams need.
+// source is a data set with the data for its streams.
 type source struct {
 	kind   string // pictures, hands or sounds
 	number int    // of the set within its kind
@@ -66,8 +66,8 @@ func mixed(x, y []float32, share float32) []float32 {
 	return m
 }
 
-// stream draws a session of two to five classes of three to six examples, and shows things for
-// four to eight seconds with pauses of two to ten seconds between them. A third of the things is of no
+// stream draws a session of two to five classes of three to six examples. It shows things for four
+// to eight seconds, with pauses of two to ten seconds between them. A third of the things is of no
 // taught class: half of these of other classes of the set, half of another set.
 func (s *source) stream(rng *rand.Rand) (*stream, error) {
 	c, err := metaqda.New(metaqda.Settings{NonePrior: nonePrior}, s.prior)
@@ -165,8 +165,8 @@ func things(rng *rand.Rand, set *dataset.Set, class int) (rows []int) {
 	return rows
 }
 
-// look draws a sight of a class. A picture is one thing before a moving camera. Of hands and
-// sounds one row after the other is seen.
+// look draws a sight of a class. A picture is one thing before a moving camera. Hands and sounds
+// show one row after the other.
 func (s *source) look(rng *rand.Rand, set *dataset.Set, rows []int) (seen sight) {
 	if s.kind == "pictures" {
 		return s.moving(rng, set, rows[rng.IntN(len(rows))])
@@ -177,8 +177,8 @@ func (s *source) look(rng *rand.Rand, set *dataset.Set, rows []int) (seen sight)
 	return seen
 }
 
-// moving returns a thing in several frames, without the row itself: those of its group, and
-// until there are five the row moved as frames of other sets are.
+// moving returns a thing in several frames, without the row itself. These are the frames of its
+// group. If they are fewer than five, the row is moved like frames of other sets to fill up.
 func (s *source) moving(rng *rand.Rand, set *dataset.Set, row int) (seen sight) {
 	if set.Groups != nil {
 		for i, g := range set.Groups {

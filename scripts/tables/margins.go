@@ -8,7 +8,7 @@ import (
 	"metaqda/core/lab/experiment"
 )
 
-// leftOutTables sum up what a prior is worth on domains it never saw.
+// leftOutTables sum up the results of a prior on domains it never saw.
 func (r report) leftOutTables() []*Table {
 	var tables []*Table
 	for _, m := range r.Methods {

@@ -44,7 +44,7 @@ func Pictures(r *experiment.Report) ([]Picture, error) {
 	return pictures, nil
 }
 
-// fileName keeps what every file system takes.
+// fileName keeps the characters that every file system accepts.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {

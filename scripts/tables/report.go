@@ -12,7 +12,7 @@ import (
 // Of renders a report in the shape of the paper's tables.
 func Of(r *experiment.Report) []*Table { return report{r}.tables() }
 
-// report is a report with what it takes to render it.
+// report is a report with the data to render it.
 type report struct{ *experiment.Report }
 
 func (r report) tables() []*Table {
@@ -55,8 +55,8 @@ var (
 	nllColumn      = column{"NLL", func(x *experiment.Result) string { return fmt.Sprintf("%.3f", x.NLL) }}
 )
 
-// gain is by how many points none-of-these detects better than one minus the
-// largest probability of the same model; nothing for methods that have no other.
+// gain is the AUROC of none of these less that of one minus the largest probability of the same
+// model, in points. It is empty for methods without none of these.
 func gain(x *experiment.Result) string {
 	if x.ECENone == nil {
 		return "-"
@@ -135,7 +135,7 @@ func (r report) methodsTable(title string, shots []int, columns []column, find f
 	return t
 }
 
-// asked says what is special about the queries, for titles.
+// asked describes special queries, for titles.
 func (r report) asked() (text string) {
 	if r.Protocol != experiment.Transductive {
 		return ""
@@ -149,8 +149,8 @@ func (r report) asked() (text string) {
 	return text
 }
 
-// label is a method's name, with the number of its tasks where that is not the
-// one of the others.
+// label is a method's name. If its number of tasks differs from that of the others, the label has
+// it.
 func (r report) label(method string) string {
 	for _, x := range r.Results {
 		if x.Method == method && x.Tasks != r.Tasks*r.Repeat {

@@ -7,8 +7,8 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// meanTable is the means over all data sets at one way, and on how many of them a
-// method is more than [experiment.Tolerated] below MetaQDA that judges one by one.
+// meanTable has the means over all data sets at one way. It also counts the sets on which a method
+// is more than [experiment.Tolerated] below MetaQDA one by one.
 func (r report) meanTable(way int) *Table {
 	below := map[*experiment.Result]string{}
 	t := r.methodsTable(fmt.Sprintf("mean of %d data sets, %d-way, %d queries a class%s, %d tasks, seed %d", len(r.Data), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed), r.Shot,
@@ -22,8 +22,8 @@ func (r report) meanTable(way int) *Table {
 	return t
 }
 
-// mean returns the means of a method over all data sets, the interval of the accuracy
-// being that of the sets, and on how many of them it is below fb.
+// mean returns the means of a method over all data sets, with the interval of the accuracy over the
+// sets. It also returns the number of sets on which the method is below fb.
 func (r report) mean(method string, way, shot int) (mean *experiment.Result, below string) {
 	mean = &experiment.Result{}
 	var accuracy []float64

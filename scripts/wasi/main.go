@@ -2,8 +2,8 @@
 //
 //	go run ./scripts/wasi
 //
-// It takes the table from the exported functions of wasm/library and their comments. Its test, which
-// `make check` runs, fails where the document says something else.
+// It takes the table from the exported functions of wasm/library and their comments. `make check`
+// runs its test, which fails if the document differs.
 package main
 
 import (

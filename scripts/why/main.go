@@ -1,6 +1,6 @@
-// Command why measures what a session says about itself: which example spoils others, which class
-// needs another example most, and whether sets of labels keep their promise. Each set is asked in
-// all its classes under the prior that was learned without its family:
+// Command why measures three answers of a session about itself: which example spoils others, which
+// class needs another example most, and which labels are in a set. Each set is asked in all its
+// classes under the prior that was learned without its family:
 //
 //	go run ./scripts/why -prior build/lodo -tasks 8 spoiled build/data/*.npz
 //

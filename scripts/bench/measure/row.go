@@ -1,5 +1,5 @@
-// Package measure is what the benchmark times, natively and in the browser: the
-// same workload, by the same code, on the same numbers.
+// Package measure has the workloads of the benchmark, for native Go and the browser: the same
+// workload, by the same code, on the same numbers.
 package measure
 
 import (

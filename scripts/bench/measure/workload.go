@@ -198,8 +198,8 @@ func (w *Workload) Remove() {
 // TrainEpisode does one step of meta-training.
 func (w *Workload) TrainEpisode() { must(w.trainer.Step()) }
 
-// Operation returns what to time for a name, and what to do untimed before the
-// next repetition, or nil. The order of enrol and remove is up to the caller.
+// Operation returns the function to time for a name. It also returns the one to run untimed before
+// the next repetition, or nil. The order of enrol and remove is up to the caller.
 func (w *Workload) Operation(name string) (operation, reset func()) {
 	switch name {
 	case "predict":
@@ -230,8 +230,8 @@ func (w *Workload) Done(name string) {
 	}
 }
 
-// BytesPerOp returns what one operation allocates, the mean of n. What reset
-// allocates is not counted.
+// BytesPerOp returns the bytes that one operation allocates, the mean of n. Allocations of reset
+// are not counted.
 func BytesPerOp(operation, reset func(), n int) float64 {
 	var total uint64
 	var before, after runtime.MemStats

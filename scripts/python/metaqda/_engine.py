@@ -169,8 +169,8 @@ class Engine:
         return (int(numbers[0]), int(numbers[1]), float(numbers[2])), found
 
     def explain(self, cells, of, against):
-        """Returns the score of a class against another, what of it belongs to no cell, and what each
-        of the cells (n, d) adds. -1 is none of the classes."""
+        """Returns the score of a class against another, the part that belongs to no cell, and the part
+        of each of the cells (n, d). -1 is none of the classes."""
         self._write(cells)
         score, rest, *parts = self._numbers(self._call('explain', self.handle, *cells.shape, of, against))
         return score, rest, parts
@@ -182,8 +182,8 @@ class Engine:
         self._call('set_cells', self.handle, *cells.shape, len(id))
 
     def anomaly(self, cells):
-        """Returns the probability that something is wrong with a picture of cells (n, d), with how many
-        examples it was compared, and how far each cell is from theirs."""
+        """Returns the probability that something is wrong with a picture of cells (n, d). Also
+        returns the number of examples it was compared with, and how far each cell is from theirs."""
         self._write(cells)
         wrong, good, *far = self._numbers(self._call('anomaly', self.handle, *cells.shape))
         return wrong, int(good), far

@@ -25,9 +25,9 @@ predict_proba gives it, and `none` (n) as predict_none does."""
 Influence = namedtuple('Influence', 'rows label like odds asked right log_proba')
 Influence.__doc__ = """An example that looks like another class, and what is better without it. `rows` are
 its places among the examples as they were taught: one, or the frames of a burst. `label` is its
-class and `like` the class that fits better, by the log odds `odds` after leaving it out. Of
-`asked` other examples `right` more are answered right without it, and the mean log probability
-of their own classes changes by `log_proba`."""
+class and `like` the class that fits better, by the log odds `odds` after leaving it out. `asked`
+other examples are asked about. Without it `right` more of them are answered right, and the mean
+log probability of their own classes changes by `log_proba`."""
 
 Need = namedtuple('Need', 'label confused_with doubt')
 Need.__doc__ = """The class that needs another example most. `confused_with` is the class that it is
@@ -40,9 +40,9 @@ the classes. They rest on `examples`, each left out. If these are too few for th
 `borrowed` is true: then the sets rest on the probabilities."""
 
 Explanation = namedtuple('Explanation', 'label against score rest values')
-Explanation.__doc__ = """What speaks for a class in each of n pictures. `score` (n) is the log odds of the classes
-`label` (n) and `against` (n, None for none of the classes), before they are tempered for the
-session. `values` (n×views×rows×columns) says what each cell adds to it, and `rest` (n) belongs
+Explanation.__doc__ = """What speaks for a class in each of n pictures. `score` (n) is the log odds
+of the class `label` (n) to `against` (n, None for none of the classes). It is not yet tempered for
+the session. `values` (n×views×rows×columns) says what each cell adds to it, and `rest` (n) belongs
 to no cell: the sum of all is `score`."""
 
 Anomaly = namedtuple('Anomaly', 'wrong good values')
@@ -195,7 +195,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return Explanation(labels, others, np.array(score), np.array(rest), np.array(parts).reshape(values.shape[:-1]))
 
     def set_cells(self, cells, rows=None):
-        """Tells the cells of the examples' pictures, so that `anomaly` can compare with them. `cells` is as
+        """Sets the cells of the examples' pictures, so that `anomaly` can compare with them. `cells` is as
         for `explain`, in the order in which the examples were taught; `rows` are the places of
         these examples, all of them if None. The cells of the last 64 pictures are kept. Files and
         pickles do not have them."""
@@ -214,7 +214,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     def anomaly(self, cells):
         """Returns the `Anomaly`: whether n pictures are like the examples of the only class, that is,
         whether they are all right, if these are. `cells` is as for `explain`. It takes three
-        examples whose cells `set_cells` told."""
+        examples with cells from `set_cells`."""
         values = self._cells(cells)
         with self._engine.lock:
             found = [self._engine.anomaly(_rows(x)) for x in values]

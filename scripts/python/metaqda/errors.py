@@ -4,9 +4,9 @@ __all__ = ['MetaqdaError']
 
 
 class MetaqdaError(ValueError):
-    """A mistake in what was given. `code` is a short word for programs, one of those of the
-    npm package (dimension, value, label, limit, memory, empty, prior, format, ...), and
-    'unfitted' before fit. The message says what happened and what to do."""
+    """A mistake in the arguments. `code` is a short word for programs: 'unfitted' before fit, else
+    one of the npm package's (dimension, value, label, limit, memory, empty, prior, format, ...).
+    The message says what happened and what to do."""
 
     def __init__(self, code, message):
         super().__init__(message)

@@ -4,9 +4,9 @@
     probabilities = classifier.predict_proba(X)   # n×C, in the order of classifier.classes_
     classifier.none_                              # n, none of these; each row and it sum to one
 
-The file is what *For other programs…* in the page, `export()` of the npm package and
-`metaqda export` write. X holds the numbers of the feature extractor that
-`classifier.extractor` names, a row for each picture, as that extractor gives them.
+*For other programs…* in the page, `export()` of the npm package and `metaqda export` write the
+file. X holds the numbers of the feature extractor that `classifier.extractor` names, a row for each
+picture, as that extractor gives them.
 """
 import hashlib
 import json
@@ -42,9 +42,9 @@ def load(path):
 
 
 class Classifier:
-    """What an exported classifier answers. `classes_` are its C labels, `extractor` says
-    whose numbers it takes, `none_` has the probabilities of none of the classes that
-    belong to the last call of predict_proba, None before one."""
+    """An exported classifier. `classes_` are its C labels, and `extractor` says whose numbers it
+    takes. `none_` has the probabilities of none of the classes from the last call of predict_proba,
+    None before one."""
 
     def __init__(self, classes, extractor, arrays):
         self.classes_, self.extractor, self.none_ = np.array(classes, object), extractor, None

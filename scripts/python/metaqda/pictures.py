@@ -79,7 +79,7 @@ def _look(batch, output):
 
 @functools.cache
 def _network():
-    """Returns onnxruntime's session, and what says how pictures are laid before it."""
+    """Returns onnxruntime's session, and the manifest that says how to prepare pictures for it."""
     try:
         import onnxruntime
         import PIL  # noqa: F401

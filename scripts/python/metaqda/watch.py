@@ -48,9 +48,9 @@ class Watch:
 
     @property
     def shown(self):
-        """What to show of a live view, whose single answers flicker: a class, or None for none of
-        these, and a sentence about it. It is the class that is here, and while none is, goes by the
-        mean of the answers of the last half second."""
+        """The answer to show in a live view, whose single answers flicker: a class, or None for
+        none of these, and a sentence about it. It is the class that is here. While none is, it goes
+        by the mean of the answers of the last half second."""
         return (self._label(self._decision) if self._decision else None), self._headline
 
     def _label(self, text):
