@@ -42,6 +42,9 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await addPictures(page, 'Good', files.slice(2));
     await says(page, /^This one looks all right: \d+ %$/); // what is shown is judged anew
     await page.getByText('Compared place by place with 6 examples of “Good”.', { exact: true }).waitFor();
+    await page.getByText(/^More good ones make this surer\. A second class ends it/).waitFor();
+    const shown = await page.locator('#prediction').innerText();
+    assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
     await recognise(page, await cat(8, true));
     await says(page, /^Something is wrong with this one: \d+ %$/);
     await page.getByRole('button', { name: 'Where', exact: true }).click();
@@ -63,6 +66,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await says(page, /^This one looks all right/);
     await teach(page, 'Rocket', ['noto', 'twemoji']);
     await eventually(async () => assert.equal(await page.locator('.good').isVisible(), false, 'two classes are ordinary ones'));
+    assert.deepEqual(await Promise.all(['#verdict', '#meters'].map((part) => page.locator(part).isVisible())), [true, true], 'their answer is back');
     await page.getByRole('button', { name: 'Delete Rocket' }).click();
     await says(page, /^This one looks all right/);
   }));

@@ -1,5 +1,8 @@
 // @ts-check
-/** Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. */
+/**
+ * Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. It says so
+ * in place of the answer about classes, so that there is one number.
+ */
 import { el } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 
@@ -17,9 +20,28 @@ export class Good {
   element = el('div', { class: 'good', hidden: true });
   #name = '';
 
-  /** @param {{odd?: (open: () => Promise<Sample>) => Promise<Odd|null>}} parts odd: null where it cannot be told */
-  constructor({ odd }) {
+  /** @param {{odd?: (open: () => Promise<Sample>) => Promise<Odd|null>, instead?: HTMLElement[]}} parts odd: null where it cannot be told; instead: is hidden meanwhile */
+  constructor({ odd, instead = [] }) {
     this.odd = odd;
+    this.instead = instead;
+  }
+
+  /** The sentence; empty while pictures are not judged. */
+  get text() {
+    return this.element.hidden ? '' : (this.element.querySelector('.good-says')?.textContent ?? '');
+  }
+
+  /** @param {boolean} shown */
+  #turn(shown) {
+    this.element.hidden = !shown;
+    for (const other of this.instead) other.hidden = shown;
+  }
+
+  /** Stands in place of the answer before it is there, so that the other one is not seen first. */
+  wait() {
+    if (!this.on) return;
+    render(html`<p class="verdict good-says">Comparing …</p>`, this.element);
+    this.#turn(true);
   }
 
   /** Whether pictures are judged. */
@@ -31,22 +53,28 @@ export class Good {
   follow(classes) {
     const [only, other] = classes.filter(({ examples }) => examples?.length);
     this.#name = this.odd && only && !other && (only.examples?.length ?? 0) >= FEWEST ? only.name : '';
-    if (!this.on) this.element.hidden = true;
+    if (!this.on) this.#turn(false);
   }
 
   /** Judges a picture and says so, if it is still asked about then. @param {(() => Promise<Sample>)|null} open @param {() => boolean} still @returns {Promise<Odd|null>} */
   async judge(open, still) {
-    const odd = open && this.on ? ((await this.odd?.(open)) ?? null) : null;
-    if (still()) this.show(odd);
-    return odd;
+    let odd = null;
+    try {
+      if (open && this.on) odd = (await this.odd?.(open)) ?? null;
+      return odd;
+    } finally {
+      if (still()) this.show(odd);
+    }
   }
 
   /** @param {Odd|null} odd */
   show(odd) {
-    this.element.hidden = !odd || !this.on;
+    this.#turn(!!odd && this.on);
     if (!odd || !this.on) return;
     render(
-      html`<p class="good-says">${sayingOf(odd)}</p><p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>`,
+      html`<p class="verdict good-says">${sayingOf(odd)}</p>
+      <p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>
+      <p class="small muted">More good ones make this surer. A second class ends it: the page then tells the two classes apart.</p>`,
       this.element,
     );
   }

@@ -92,7 +92,7 @@ export class Recogniser {
     this.where = new Where(engine);
     byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
     byId('where', HTMLElement).append(this.where.element);
-    this.good = new Good({ odd });
+    this.good = new Good({ odd, instead: [this.verdict, byId('meters', HTMLElement)] });
     this.verdict.after(this.good.element);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
@@ -162,7 +162,7 @@ export class Recogniser {
       if (turn === this.#turn) await this.#piece(likeliest);
       if (turn !== this.#turn) return;
       this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
-      (this.pieces.text ? this.pieces.element : this.verdict).scrollIntoView({ block: 'nearest' });
+      this.#headline.scrollIntoView({ block: 'nearest' });
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
       if (turn !== this.#turn) return;
@@ -188,11 +188,14 @@ export class Recogniser {
   async #present(picture, name, embedding, open, cells) {
     const turn = this.#turn;
     this.#show(picture, name);
+    if (cells) this.good.wait();
     const answer = await this.engine.show(embedding);
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
     this.#shown = embedding && open;
-    void this.#judge(answer, cells).catch((error) => complain(this.error, sentence(error)));
+    const judged = this.#judge(answer, cells).catch((error) => complain(this.error, sentence(error)));
+    if (this.good.on) await judged;
+    if (turn !== this.#turn) return;
     this.seen.answer(answer);
     this.#showBar();
     this.onAsked(embedding);
@@ -263,7 +266,7 @@ export class Recogniser {
       await this.teaching.move(example, target);
     }
     this.#showBar();
-    this.verdict.scrollIntoView({ block: 'nearest' }); // the answer changes with the classes
+    this.#headline.scrollIntoView({ block: 'nearest' }); // the answer changes with the classes
   }
 
   /** Removes the picture and its answer. */
@@ -288,9 +291,15 @@ export class Recogniser {
     this.prediction.setAttribute('aria-busy', String(waiting));
   }
 
+  /** What says the answer. */
+  get #headline() {
+    if (this.pieces.text) return this.pieces.element;
+    return this.good.text ? this.good.element : this.verdict;
+  }
+
   /** The answer as a sentence, for screen readers. */
   #answer() {
-    const text = this.verdict.textContent ?? '';
+    const text = this.good.text || (this.verdict.textContent ?? '');
     return /[.!?]$/.test(text) ? text : `${text}.`;
   }
 
@@ -371,7 +380,7 @@ export class Recogniser {
       if (this.#source !== source) return; // another source or file is open by now
       await this.#forget();
       say(live.lookAt);
-      this.verdict.scrollIntoView({ block: 'nearest' });
+      this.#headline.scrollIntoView({ block: 'nearest' });
       this.#heard = { last: '', told: '' };
       while (this.#source === source) {
         const next = performance.now() + interval;
@@ -401,7 +410,7 @@ export class Recogniser {
     await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && source.mirrored !== undefined);
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
-    const now = this.verdict.textContent?.replace(/[\d.,<>\s]+%.*/, '') ?? '';
+    const now = this.#answer().replace(/[\d.,<>\s]+%.*/, '');
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
       say(this.#answer(), { seen: true, beside: true });
