@@ -43,7 +43,8 @@ test("the package's README runs in Node.js, but for what needs a browser or a bu
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];
   const run = all.filter((code) => !skipped.test(code));
   assert.deepEqual([all.length, run.length], [13, 9]);
-  for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), [...wantedOf(code), 'done'], code);
+  for (const code of run)
+    assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), [...wantedOf(code), 'done'], code);
 });
 
 test("every code of an error is in the package's README", () => {
