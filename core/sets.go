@@ -17,12 +17,17 @@ type Set struct {
 	Borrowed bool  // they are too few for the coverage: it rests on the probabilities
 }
 
-// mostScores is the largest number of examples that are left out. They are taken at equal steps.
+// The examples that are left out are at most so many, at equal steps.
 const mostScores = 200
 
-// borrowed is the number of examples that the probabilities count as. Sets of sessions of two
-// examples a class contain the right label in 91.3, 91.5, 92.9 and 94.4 % at 1, 2, 5 and 20.
+// borrowed is what the probabilities count beside the examples. At 2, 3 and 5, with no spare, the sets of
+// sessions of two examples a class contain the right label in 93.1, 93.5 and 93.9 %.
 const borrowed = 2
+
+// spare is what the threshold of few scores needs more: their quantile is one of n + 1. A spare of 1 is
+// enough for any exchangeable scores, with sets of 3.8 labels at two examples of each of five classes.
+// With .2, and sets of 2.8 labels, none of 34 sets of pictures falls below 87.6 %.
+const spare = 0.2
 
 // PredictSet returns the smallest set of labels that contains the right one with probability
 // coverage. It is conformal prediction (Vovk, Gammerman and Shafer, Algorithmic Learning in a Random
@@ -30,11 +35,14 @@ const borrowed = 2
 //
 //	s(x, y) = ln max_k p_k(x) - ln p_y(x),   k and y a class or none of them
 //
-// so a set has the most probable label and all labels that are not much less probable. The
-// threshold is a quantile of the scores of n examples, each left out, and of the scores of x
-// itself. The score of x with label y counts 2 p_y(x):
+// so a set has the labels that are not much less probable than the most probable one, which it always
+// has. The threshold is the quantile of the scores of n examples, each left out, and of the scores
+// of x itself, of which label y counts 2 p_y(x):
 //
-//	y is in the set if  #{i: s_i < s(x, y)} + 2 Σ_{k: s(x, k) < s(x, y)} p_k(x) < coverage (n + 2)
+//	class y is in the set if  #{i: s_i < s(x, y)} + 2 Σ_{k: s(x, k) < s(x, y)} p_k(x) < coverage (n + 2) + .2
+//	none is in the set if     Σ_{k: s(x, k) < s(x, none)} p_k(x) < coverage
+//
+// The examples do not tell the scores of things of no class, so none goes by the probabilities alone.
 //
 // Without any examples that are left out, as with one example of each class, it has the most
 // probable labels up to coverage. That rests on the probabilities alone, and on the population of
@@ -67,22 +75,26 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
-	bound, before := coverage*float64(len(scores)+borrowed), 0.0 // of those that are more probable
+	bound := coverage * float64(len(scores)+borrowed)
+	if len(scores) > 0 {
+		bound += spare
+	}
+	total, before := 0.0, 0.0 // before: of those that are more probable
 	for at, i := range order {
 		if at > 0 && p[order[at-1]] > p[i] {
-			before = 0
-			for _, j := range order[:at] {
-				before += p[j]
+			before = total
+		}
+		total += p[i]
+		if i == len(a.Probabilities) {
+			if before < coverage {
+				s.Labels = append(s.Labels, -1)
 			}
+			continue
 		}
 		less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
-		if float64(less)+borrowed*before >= bound {
-			break
+		if float64(less)+borrowed*before < bound {
+			s.Labels = append(s.Labels, i)
 		}
-		if i == len(a.Probabilities) {
-			i = -1
-		}
-		s.Labels = append(s.Labels, i)
 	}
 	return s, nil
 }
