@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
+import { seeing } from './extractor/film.js';
 import { addClass, addPictures, card, eventually, recognise, sample, teach, visit } from './harness.js';
 import { opened, share } from './share/shared.js';
 
@@ -70,6 +71,32 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await page.getByRole('button', { name: 'Delete Rocket' }).click();
     await says(page, /^This one looks all right/);
   }));
+
+/** The cat in the middle of a picture as wide as the camera's; `toned` so that the camera's pictures have the colours of the others, for Chromium widens its range. @param {number} at @param {{bad?: boolean, toned?: boolean}} [how] */
+async function wide(at, { bad = false, toned = false } = {}) {
+  const file = path.join(folder, `wide-${bad}-${toned}-${at}.png`);
+  const picture = sharp(await cat(at, bad)).resize(320, 240, { fit: 'contain', background: '#e1e1dc' });
+  await (toned ? picture.linear(219 / 255, 16) : picture).png().toFile(file);
+  return file;
+}
+
+test('live, it says of each thing before the camera whether it is all right, and where it is not', async () => {
+  const [good, bad] = await Promise.all([false, true].map((bad) => wide(8, { bad, toned: true })));
+  const flags = await seeing(path.join(folder, 'good.y4m'), [...Array(6).fill(good), ...Array(6).fill(bad)]);
+  await visit({ flags }, async ({ page }) => {
+    await addClass(page, 'Good');
+    await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => wide(at))));
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    for (const text of [/^This one looks all right/, /^Something is wrong with this one/, /^This one looks all right/]) await says(page, text);
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
+    await says(page, /^Something is wrong/);
+    await page.locator('.where-lines .where-line').last().waitFor();
+    await teach(page, 'Rocket', ['noto', 'twemoji']); // two classes are ordinary ones
+    await page.locator('.good').waitFor({ state: 'hidden' });
+    await page.locator('.meter-best').waitFor();
+  });
+});
 
 test('a shared file of good ones says the same, if their pictures go along', async () => {
   const bad = await cat(8, true);
