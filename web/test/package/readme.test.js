@@ -39,12 +39,17 @@ const GIVEN = `
 const C =
   "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); await c.addExample([8, 1, 1, 7, 2, 1, 1, 3], 'pen'); let asked = ''; const ask = (text) => { asked = text; };";
 
-test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
+test("the package's README runs in Node.js and prints the answers that it gives, but for what needs a browser or a bundler", () => {
   const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [13, 9]);
-  for (const code of run)
-    assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), [...wantedOf(code), 'done'], code);
+  assert.deepEqual([all.length, run.length], [15, 11]);
+  for (const code of run) {
+    const own = code.includes('const vector ');
+    const before = own ? '' : `${code.includes('const c ') ? '' : C}${GIVEN}`;
+    const answers = own ? [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, answer]) => answer) : wantedOf(code);
+    assert.ok(!own || answers.length);
+    assert.deepEqual(printed(`${before}\n${code}\nconsole.log('done');`), [...answers, 'done'], code);
+  }
 });
 
 test("every code of an error is in the package's README", () => {
