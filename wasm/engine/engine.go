@@ -61,6 +61,7 @@ type Engine struct {
 	awaited  atomic.Int32    // number of callers that wait until all pictures are enrolled
 	live     live            // the query and how its answer is shown
 	changes  changes         // for the page
+	followed int             // how many times changes of other tabs were taken over
 }
 
 // session is a session as this tab has it.
@@ -120,8 +121,9 @@ type State struct {
 	Dimension   int             `json:"dimension"`
 	Undo        string          `json:"undo"` // name of the step that Undo takes back, empty for none
 	Redo        string          `json:"redo"`
-	Saved       int64           `json:"saved"`   // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
-	Damaged     int             `json:"damaged"` // number of unusable records of the session, see [Engine.Damaged]
+	Saved       int64           `json:"saved"`    // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
+	Damaged     int             `json:"damaged"`  // number of unusable records of the session, see [Engine.Damaged]
+	Followed    int             `json:"followed"` // how many times changes of other tabs were taken over
 	Prior       PriorInfo       `json:"prior"`
 	Extractor   Reader          `json:"extractor"`
 	Keeping     `json:"storage"`
@@ -164,7 +166,7 @@ func (e *Engine) State() State {
 // overview returns the state without its classes.
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
-		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
+		Saved: e.session.Saved, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
 		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
 	if err := e.foreign(); err != nil {

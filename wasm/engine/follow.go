@@ -99,6 +99,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		p.Edit.Apply(&s.Session)
 	}
 	err := s.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior})
+	e.followed++
 	e.shown(s)
 	e.mu.Unlock()
 	return err

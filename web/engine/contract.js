@@ -44,6 +44,7 @@
  *   persistent: whether the browser promised not to clear the data by itself, empty before it was asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
  * @property {number} damaged how many stored records of the session cannot be used
+ * @property {number} followed how many times changes of other tabs were taken over
  *
  * The difference between two revisions of the state.
  *

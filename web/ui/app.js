@@ -295,9 +295,12 @@ async function build(engine, reader) {
   const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
   let shown = 0;
+  let followed = 0;
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
     shown = 0; // if the next lines fail, everything is shown again
+    if (state.followed !== followed) say(''); // the last sentence may no longer be true
+    followed = state.followed;
     tellStorage(state.storage.message);
     tellVanished(state.storage.vanished);
     tellPrior(state.prior.message);

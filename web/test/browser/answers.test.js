@@ -172,6 +172,22 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await panel.getByText('Left out:').waitFor({ state: 'detached' });
     await spoiling.waitFor();
     await panel.locator('.goodness-result:not(.stale)').waitFor();
+    const cats = (await card(page, 'Cat').getByText(/^\d+ pictures$/).textContent()) ?? '';
+    const more = `${parseInt(cats, 10) + 1} pictures`;
+    await spoiling.getByRole('button', { name: 'Move to “Cat”' }).click();
+    await card(page, 'Cat').getByText(more).waitFor();
+    await panel.getByText('Moved: a picture of “Rocket”, to “Cat”.').waitFor();
+    await panel.locator('.goodness-result:not(.stale)').waitFor();
+    await page.locator('#undo-button').click(); // like everything
+    await card(page, 'Rocket').getByText('4 pictures').waitFor();
+    await panel.getByText('Moved:').waitFor({ state: 'detached' });
+    await spoiling.getByRole('button', { name: 'Move to “Cat”' }).click();
+    await card(page, 'Cat').getByText(more).waitFor();
+    await panel.getByRole('button', { name: 'Move it back' }).click();
+    await card(page, 'Cat').getByText(cats).waitFor();
+    await panel.getByText('Moved:').waitFor({ state: 'detached' });
+    await spoiling.waitFor();
+    await panel.locator('.goodness-result:not(.stale)').waitFor();
     await panel.getByRole('button', { name: 'Show this picture of Rocket' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Picture' });
     await dialog.getByText('Rocket, picture 4 of 4').waitFor();
@@ -343,7 +359,7 @@ test('the answer, its picture and why are in sight together after ten questions 
       for (let i = 0; i < 10; i++) await recognise(page, sample(i % 2 ? 'emojione' : 'fxemoji', names[i % 5].toLowerCase()));
       await eventually(async () => {
         const boxes = await page.evaluate(() =>
-          ['#query-picture', '#why', '#verdict', '.meter-best'].map((one) => {
+          ['#query-picture', '#why', '#verdict', '.meter-best', ...(innerWidth < 900 ? ['#correct .correct-choices > :last-child'] : [])].map((one) => {
             const { top, bottom } = /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
             return { one, top, bottom };
           }),

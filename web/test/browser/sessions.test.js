@@ -9,6 +9,7 @@ import {
   assertSame,
   card,
   downloaded,
+  eventually,
   newSession,
   open,
   openSession,
@@ -110,6 +111,22 @@ test('with eight sessions what saves and shares the open one is in sight, on a l
       }
       await page.keyboard.press('Escape');
     }
+  }));
+
+test('what a tab said is gone once another tab has changed that', () =>
+  visit({}, async ({ page, context, site }) => {
+    await teach(page, 'Cat', ['noto']);
+    const other = await context.newPage();
+    await open(other, site);
+    await card(other, 'Cat').getByText('1 picture').waitFor();
+    await page.locator('#undo-button').click();
+    const said = page.locator('#status');
+    await said.filter({ hasText: 'Undone' }).waitFor({ state: 'attached' });
+    await eventually(async () => assert.equal(await card(other, 'Cat').locator('img').count(), 0));
+    await other.locator('#redo-button').click();
+    await card(page, 'Cat').getByText('1 picture').waitFor();
+    await eventually(async () => assert.equal(await said.textContent(), '', 'what is not undone any more'));
+    assert.match((await other.locator('#status').textContent()) ?? '', /^Done again/, 'who changes it is told');
   }));
 
 test('what one tab changes is seen in another, and who is too late is told', () =>

@@ -26,9 +26,9 @@ export class Good {
     this.instead = instead;
   }
 
-  /** The sentence; empty while pictures are not judged. */
-  get text() {
-    return this.element.hidden ? '' : (this.element.querySelector('.good-says')?.textContent ?? '');
+  /** The element of the sentence; null while pictures are not judged. */
+  get says() {
+    return this.element.hidden ? null : this.element.querySelector('.good-says');
   }
 
   /** @param {boolean} shown */
@@ -73,8 +73,8 @@ export class Good {
     if (!odd || !this.on) return;
     render(
       html`<p class="verdict good-says">${sayingOf(odd)}</p>
-      <p class="small muted">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>
-      <p class="small muted">More good ones make this surer. A second class ends it: the page then tells the two classes apart.</p>`,
+      <p class="small muted good-note">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>
+      <p class="small muted good-note">More good ones make this surer. A second class ends it: the page then tells the two classes apart.</p>`,
       this.element,
     );
   }

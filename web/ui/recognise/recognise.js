@@ -294,12 +294,12 @@ export class Recogniser {
   /** What says the answer. */
   get #headline() {
     if (this.pieces.text) return this.pieces.element;
-    return this.good.text ? this.good.element : this.verdict;
+    return this.good.says ?? this.verdict;
   }
 
   /** The answer as a sentence, for screen readers. */
   #answer() {
-    const text = this.good.text || (this.verdict.textContent ?? '');
+    const text = (this.good.says ?? this.verdict).textContent ?? '';
     return /[.!?]$/.test(text) ? text : `${text}.`;
   }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Explains an answer: shows the taught pictures nearest to the query. */
 import { byId, noun } from '../kit/dom.js';
-import { html, ref, render } from '../kit/view.js';
+import { html, nothing, ref, render } from '../kit/view.js';
 
 /** @import {Engine, Prediction} from '../../library/types.js' */
 
@@ -53,7 +53,9 @@ export class Why {
 
   /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
-    const none = answer?.decision.class === '';
+    const { class: taken } = answer?.decision ?? {};
+    const none = taken === '';
+    const others = taken && near.length > 0 && near[0].class !== taken;
     this.box.hidden = near.length === 0;
     render(
       html`<h3 class="small" id="why-title">Why</h3>
@@ -63,7 +65,8 @@ export class Why {
         <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${noun()}" @click=${() => this.classes.enlarge(id, example)}>
           <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id, example))}>
           <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`,
-      )}</ul>`,
+      )}</ul>
+      ${others ? html`<p class="small muted why-note">The answer weighs whole classes, not single ${noun()}s.</p>` : nothing}`,
       this.box,
     );
   }

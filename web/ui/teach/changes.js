@@ -127,14 +127,15 @@ export class Changes {
     return undo;
   }
 
-  /** Moves pictures to another class and creates it if it is new. They keep their ids. @param {string[]} ids at least one @param {Target} target */
-  move(ids, target) {
-    return this.step(async () => {
+  /** Moves pictures to another class and creates it if it is new. They keep their ids. @param {string[]} ids at least one @param {Target} target @returns {Promise<string>} a token for undo */
+  async move(ids, target) {
+    const { undo } = await this.#step(async () => {
       const from = this.model().holding(ids[0]);
       const { id, name } = 'id' in target ? { id: target.id, name: this.model().name(target.id) } : await this.engine.addClass(target.name);
       for (const one of ids) await this.engine.moveExample(from?.id ?? '', one, id);
       say(`Moved ${ids.length === 1 ? `a ${noun()}` : counted(ids.length, noun())} from “${from?.name}” to “${name}”.`);
     });
+    return undo;
   }
 
   /**

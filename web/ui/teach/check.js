@@ -25,7 +25,7 @@ export class CheckPanel {
   #stale = true;
   /** What is shown. @type {{goodness: Goodness, review: Review|null}|null} */
   #shown = null;
-  /** Left out here, the last one first. @type {{class: string, pictures: string[], undo: string}[]} */
+  /** Left out or moved here, the last one first; `to` is the class that they were moved to. @type {{class: string, pictures: string[], undo: string, to?: string}[]} */
   #out = [];
 
   /** @param {{engine: Engine, classes: ClassList}} parts */
@@ -119,7 +119,7 @@ export class CheckPanel {
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
     const { model } = this.classes;
-    this.#out = this.#out.filter((one) => model.of(one.class) && !model.holding(one.pictures[0])); // else it is back, or its class is gone
+    this.#out = this.#out.filter((one) => model.of(one.class) && model.holding(one.pictures[0])?.id === one.to); // else it is back, or its class is gone
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
       there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing;
@@ -150,8 +150,8 @@ export class CheckPanel {
           ({ undo }) => undo,
           (
             one,
-          ) => html`<li><p class="small muted">Left out: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”.</p>
-          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}Bring it back</button></li>`,
+          ) => html`<li><p class="small muted">${one.to ? 'Moved' : 'Left out'}: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”${one.to ? `, to “${name(one.to)}”` : ''}.</p>
+          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}${one.to ? 'Move' : 'Bring'} ${one.pictures.length === 1 ? 'it' : 'them'} back</button></li>`,
         )}</ul>`,
       )}
       ${section(repeats.length, 'Nearly the same', () =>
@@ -168,7 +168,15 @@ export class CheckPanel {
   /** @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
   #spoils(one, name) {
     return html`<li>${this.#thumbnail(one.class, one.pictures[0])}<p class="small">${spoilsInWords(one, name)}</p>
-      <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.pictures.length === 1 ? 'it' : 'them'} out</button></li>`;
+      <div class="spoiling-presses"><button class="button ellipsis" type="button" @click=${() => this.#move(one)}>Move to “${name(one.like)}”</button>
+      <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.pictures.length === 1 ? 'it' : 'them'} out</button></div></li>`;
+  }
+
+  /** @param {Review['influence'][number]} one */
+  async #move({ class: id, like, pictures }) {
+    await this.#change(async () => {
+      this.#out = [{ class: id, pictures, to: like, undo: await this.classes.changes.move(pictures, { id: like }) }, ...this.#out];
+    });
   }
 
   /** @param {Review['influence'][number]} one */
@@ -196,7 +204,7 @@ export class CheckPanel {
     }
     if (!this.#shown) return;
     const { goodness, review } = this.#shown;
-    const there = review && { ...review, influence: review.influence.filter(({ pictures: [id] }) => this.classes.model.holding(id)) };
+    const there = review && { ...review, influence: review.influence.filter(({ class: of, pictures: [id] }) => this.classes.model.holding(id)?.id === of) };
     this.#show(goodness, there);
     this.result.classList.add('stale');
   }
