@@ -15,8 +15,8 @@ type Explanation struct {
 	Rest  float64   // what belongs to no cell: how common both are, and what the prior expects of any picture
 }
 
-// Explain says which of n cells of a picture speak for a class, and how much. Cells are what a
-// network has before it averages over places. cells holds n vectors of length d, one after the
+// Explain says which of n cells of a picture speak for a class, and how much. Cells are the outputs
+// of a network before it averages over places. cells holds n vectors of length d, one after the
 // other; their mean is the embedding. class and against are indices into Classes. One of them may
 // be -1, for none of the classes.
 //

@@ -52,8 +52,8 @@ func enough(classes []*mat.Dense) (n int) {
 	return n
 }
 
-// newMeasurement takes first the classes that can be asked about, from the sessions that have most
-// of them.
+// newMeasurement takes first the classes with enough examples, from the sessions with most such
+// classes.
 func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *measurement {
 	m := &measurement{prior: p, rng: rng}
 	var chosen []*mat.Dense

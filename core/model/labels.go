@@ -34,8 +34,8 @@ func FoldLabel(label string) string {
 	return compatible(folded)
 }
 
-// CleanLabel returns a name in its composed form without the space around it, or an
-// error that says what is wrong with it: "is empty: ...".
+// CleanLabel returns a name in its composed form without the space around it, or an error in the
+// form "is empty: ...".
 func CleanLabel(name string) (string, error) {
 	if len(name) > 64*MaxLabel { // nothing that long is looked at any closer
 		return "", fail("is too long: at most ", MaxLabel, " characters")

@@ -137,7 +137,7 @@ func TestEvidenceByGaussLegendre(t *testing.T) {
 	session.ClassesTo(got, u, uniform(c), &total, scratch)
 	close(t, "classes", got, want, 4e-3)
 
-	// Taken away again, it says nothing; nor does what counts as nothing.
+	// Taken away again, it says nothing; nor does an example of zero weight.
 	before := session.ask(u, 0)[:c]
 	for i := range us {
 		e := p.Evidence(us[i], shares[i])

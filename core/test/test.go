@@ -1,4 +1,4 @@
-// Package test says in a line what tests would say in three. It is for tests alone.
+// Package test has short helpers, for tests alone.
 package test
 
 import (
@@ -14,8 +14,8 @@ func OK(t testing.TB, err error) {
 	}
 }
 
-// Must returns what a call gives that does not fail: test.Must(os.Open(name))(t). An error
-// ends the test.
+// Must returns the result of a call that does not fail: test.Must(os.Open(name))(t). An error ends
+// the test.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

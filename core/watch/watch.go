@@ -17,9 +17,9 @@
 // the answers to taught and to other things differ within one. w reduces the weight of answers that
 // come faster than four a second, because they are nearly the same answer.
 //
-// A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The
-// constants were chosen by the command metaqda/scripts/streams, and the table of
-// core/lab/experiment/RESULTS.md says what they are worth.
+// A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The command
+// metaqda/scripts/streams chose the constants; core/lab/experiment/RESULTS.md has the table of
+// results.
 package watch
 
 import (

@@ -111,7 +111,7 @@ func leads(headline, name string, p float64) bool {
 	return false
 }
 
-// shown returns what the page shows of an answer.
+// shown returns the page's view of an answer.
 func shown(c *core.Classifier, a core.Answer) view.Frame {
 	in := view.Input{Query: true, None: a.None, Decision: a.Decision}
 	for i, label := range c.Labels() {

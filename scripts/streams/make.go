@@ -52,7 +52,7 @@ type source struct {
 // sight is rows of a set in the order in which they are seen, one a second, round and round.
 type sight [][]float32
 
-// at returns what is seen after so many seconds: each row goes over into the next.
+// at returns the sight after so many seconds: each row goes over into the next.
 func (s sight) at(seconds float64) []float32 {
 	i := int(seconds)
 	return mixed(s[i%len(s)], s[(i+1)%len(s)], float32(seconds-float64(i)))
@@ -118,7 +118,7 @@ func (s *source) stream(rng *rand.Rand) (*stream, error) {
 	return r.stream, nil
 }
 
-// recorder asks about what is seen.
+// recorder asks about the things seen.
 type recorder struct {
 	*stream
 	rng  *rand.Rand

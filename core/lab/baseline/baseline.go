@@ -14,7 +14,7 @@ import (
 	"metaqda/core/embed"
 )
 
-// Task is what a classifier learns from.
+// Task is the input of a classifier: the labelled support.
 type Task struct {
 	Support *mat.Dense // n x d
 	Labels  []int      // n, each in [0, Way)

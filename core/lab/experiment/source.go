@@ -289,8 +289,7 @@ func (p *Prior) centre() []float64 {
 	return p.Transform.Centre
 }
 
-// mean returns the mean of the embeddings that the prior was learned from, nil if
-// that is not known.
+// mean returns the mean of the prior's training embeddings, nil if it is not known.
 func (p *Prior) mean() []float64 {
 	if p == nil {
 		return nil

@@ -39,7 +39,7 @@ type Config struct {
 	Data string // fingerprint of data and sampling, for the facts of a prior file
 }
 
-// Start is what training starts from.
+// Start has the parameters at the start of training.
 type Start struct {
 	Scale       float64 // s of S = s²I
 	Kappa       float64

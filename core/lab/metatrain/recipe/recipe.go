@@ -24,7 +24,7 @@ const (
 	Identity = "identity" // S = s² I
 )
 
-// What the session model is fitted on.
+// These are the data that the session model is fitted on.
 const (
 	OnValidation = "val"      // sessions of validation classes
 	CrossFitting = "left-out" // sessions of families of domains under priors learned without them
