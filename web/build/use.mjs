@@ -6,7 +6,7 @@
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
  *   python/metaqda.py   the module of the Python package that needs numpy alone
  *   node/pictures.js   the extractor of pictures for Node.js
- *   scratch/pictures.js, sounds.js   extensions for TurboWarp without what was taught
+ *   scratch/pictures.js, sounds.js, hands.js   extensions for TurboWarp without what was taught
  *   and the programs of web/share/use, as they are
  * Engine, networks and notices come from where the site has them already.
  */
@@ -77,7 +77,7 @@ for (const [name, from] of [
   await cp(path.join(web, 'node_modules/p5', from), path.join(out, 'p5', name));
 
 await mkdir(path.join(out, 'scratch'), { recursive: true });
-for (const kind of ['pictures', 'sounds']) await writeFile(path.join(out, `scratch/${kind}.js`), await extension(kind));
+for (const kind of ['pictures', 'sounds', 'hands']) await writeFile(path.join(out, `scratch/${kind}.js`), await extension(kind));
 
 await build({ ...nodeBundle, outdir: path.join(out, 'node') });
 

@@ -82,8 +82,7 @@ export const choices = [
       'Tick “Run extension without sandbox”, which the camera and the microphone need.',
       'Use its blocks: the one that turns it on first, then “what do you see” or “hear”, “how sure”, “when you” and “teach this as”.',
     ],
-    missing: (taught) =>
-      needsNetwork(taught) || (taught.kind === 'hands' ? 'The blocks for Scratch do not read hands yet: choose “A page” or “My own web page”.' : ''),
+    missing: needsNetwork,
     make: async (read, taught) => ({ file: `${plainName(taught.name)}-scratch.js`, bytes: await scratchExtension(read, taught) }),
   },
   {

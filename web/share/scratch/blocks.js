@@ -155,8 +155,8 @@ export class Blocks {
   }
 }
 
-/** Where only words are compared, other sounds are nothing to ask about. @param {{code?: string}} error */
+/** Without a hand, or without speech where only words are compared, there is nothing to ask about. @param {{code?: string}} error */
 function nothing(error) {
-  if (error.code !== 'no-speech') throw error;
+  if (error.code !== 'no-hand' && error.code !== 'no-speech') throw error;
   return null;
 }

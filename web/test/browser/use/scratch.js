@@ -2,6 +2,7 @@
 /** scratch-vm of npm in a page, with the extension that "Use it" saved. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import sharp from 'sharp';
 import { root } from '../harness.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -62,3 +63,18 @@ export const call = (page, opcode, args = {}) =>
     },
     /** @type {const} */ ([opcode, args]),
   );
+
+/** A PNG picture of the size of Scratch's camera. @param {string|Buffer} picture @returns {Promise<Buffer>} */
+export const frame = (picture) => sharp(picture).resize(480, 360, { fit: 'contain', background: '#fff' }).flatten({ background: '#fff' }).png().toBuffer();
+
+/** Holds a picture before the camera. @param {Page} page @param {Buffer} png */
+export const hold = async (page, png) =>
+  page.evaluate(async (text) => {
+    const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob(), {
+      colorSpaceConversion: 'none',
+      premultiplyAlpha: 'none',
+    });
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d'));
+    context.drawImage(bitmap, 0, 0);
+    Object.assign(globalThis, { shown: context.getImageData(0, 0, bitmap.width, bitmap.height) });
+  }, png.toString('base64'));

@@ -1,25 +1,15 @@
 // @ts-check
 /** The extension for Scratch, in scratch-vm of npm with a camera that shows pictures. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import sharp from 'sharp';
 import { temporaryFolder } from '../../temporary.js';
 import { eventually, recognise, sample, visit } from '../harness.js';
-import { call, loaded, machine, scratchSite } from './scratch.js';
-import { ran, saved, teachThree } from './used.js';
-
-/** @import {Page} from 'playwright-core' */
+import { call, frame, hold, loaded, machine, scratchSite } from './scratch.js';
+import { assertSize, ran, saved, teachThree } from './used.js';
 
 const folder = temporaryFolder('scratch');
-
-/** A PNG picture of the size of Scratch's camera. @param {string} file */
-async function frame(file) {
-  const to = path.join(folder, `${path.basename(path.dirname(file))}-${path.basename(file)}`);
-  await sharp(file).resize(480, 360, { fit: 'contain', background: '#fff' }).flatten({ background: '#fff' }).png().toFile(to);
-  return to;
-}
 
 /**
  * A project whose hat "when you see Rocket" adds one to a variable.
@@ -62,32 +52,25 @@ const project = (id) => ({
   meta: { semver: '3.0.0', vm: '2.3.0', agent: '' },
 });
 
-/** Holds a picture before the camera. @param {Page} page @param {string} file */
-const hold = async (page, file) =>
-  page.evaluate(async (text) => {
-    const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob(), {
-      colorSpaceConversion: 'none',
-      premultiplyAlpha: 'none',
-    });
-    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d'));
-    context.drawImage(bitmap, 0, 0);
-    Object.assign(globalThis, { shown: context.getImageData(0, 0, bitmap.width, bitmap.height) });
-  }, readFileSync(file).toString('base64'));
-
 test('the blocks answer as the page does, are told what comes, and can be taught', {
   skip: !existsSync(machine) && 'scratch-vm is not installed',
 }, async () => {
   const names = ['Cat', 'Rocket', 'Banana'];
   const asked = await Promise.all([sample('emojione', 'cat'), sample('noto', 'rocket'), sample('fxemoji', 'banana'), sample('noto', 'umbrella')].map(frame));
+  const files = asked.map((png, i) => {
+    const to = path.join(folder, `asked-${i}.png`);
+    writeFileSync(to, png);
+    return to;
+  });
   /** @type {Record<string, number>[]} */
   const before = [];
   let file = '';
   await visit({}, async ({ page }) => {
     await teachThree(page);
-    for (const picture of asked) before.push(await recognise(page, picture));
+    for (const one of files) before.push(await recognise(page, one));
     file = await saved(page, 'Scratch');
   });
-  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  assertSize('Scratch', file);
   await ran(scratchSite(path.join(folder, 'site'), file), async (page) => {
     await assert.rejects(loaded(page, false), /Run extension without sandbox/);
     await loaded(page);

@@ -1,12 +1,12 @@
 // @ts-check
 /** Files that "Use it" saves, in tests: taught in the page, unpacked, and served by a server that knows nothing of metaqda. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { unzipSync } from 'fflate';
 import { temporaryFolder } from '../../temporary.js';
-import { teach, visit } from '../harness.js';
+import { root, teach, visit } from '../harness.js';
 import { kept, styles } from '../share/shared.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -111,4 +111,13 @@ export const listed = async (page) =>
 export function assertRounded(got, want, half = 5.01e-4) {
   assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
   for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < half, `${name} ${got[name]}, on the page ${p}`);
+}
+
+/** What web/share/README.md says of the size of a choice's file, with three classes, is true to a tenth of a megabyte. @param {string} name of the choice @param {string} file */
+export function assertSize(name, file) {
+  const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
+  const megabytes = Number(new RegExp(`^\\| ${name} \\| \\w+, ([\\d.]+) MB \\|`, 'm').exec(readme)?.[1]);
+  const { size } = statSync(file);
+  console.log(`# ${name}: ${size} bytes`);
+  assert.ok(Math.abs(size / 1e6 - megabytes) <= 0.1, `${name} has ${(size / 1e6).toFixed(2)} MB, web/share/README.md says ${megabytes}`);
 }
