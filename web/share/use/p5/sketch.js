@@ -6,7 +6,6 @@ let shade = 'white';
 
 async function setup() {
   createCanvas(640, 480);
-  textSize(32);
   textAlign(CENTER);
   video = createCapture(VIDEO, { flipped: true });
   video.hide();
@@ -29,6 +28,7 @@ function draw() {
   background(shade);
   if (video.loadedmetadata) image(video, 20, 20, width - 40, height - 80);
   fill('black');
+  textSize(min(32, 1200 / seen.length)); // many words are small
   text(seen, width / 2, height - 20);
 }
 

@@ -2,7 +2,7 @@
 /** "Use it": what was taught in the page runs elsewhere. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually, faults, offlineReady, recognise, sample, visit } from '../harness.js';
@@ -10,7 +10,7 @@ import { answer, asked, assertNear, kept, opened, outOfSet, styles } from '../sh
 import * as ort from 'onnxruntime-web';
 import sharp from 'sharp';
 import { seeing } from '../extractor/film.js';
-import { assertRounded, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
+import { assertRounded, assertSize, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
 
 /** Teaches, answers what the page says of some pictures, and saves a choice without a network. @param {string} name @param {{cut?: boolean}} [options] cut: false leaves the network */
 async function made(name, { cut = true } = {}) {
@@ -62,6 +62,7 @@ test('a page is the file that Share makes', async () => {
       .waitFor();
     file = await kept(page, 'Save the file');
   });
+  assertSize('A page', file);
   await opened(file, async (page) => {
     assertNear(await recognise(page, asked[1]), before);
     assert.equal(await page.getByText('Use it').count(), 0);
@@ -71,7 +72,7 @@ test('a page is the file that Share makes', async () => {
 test('a web page of one’s own recognises as the page does, by picture and by camera', async () => {
   const { file, before } = await made('My own web page');
   const folder = unpacked(file);
-  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  assertSize('My own web page', file);
   const html = readFileSync(path.join(folder, 'index.html'), 'utf8');
   assert.ok(html.split('\n').length < 60 && html.split('\n').every((line) => line.length <= 160), 'lines that can be read');
   assert.match(readFileSync(path.join(folder, 'README.txt'), 'utf8'), /1\. Unpack/);
@@ -86,10 +87,30 @@ test('a web page of one’s own recognises as the page does, by picture and by c
       }
       await page.getByLabel('A picture').setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
       await page.getByText('is not a picture this browser can read').waitFor();
-      await page.evaluate(() => document.getElementById('all')?.replaceChildren());
-      await page.getByRole('button', { name: 'Camera' }).click();
-      await page.locator('#all li').nth(3).waitFor();
-      assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
+      assert.deepEqual(await listed(page), {}, 'nothing is left of the answer before');
+      const stream = await page.evaluateHandle(() => /** @type {{now?: MediaStream}} */ ({}));
+      for (const stopped of ['by the button', 'by a file', 'by the device']) {
+        await page.getByRole('button', { name: 'Camera' }).click();
+        await page.getByRole('button', { name: 'Stop the camera' }).waitFor();
+        await page.locator('#all li').nth(3).waitFor();
+        assert.ok(Math.abs(Object.values(await listed(page)).reduce((a, b) => a + b) - 1) < 2.1e-3);
+        await page.evaluate((kept) => {
+          kept.now = /** @type {MediaStream} */ (document.querySelector('video')?.srcObject);
+        }, stream);
+        if (stopped === 'by the button') {
+          await page.getByRole('button', { name: 'Stop the camera' }).click();
+          await page.getByText('The camera is off.').waitFor();
+          assert.deepEqual(await listed(page), {});
+        } else if (stopped === 'by a file') {
+          await page.getByLabel('A picture').setInputFiles(asked[0]);
+          await eventually(async () => assertRounded(await listed(page), before[0].numbers));
+        } else {
+          await page.evaluate(({ now }) => now?.getVideoTracks()[0].dispatchEvent(new Event('ended')), stream);
+          await page.getByText('The camera is gone.').waitFor();
+        }
+        assert.deepEqual(await page.evaluate(({ now }) => now?.getTracks().map(({ readyState }) => readyState), stream), ['ended'], stopped);
+        assert.equal(await page.locator('video').isVisible(), false, stopped);
+      }
     },
     { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] },
   );
@@ -98,7 +119,7 @@ test('a web page of one’s own recognises as the page does, by picture and by c
 test('a sketch is told what comes and goes', async () => {
   const { file } = await made('A p5.js sketch', { cut: false });
   const folder = unpacked(file);
-  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  assertSize('A p5.js sketch', file);
   // Both are there long enough to be sure of, one after the other, again and again.
   const film = await seeing(
     path.join(path.dirname(folder), 'two.y4m'),
@@ -113,6 +134,9 @@ test('a sketch is told what comes and goes', async () => {
         const corner = await page.evaluate(`get(2, 2).slice(0, 3).map((v) => v.toString(16).padStart(2, '0')).join('')`);
         assert.equal(`#${corner}`, shade, 'the frame has the colour of the class');
       }
+      await page.setViewportSize({ width: 390, height: 844 });
+      const box = await page.locator('canvas').boundingBox();
+      assert.deepEqual([box?.x, box?.width, box?.height], [0, 390, (390 * 480) / 640], 'on a phone all of it is there');
     },
     { flags: film },
   );
@@ -141,7 +165,7 @@ async function madeAsTaught(name) {
     before = await answer(page, sample(styles[0], 'cat'));
     file = await saved(page, name);
   });
-  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  assertSize(name, file);
   return { folder: unpacked(file), before };
 }
 
@@ -182,7 +206,7 @@ test('Python answers as the page does, with numpy alone', async (t) => {
 
 test('ONNX files answer as the page does, from a picture and from the numbers of the extractor', async () => {
   const { file, before } = await made('A network for elsewhere');
-  console.log(`# ${path.basename(file)}: ${statSync(file).size} bytes`);
+  assertSize('A network for elsewhere', file);
   const folder = unpacked(file);
   ort.env.wasm.numThreads = 1;
   const [whole, head] = await Promise.all(
