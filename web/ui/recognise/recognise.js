@@ -64,7 +64,7 @@ export class Recogniser {
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string, seen?: Seen, odd?: (open: () => Promise<Sample>) => Promise<import('./good.js').Odd|null>}} parts
+   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: (open: () => Promise<Sample>) => Promise<import('./good.js').Odd|null>}} parts
    *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
    *   `seen` gets all that is recognised; `odd` says whether a picture is like the examples of the only class, null where that cannot be told
    */
@@ -198,7 +198,7 @@ export class Recogniser {
     if (turn !== this.#turn) return;
     this.seen.answer(answer);
     this.#showBar();
-    this.onAsked(embedding);
+    await this.onAsked(embedding); // what it shows moves the answer
   }
 
   /** @param {readonly Taught[]} classes that are taught */
@@ -281,7 +281,7 @@ export class Recogniser {
   async #forget() {
     this.pieces.clear();
     this.#show(null, '');
-    this.onAsked(null);
+    void this.onAsked(null);
     await this.engine.show(null);
   }
 
@@ -364,7 +364,7 @@ export class Recogniser {
     complain(this.error, '');
     this.#turn++;
     this.#wait(false);
-    this.onAsked(null);
+    void this.onAsked(null);
     const fail = (/** @type {unknown} */ error) => {
       if (this.#source !== source) return;
       this.#stop();

@@ -28,7 +28,7 @@ export class Why {
   /** Sets the query; null for none. @param {Float32Array|null} question its embedding */
   ask(question) {
     this.#question = question;
-    void this.#refresh();
+    return this.#refresh();
   }
 
   /** Call it after a change of the classes: searches again once nothing changes for a moment. */

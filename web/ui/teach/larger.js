@@ -153,7 +153,7 @@ export class LargerView {
   /**
    * Runs the work and closes the dialog, since the pictures leave their places.
    *
-   * @param {(ids: string[]) => Promise<void>} work
+   * @param {(ids: string[]) => Promise<unknown>} work
    * @param {(ids: string[]) => void} focus focuses the new or former place of the pictures
    */
   async #try(work, focus) {
