@@ -60,8 +60,12 @@ test('a web page and a sketch recognise sounds as the page does, from files and 
       }
       await page.getByLabel('A recording').setInputFiles({ name: 'broken.wav', mimeType: 'audio/wav', buffer: Buffer.from('no sound') });
       await page.getByText('This sound cannot be read').waitFor();
+      assert.deepEqual(await listed(page), {});
       await page.getByRole('button', { name: 'Microphone' }).click();
       await page.locator('#answer', { hasText: /(probably|certainly) Pedu/i }).waitFor();
+      await page.getByRole('button', { name: 'Stop the microphone' }).click();
+      await page.getByText('The microphone is off.').waitFor();
+      assert.deepEqual(await listed(page), {}, 'nothing is left of the answer before');
     },
     { flags: hearing('pedu') },
   );
