@@ -117,7 +117,7 @@ $(LAB)/bursts/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildca
 	$(NODE) scripts/embed/embed.mjs $(LAB)/frames/$* --split train --out $@ --quiet
 
 .PHONY: bursts
-bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## accuracy with one class taught in frames of each thing, against first frames alone: ten minutes
+bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## accuracy with one class taught in frames of each thing, against one frame of each: ten minutes
 	$(GO) run ./scripts/bursts -tasks $(BURST_TASKS) -prior $(call commas,$(BURST_SETS:%=$(LODO)/without-%.safetensors)) $(BURST_SETS:%=$(LAB)/bursts/%.npz)
 
 # The same of sounds and hands, each asked under priors of its kind.

@@ -1,13 +1,16 @@
 // Command bursts measures the effect of near-copies on a class. It teaches five-way tasks: one
-// class in several frames of each thing, the others in one frame of each. Then it asks about
-// pictures of other things:
+// class in several frames of each thing, the others in one frame of each, drawn at random. Then it
+// asks about pictures of other things:
 //
 //	go run ./scripts/bursts -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz
 //
 // The sets have groups: the frames of a thing. Each set is asked under the prior that was learned
 // without its name, and under the default prior. It prints the accuracy and the negative log
-// likelihood with first frames alone. Then it prints the change if all frames are taught without a
-// group: as the prior takes them, and in full. `make bursts` has the sets.
+// likelihood with one frame of each thing alone. Then it prints the change if all frames are taught
+// without a group: as the prior takes them, and in full. `make bursts` has the sets.
+//
+// The one frame is drawn because the first has no noise and no shift, like the pictures that are
+// asked about. The first alone would help, although near-copies do no harm.
 package main
 
 import (
@@ -62,7 +65,7 @@ func run(priors string, files []string, tasks int) error {
 	}
 	for _, kind := range []string{"learned", "default"} {
 		for things := 1; things <= 3; things++ {
-			var all [3]figures // first frames, all as the prior takes them, all in full
+			var all [3]figures // one frame of each thing, all as the prior takes them, all in full
 			for _, file := range files {
 				set, err := dataset.Load(file)
 				if err != nil {
@@ -194,6 +197,7 @@ func draw(rng *rand.Rand, set *dataset.Set, things int) (t task) {
 		var asked []int
 		for _, g := range order {
 			if rows := groups[g]; len(rows) > 1 && len(taught) < things {
+				rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 				taught = append(taught, rows)
 			} else if len(asked) < query {
 				asked = append(asked, rows[0])
