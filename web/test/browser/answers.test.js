@@ -172,7 +172,10 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await panel.getByText('Left out:').waitFor({ state: 'detached' });
     await spoiling.waitFor();
     await panel.locator('.goodness-result:not(.stale)').waitFor();
-    const cats = (await card(page, 'Cat').getByText(/^\d+ pictures$/).textContent()) ?? '';
+    const cats =
+      (await card(page, 'Cat')
+        .getByText(/^\d+ pictures$/)
+        .textContent()) ?? '';
     const more = `${parseInt(cats, 10) + 1} pictures`;
     await spoiling.getByRole('button', { name: 'Move to “Cat”' }).click();
     await card(page, 'Cat').getByText(more).waitFor();
