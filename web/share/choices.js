@@ -48,7 +48,7 @@ export const choices = [
   {
     id: 'web',
     name: 'My own web page',
-    what: 'A web page of some fifty lines that you can change, with all that it needs.',
+    what: 'A web page of some sixty lines that you can change, with all that it needs.',
     how: [
       'Unpack the zip.',
       'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
