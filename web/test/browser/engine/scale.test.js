@@ -235,7 +235,7 @@ test('with 2,000 classes and 20,000 pictures the page starts, recognises, and sh
     await page.locator('#session-button').click();
     await page
       .getByRole('dialog', { name: 'Sessions' })
-      .getByText(/All that is open uses \d+ MB of memory/)
+      .getByText(/metaqda uses \d+ MB of memory/)
       .waitFor();
     console.log(
       `# the page, ms: reading alone ${reading.toFixed(0)}, ready ${start.toFixed(0)}, longest piece of work until then ${atStart.toFixed(0)}, in all ${(await longest()).toFixed(0)}`,
