@@ -20,6 +20,7 @@ type Bulk struct {
 	prior     *Prior // under which the vectors are checked
 	examples  []Example
 	labels    []string
+	thumbnail []byte // of those that are labelled from now on
 	receivers *receivers
 	ids       []string
 	entries   []Entry
@@ -81,6 +82,12 @@ func (c *Classifier) fitting(x []float64) error {
 	return c.lda.Check(x)
 }
 
+// Thumbnail sets the thumbnail of all examples that [Bulk.Label] labels from now on.
+func (b *Bulk) Thumbnail(picture []byte) {
+	defer b.of.writing()()
+	b.thumbnail = picture
+}
+
 // Label sets the class and the group of each of the next examples. It returns an [Error] unless
 // there is one of both for each, and the errors of AddAll. On error none of these labels counts.
 // Cost O(N+C).
@@ -94,7 +101,7 @@ func (b *Bulk) Label(labels, groups []string) error {
 		return &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(labels)) + " examples and " + strconv.Itoa(len(groups)) + " groups: give one group for each."}
 	}
 	for i := range labels {
-		b.examples[n+i].Group = groups[i]
+		b.examples[n+i].Group, b.examples[n+i].Thumbnail = groups[i], b.thumbnail
 	}
 	if b.receivers == nil {
 		b.receivers, b.version = b.of.receivers(), b.of.version

@@ -9,6 +9,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
+	"metaqda/wasm/exports"
 	"metaqda/wasm/log"
 	"metaqda/wasm/simd"
 	"metaqda/wasm/view"
@@ -20,6 +21,7 @@ type page struct {
 	database  string
 	marks     js.Value      // of web/engine/marks.js
 	alone     bool          // whether this is the page: it has a view, and asks the browser to keep the data
+	first     js.Value      // listener of the event changing: it is called at once
 	listeners []js.Value    // of the event change
 	channel   js.Value      // to the other tabs; undefined where there is none
 	mu        sync.Mutex    // what follows
@@ -33,6 +35,7 @@ type page struct {
 func startPage(database string, given js.Value, alone bool) js.Value {
 	p := &page{database: database, marks: given.Get("marks"), alone: alone}
 	p.Engine = newEngine(p)
+	exports.Open = p
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
 	api := bridge.Object(p.methods())
@@ -45,42 +48,22 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 // change is stored, some after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
-	all := map[string]bridge.Method{
+	return map[string]bridge.Method{
 		"state":   atOnce(bind(p.state, "")),
 		"changes": atOnce(bind(p.changes, "revision")),
 		"on":      atOnce(bind(p.on, "event, listener")),
 
-		"thumbnails": waiting(bind(p.Thumbnails, "id of the class, ids of pictures")),
+		"thumbnails": waiting(bind(p.Thumbnails, "ids of pictures")),
 
-		"addClass":    stored(bind(p.AddClass, "name of the class", "id", "name")),
-		"addExample":  stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
-		"addExamples": stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
-		"setActions":  stored(bind(p.SetActions, "id of the class, actions", "undo")),
-		"undo":        stored(bind(p.Undo, "undo token?", "name")),
-		"redo":        stored(bind(p.Redo, "", "name")),
-		"forgetUndo":  stored(bind(p.ForgetUndo, "")),
-		"beginStep":   atOnce(bind(p.Begin, "")),
-		"endStep":     stored(bind(p.End, "", "undo")),
-		"label":       atOnce(bind(p.Label, "name of the class", "name", "class")),
-		"configure":   stored(bind(p.Configure, "settings")),
-		"byLabel":     stored(bind(p.byLabel, "change, id or label, label?")),
+		"kept":       p.kept,
+		"forgetUndo": stored(bind(p.ForgetUndo, "")),
+		"beginStep":  atOnce(bind(p.Begin, "")),
+		"endStep":    stored(bind(p.End, "", "undo")),
+		"order":      stored(bind(p.Order, "order")),
 
-		"predict": ready(bind(p.Predict, "embedding")),
-		"show":    ready(bind(p.Show, "embedding?")),
-		"frame":   ready(bind(p.ShowFrame, "embedding?, false events an hour?")),
-		"nearest": ready(bind(p.Nearest, "embedding, number of pictures")),
-		"explain": ready(bind(func(cells bridge.Numbers, d int, class, against string) (float64, float64, []float64, error) {
-			return p.Explain(cells, d, class, against)
-		}, "cells, length of a cell, id of the class, id of the other class", "score", "rest", "cells")),
-		"withoutCells": ready(bind(p.WithoutCells, "", "classId", "exampleIds")),
-		"setCells": ready(bind(func(example string, cells bridge.Numbers, d int) error {
-			return p.SetCells(example, cells, d)
-		}, "id of the example, cells, length of a cell")),
-		"anomaly": ready(bind(func(cells bridge.Numbers, d int) (float64, int, []float64, error) {
-			return p.Anomaly(cells, d)
-		}, "cells, length of a cell", "wrong", "good", "cells")),
-		"leaveOut":  ready(bind(p.LeaveOut, "number of the example")),
-		"influence": waiting(bind(p.Influence, "")),
+		"ready": ready(bind(func() {}, "")),
+		"show":  ready(bind(p.Show, "embedding?")),
+		"frame": ready(bind(p.ShowFrame, "embedding?, false events an hour?")),
 
 		"sessions":         waiting(bind(p.sessions, "")),
 		"newSession":       waiting(bind(p.NewSession, "name of the session", "id")),
@@ -102,37 +85,20 @@ func (p *page) methods() map[string]bridge.Method {
 		"learningInput": waiting(bind(p.learningInput, "", "sessions", "prior")),
 		"batchInput":    waiting(bind(p.batchInput, "", "classifier", "prior")),
 	}
-	for name, c := range p.twoWays() {
-		all[name] = stored(c.byID)
-	}
-	return all
 }
 
-// change is a method in two forms: that of the page names classes by ids, that of the npm
-// package's classifier by labels.
-type change struct {
-	byID    bridge.Decoder
-	byLabel func(c *metaqda.Classifier, a, b string) error
-}
-
-func (p *page) twoWays() map[string]change {
-	bind := bridge.Bind
-	return map[string]change{
-		"renameClass":   {bind(p.RenameClass, "id of the class, name of the class"), (*metaqda.Classifier).RenameClass},
-		"removeClass":   {bind(p.RemoveClass, "id of the class", "undo"), func(c *metaqda.Classifier, label, _ string) error { return c.RemoveClass(label) }},
-		"mergeClasses":  {bind(p.MergeClasses, "id of the class, id of the other class", "undo"), (*metaqda.Classifier).MergeClasses},
-		"removeExample": {bind(p.RemoveExample, "id of the class, id of the picture", "undo"), func(c *metaqda.Classifier, id, _ string) error { return c.Remove(id) }},
-		"moveExample":   {bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo"), (*metaqda.Classifier).Move},
+// kept is the method that answers once what the call of metaqda/wasm/exports before it changed is
+// stored, with a token for undo, or is refused because another tab was quicker.
+func (p *page) kept([]js.Value) (any, bridge.Call, error) {
+	last := p.Changed()
+	answer := map[string]any{"undo": last.Undo}
+	if last.Number == last.Before {
+		return answer, nil, nil
 	}
-}
-
-// byLabel does what a method of the npm package's classifier does.
-func (p *page) byLabel(method, a, b string) error {
-	c, ok := p.twoWays()[method]
-	if !ok {
-		return &engine.Error{Code: "argument", Message: "There is no change “" + method + "”: correct the call."}
+	if p.alone && last.Taught {
+		p.promise.ask(p.emit)
 	}
-	return p.Do(func(taught *metaqda.Classifier) error { return c.byLabel(taught, a, b) })
+	return nil, func() (any, error) { return answer, p.Kept(last.Before, last.Number) }, nil
 }
 
 // stored is a method that changes something at once and answers once that is
@@ -210,16 +176,23 @@ func (p *page) allMarks() string {
 }
 
 func (p *page) on(event string, listener js.Value) error {
-	if event != "change" {
+	switch event {
+	case "change":
+		p.listeners = append(p.listeners, listener)
+	case "changing":
+		p.first = listener
+	default:
 		return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
 	}
-	p.listeners = append(p.listeners, listener)
 	return nil
 }
 
 // emit calls the listeners. An error that one throws is reported, as for events of the DOM, and
-// stops nothing.
+// stops nothing. The first of them must do nothing but note that things have changed.
 func (p *page) emit() {
+	if p.first.Truthy() {
+		p.first.Invoke()
+	}
 	for _, f := range p.listeners {
 		js.Global().Call("queueMicrotask", f)
 	}
@@ -281,14 +254,6 @@ func (p *page) tellTabs(n engine.Note) {
 	if b, err := json.Marshal(n); err == nil {
 		p.channel.Call("postMessage", string(b))
 	}
-}
-
-func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (string, error) {
-	id, err := p.AddExample(class, x, thumbnail, group)
-	if err == nil && p.alone {
-		p.promise.ask(p.emit)
-	}
-	return id, err
 }
 
 func (p *page) sessions() (any, error) {

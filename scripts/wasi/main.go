@@ -2,7 +2,7 @@
 //
 //	go run ./scripts/wasi
 //
-// It takes the table from the exported functions of wasm/library and their comments. `make check`
+// It takes the table from the exported functions of wasm/exports and their comments. `make check`
 // runs its test, which fails if the document differs.
 package main
 
@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	source   = "wasm/library"
+	source   = "wasm/exports"
 	document = "web/library/WASI.md"
 	begin    = "<!-- by scripts/wasi -->\n"
 	end      = "<!-- end -->\n"

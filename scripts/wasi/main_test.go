@@ -24,8 +24,8 @@ func TestATable(t *testing.T) {
 		test.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		test.OK(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	put("wasm/library/a.go", "package main\n\n// Ask asks [Make]'s\n// things. It replies {\"a\": [{\"b\"}]}.\n//\n//go:wasmexport mq_ask\nfunc Ask(h, n int32, x float64) int64 { return 0 }\n\n// helper helps.\nfunc helper() {}\n")
-	put("wasm/library/exports_wasm.go", "package main\n\nimport \"unsafe\"\n\n// Make makes.\n//\n//go:wasmexport mq_make\nfunc Make() unsafe.Pointer { return nil }\n\n// Free frees.\n//\n//go:wasmexport mq_free\nfunc Free(h int32) {}\n")
+	put("wasm/exports/a.go", "package exports\n\n// Ask asks [Make]'s\n// things. It replies {\"a\": [{\"b\"}]}.\n//\n//go:wasmexport mq_ask\nfunc Ask(h, n int32, x float64) int64 { return 0 }\n\n// helper helps.\nfunc helper() {}\n")
+	put("wasm/exports/exports_wasm.go", "package exports\n\nimport \"unsafe\"\n\n// Make makes.\n//\n//go:wasmexport mq_make\nfunc Make() unsafe.Pointer { return nil }\n\n// Free frees.\n//\n//go:wasmexport mq_free\nfunc Free(h int32) {}\n")
 	put(document, "before\n"+begin+"old\n"+end+"after\n")
 	test.OK(t, write(root))
 	text := string(test.Must(os.ReadFile(filepath.Join(root, document)))(t))

@@ -89,7 +89,8 @@ type keeping struct {
 	unmark   []string // vanished sessions, whose marks can be deleted
 	number   uint64   // of the last change noted
 	refused  map[uint64]error
-	sweep    bool // priors are out of use, or deleted data must leave the files
+	last     Noted // by the last Change
+	sweep    bool  // priors are out of use, or deleted data must leave the files
 }
 
 // live is the query of the view.
@@ -180,25 +181,16 @@ func defaultSettings() log.Settings {
 	return log.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
 }
 
-// Change lists settings to change; nil keeps a setting.
-type Change struct {
-	Sort      *string
-	NonePrior *float64
-}
-
-// Configure changes settings of the session, all or none.
-func (e *Engine) Configure(c Change) error {
+// Order sets the order in which the session's classes are shown, probability or taught.
+func (e *Engine) Order(sort string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	session, edit := e.session.Session, log.Edit{Sort: c.Sort, NonePrior: c.NonePrior}
-	edit.Apply(&session)
-	if err := checkSettings(session.Settings); err != nil {
+	settings := e.session.Settings
+	settings.Sort = sort
+	if err := checkSettings(settings); err != nil {
 		return err
 	}
-	if err := e.taught.Configure(metaqda.Settings{NonePrior: session.Settings.NonePrior}); err != nil {
-		return err
-	}
-	e.touch(edit)
+	e.touch(log.Edit{Sort: &sort})
 	return nil
 }
 

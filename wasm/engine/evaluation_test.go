@@ -32,7 +32,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	w.files["prior"] = b
 	test.OK(t, w.UsePrior("prior", model.Sum(b)))
 	none := 0.3
-	test.OK(t, w.Configure(Change{NonePrior: &none}))
+	test.OK(t, w.Configure(none))
 	o := prior.Session.Options()
 	o.NonePrior = none
 	c := test.Must(lda.New(prior.NIW.Whitened(), o))(t)
@@ -59,10 +59,9 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 		if math.Abs(got.None-wantNone) > 1e-9 {
 			t.Errorf("query %d: none %v, want %v", k, got.None, wantNone)
 		}
-		for _, class := range got.Classes {
-			p := want[slices.Index(c.Labels(), class.Name)]
-			if math.Abs(class.P-p) > 1e-9 {
-				t.Errorf("query %d, %s: %v, want %v", k, class.Name, class.P, p)
+		for i, label := range c.Labels() {
+			if p := got.Probabilities[label]; math.Abs(p-want[i]) > 1e-9 {
+				t.Errorf("query %d, %s: %v, want %v", k, label, p, want[i])
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (b *both) act(r *rand.Rand, i int) string {
 		return "two classes as one step"
 	case k == 20:
 		none := r.Float64() / 2
-		b.refused("configure", b.page.Configure(Change{NonePrior: &none}), b.own.Configure(metaqda.Settings{NonePrior: none}))
+		b.refused("configure", b.page.Configure(none), b.own.Configure(metaqda.Settings{NonePrior: none}))
 		return "configure"
 	case k == 21:
 		test.OK(b.t, b.page.readAnew())
@@ -155,39 +155,13 @@ func (b *both) check(what string, query []float32) {
 		return
 	}
 	test.OK(b.t, err)
-	label := ""
-	for i, k := range p.Classes {
-		if math.Abs(k.P-a.Probabilities[i]) > 1e-12 {
+	for i, k := range taught {
+		if math.Abs(p.Probabilities[k.Label]-a.Probabilities[i]) > 1e-12 {
 			b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a)
 		}
-		if k.ID == p.Decision.Class {
-			label = k.Name
-		}
 	}
-	if a.Class >= 0 != (label != "") || a.Class >= 0 && taught[a.Class].Label != label || a.Headline != p.Decision.Headline || a.Doubtful != p.Decision.Doubtful {
-		b.t.Fatalf("%s: taken for %q, %+v by the page, %+v by the package", what, label, p.Decision, a.Decision)
-	}
-	near := test.Must(b.page.Nearest(query, 3))(b.t)
-	nearest := test.Must(b.own.Nearest(query, 3))(b.t)
-	trial := test.Must(b.page.LeaveOut(len(near) - 1))(b.t)
-	out := test.Must(b.own.LeaveOut(len(near) - 1))(b.t)
-	for i := range near {
-		if math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 || near[i].Near != nearest[i].Near {
-			b.t.Fatalf("%s: nearest %v by the page, %v by the package", what, near, nearest)
-		}
-	}
-	review := test.Must(b.page.Influence())(b.t)
-	found, need := test.Must(b.own.Influence(nil, nil))(b.t), test.Must(b.own.Needs(nil, nil))(b.t)
-	if len(review.Influence) != len(found) || (review.Need.Class == "") != (need.Class < 0) || math.Abs(review.Need.Doubt-need.Doubt) > 1e-9 {
-		b.t.Fatalf("%s: influence %+v by the page, %+v and %+v by the package", what, review, found, need)
-	}
-	for i, x := range review.Influence {
-		if x.Asked != found[i].Asked || x.Right != found[i].Right || math.Abs(x.LogProb-found[i].LogProb) > 1e-6 || len(x.Pictures) != len(found[i].Examples) {
-			b.t.Fatalf("%s: influence %+v by the page, %+v by the package", what, x, found[i])
-		}
-	}
-	if trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9 {
-		b.t.Fatalf("%s: left out %+v by the page, %+v by the package", what, trial, out)
+	if a.Class >= 0 != (p.Decision != nil) || a.Class >= 0 && taught[a.Class].Label != *p.Decision || a.Headline != p.Headline || a.Doubtful != p.Doubtful {
+		b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a.Decision)
 	}
 }
 

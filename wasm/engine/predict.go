@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	metaqda "metaqda/core"
@@ -11,38 +10,19 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Prediction is the answer to a query: probabilities that sum to one.
+// Prediction is the answer to a query, as the npm package's: probabilities that sum to one, and the
+// decision, see [metaqda.Classifier.Decide].
 type Prediction struct {
-	Classes  []Probability `json:"classes"` // in the order of the session
-	None     float64       `json:"none"`
-	Decision Decision      `json:"decision"`
+	Label         string             `json:"label"` // of the most probable class
+	Probabilities map[string]float64 `json:"probabilities"`
+	None          float64            `json:"none"`
+	Decision      *string            `json:"decision"` // label, nil for none of these
+	Doubtful      bool               `json:"doubtful"` // worth a look by a person
+	Headline      string             `json:"headline"` // one sentence
 }
 
-// Decision is the decision for a query, see [metaqda.Classifier.Decide].
-type Decision struct {
-	Class    string `json:"class"`    // id, empty for none of these
-	Doubtful bool   `json:"doubtful"` // worth a look by a person
-	Headline string `json:"headline"` // one sentence
-}
-
-// Probability is the probability of one class.
-type Probability struct {
-	ID   string  `json:"id"`
-	Name string  `json:"name"`
-	P    float64 `json:"probability"`
-}
-
-// Predict returns the probabilities of an embedding with the names of the classes, nil while
-// there are no examples.
-func (e *Engine) Predict(x []float32) (*Prediction, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	answer, _, err := e.ask(x)
-	return answer, err
-}
-
-// Show is [Engine.Predict], and shows the answer now and after every later change. With nil it
-// shows no answer.
+// Show answers an embedding: the probabilities with the names of the classes, nil while there are
+// no examples. It shows the answer now and after every later change. With nil it shows no answer.
 func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,10 +125,17 @@ func (e *Engine) ask(x []float32) (answer *Prediction, p []float64, err error) {
 	if p, err = e.probabilities(x); p == nil || err != nil {
 		return nil, nil, err
 	}
-	answer = &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len()), Decision: e.named(e.decide(p))}
-	for i := range answer.Classes {
+	d := e.decide(p)
+	answer = &Prediction{Probabilities: make(map[string]float64, e.taught.Len()), None: p[0], Doubtful: d.Doubtful, Headline: d.Headline}
+	best := -1.0
+	for i := range e.taught.Len() {
 		k, _ := e.taught.At(i)
-		answer.Classes[i] = Probability{ID: k.ID, Name: k.Label, P: p[i+1]}
+		if answer.Probabilities[k.Label] = p[i+1]; p[i+1] > best {
+			answer.Label, best = k.Label, p[i+1]
+		}
+		if i == d.Class {
+			answer.Decision = &k.Label
+		}
 	}
 	return answer, p, nil
 }
@@ -159,16 +146,6 @@ func (e *Engine) decide(p []float64) metaqda.Decision {
 		return metaqda.Decision{Class: -1}
 	}
 	return e.taught.Decide(p[1:], p[0])
-}
-
-// named returns a decision with the id of its class.
-func (e *Engine) named(d metaqda.Decision) Decision {
-	to := Decision{Doubtful: d.Doubtful, Headline: d.Headline}
-	if d.Class >= 0 {
-		k, _ := e.taught.At(d.Class)
-		to.Class = k.ID
-	}
-	return to
 }
 
 // probabilities returns those of none and then of the classes in the order of the session. They
@@ -273,97 +250,6 @@ func CheckEmbedding(x []float32) error {
 		}
 	}
 	return nil
-}
-
-// Near is a picture of the session near a query.
-type Near struct {
-	Class    string  `json:"class"`
-	Example  string  `json:"example"`
-	Distance float64 `json:"distance"`
-	Near     bool    `json:"near"` // close enough to be of one burst
-}
-
-// Nearest returns the pictures of the session nearest to an embedding, the closest first, see
-// [metaqda.Classifier.Nearest].
-func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.foreign(); err != nil {
-		return nil, err
-	}
-	found, err := e.taught.Nearest(x, n)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Near, len(found))
-	for i, f := range found {
-		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance, Near: f.Near}
-	}
-	return all, nil
-}
-
-// Explain says which cells of a picture speak for a class against another, by their ids, empty for
-// none of the classes. See [metaqda.Classifier.Explain].
-func (e *Engine) Explain(cells []float32, d int, class, against string) (score, rest float64, parts []float64, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.foreign(); err != nil {
-		return 0, 0, nil, err
-	}
-	var at [2]int
-	for i, id := range []string{class, against} {
-		if at[i] = -1; id == "" {
-			continue
-		}
-		if _, err := e.class(id); err != nil {
-			return 0, 0, nil, err
-		}
-		at[i] = slices.IndexFunc(e.taught.Classes(), func(k metaqda.Class) bool { return k.ID == id })
-	}
-	x, err := e.taught.Explain(cells, d, at[0], at[1])
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	return x.Score, x.Rest, x.Cells, nil
-}
-
-// Trial is the answer for one example after leaving it out, see [metaqda.Classifier.LeaveOut].
-type Trial struct {
-	Of       int       `json:"of"`       // number of all trials
-	Revision uint64    `json:"revision"` // revision of the state
-	Class    string    `json:"class"`
-	Pictures []string  `json:"pictures"` // ids: one, or the frames of a burst
-	Alone    bool      `json:"alone"`    // its class has no other example, so there is no answer
-	Classes  []string  `json:"classes"`  // ids in the order of the session
-	Answer   []float64 `json:"answer"`   // their probabilities
-	None     float64   `json:"none"`
-	Decision Decision  `json:"decision"`
-}
-
-// LeaveOut leaves out the i-th of all examples of the session, a burst being one. It returns
-// nil for an i out of range.
-func (e *Engine) LeaveOut(i int) (*Trial, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	out, err := e.taught.LeaveOut(i)
-	if out == nil || err != nil {
-		return nil, err
-	}
-	t := &Trial{Of: out.Of, Revision: e.changes.revision, Class: out.Examples[0].Class, Alone: out.Alone, None: out.None, Answer: make([]float64, e.taught.Len())}
-	for i := range e.taught.Len() {
-		k, _ := e.taught.At(i)
-		t.Classes = append(t.Classes, k.ID)
-	}
-	for _, x := range out.Examples {
-		t.Pictures = append(t.Pictures, x.ID)
-	}
-	if t.Alone {
-		t.None = 0
-		return t, nil
-	}
-	copy(t.Answer, out.Probabilities)
-	t.Decision = e.named(e.taught.Decide(t.Answer, t.None))
-	return t, nil
 }
 
 // slice is the most time for one piece of work beside other work. Most pictures of a large

@@ -81,11 +81,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 		x := picture(rng, 4)
 		got := test.Must(e.Predict(x))(t)
 		want := test.Must(again.Predict(x))(t)
-		for i, c := range want.Classes {
-			if got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9 {
-				t.Errorf("%+v, want %+v", got.Classes[i], c)
-			}
-		}
+		near(t, "in slices", *got, *want)
 	}
 	for i, c := range again.State().Classes {
 		got := e.State().Classes[i]
@@ -174,7 +170,7 @@ func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
 		for _, x := range c.Examples {
 			ids = append(ids, x.ID)
 		}
-		found := test.Must(w.Thumbnails(class, ids))(t)
+		found := test.Must(w.Thumbnails(ids))(t)
 		for _, b := range found {
 			all = append(all, string(b))
 		}
@@ -214,7 +210,7 @@ func TestThumbnailsApart(t *testing.T) {
 
 		token = test.Must(w.MoveExample(ids[3], x.ID, ids[5]))(t)
 		flush(w)
-		found := test.Must(w.Thumbnails(ids[5], []string{x.ID}))(t)
+		found := test.Must(w.Thumbnails([]string{x.ID}))(t)
 		if string(found[0]) != ids[3]+"/4" {
 			t.Fatalf("moved with thumbnail %q", found[0])
 		}

@@ -103,9 +103,8 @@ func (w *tabs) equal(what string) {
 // near compares answers of classifiers with different orders of examples.
 func near(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
-	for i, c := range want.Classes {
-		d := got.Classes[i].P - c.P
-		if got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9 {
+	for label, p := range want.Probabilities {
+		if d := got.Probabilities[label] - p; len(got.Probabilities) != len(want.Probabilities) || d > 1e-9 || d < -1e-9 {
 			t.Fatalf("%s: %+v, want %+v", what, got, want)
 		}
 	}
@@ -158,10 +157,10 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 		_ = w.RenameClass(c.ID, fmt.Sprint("class ", r.IntN(12)))
 	case k == 18:
 		none := float64(r.IntN(9)) / 10
-		_ = w.Configure(Change{NonePrior: &none})
+		_ = w.Configure(none)
 	default:
 		sort := []string{"probability", "taught"}[r.IntN(2)]
-		_ = w.Configure(Change{Sort: &sort})
+		_ = w.Order(sort)
 	}
 	if w.Noted() == before {
 		return 0, nil
@@ -397,8 +396,8 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
-			test.OK(t, a.Configure(Change{NonePrior: &none}))
-			test.OK(t, b.Configure(Change{Sort: &sort}))
+			test.OK(t, a.Configure(none))
+			test.OK(t, b.Order(sort))
 			w.settle()
 			s := a.State().Settings
 			if s.NonePrior != 0.4 || s.Sort != sort {

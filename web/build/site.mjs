@@ -29,7 +29,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 /** What other build steps must have made. */
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
 /** Of the npm package, what the page uses. */
-const OF_PAGE = ['web/library/page.js', 'web/library/storage.js', 'web/library/extractors.js', 'web/library/kinds.js', 'web/library/kept.js'];
+const OF_PAGE = /^web\/library\/((page|session|storage|extractors|kinds|kept|vectors|files)\.js|classifier\/(?!create)\w+\.js)$/;
 const APART =
   /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$|^web\/screenshot/;
 const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
@@ -102,7 +102,7 @@ async function pageFiles(root, wasmExec) {
   const inTree = (/** @type {string} */ name) => path.join(root, name);
   const shipped = (await filesBelow(inTree('web')))
     .map((name) => `web/${name}`)
-    .filter((name) => OF_PAGE.includes(name) || (SHIPPED.test(name) && !APART.test(name)));
+    .filter((name) => OF_PAGE.test(name) || (SHIPPED.test(name) && !APART.test(name)));
   // Modules that name npm packages are served as web/build/kit.mjs bundled them.
   const bundled = existsSync(inTree('build/kit')) ? await filesBelow(inTree('build/kit')) : [];
   return new Map([

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The methods of the Go program for a page (wasm/page_js.go). The file has types only.
+ * The methods of the Go program for a page (wasm/page_js.go). The file has types only. What is taught and asked goes
+ * through `exports`, whose session is number 0.
  *
  * Every method of Engine returns a promise. A refused call rejects with an Error: its `code` is a
  * short word, its `message` a sentence that names the remedy. The codes 'session', 'class', 'label'
@@ -74,9 +75,13 @@
  * @property {string} extractor its sha256, empty if not known
  *
  * @typedef {object} Prediction
- * @property {{id: string, name: string, probability: number}[]} classes
- * @property {number} none
- * @property {Decision} decision
+ * @property {string} label the most probable class, whatever the probability of none
+ * @property {Record<string, number>} probabilities of each class; with `none` they sum to one; from 100 classes on made when first read
+ * @property {number} none probability that it is of none of the classes
+ * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
+ * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one
+ *   class, of fewer than 3 examples, was taught
+ * @property {string} headline one sentence, which names the decision first
  *
  * @typedef {object} LiveEvent something came or went before the camera or the microphone
  * @property {string} label of the class
@@ -89,82 +94,22 @@
  * @property {LiveEvent[]} events mostly none
  * @property {string} here label of the class that is here, empty for none
  *
- * @typedef {object} Decision a class or none of these (core/decide.go)
- * @property {string} class id, empty for none of these
- * @property {boolean} doubtful worth a look by a person
- * @property {string} headline one sentence, which names the decision first
- *
- * @typedef {object} Near a taught picture beside a query
- * @property {string} class id
- * @property {string} example id
- * @property {number} distance Euclidean, of whitened embeddings
- * @property {boolean} near close enough to be in one burst
- *
- * @typedef {object} Trial
- * @property {number} of number of examples; a burst counts as one
- * @property {number} revision of the state
- * @property {string} class id
- * @property {string[]} pictures ids: one, or the frames of a burst
- * @property {boolean} alone its class has no other example; no question was asked
- * @property {string[]} classes ids in the order taught
- * @property {number[]} answer their probabilities
- * @property {number} none
- * @property {Decision} decision
- *
- * @typedef {object} Review
- * @property {number} revision of the state
- * @property {{class: string, confusedWith: string, doubt: number}} need ids of the class that needs another example most and of the one that
- *   it is confused with, empty for none
- * @property {{class: string, like: string, pictures: string[], asked: number, right: number, logProbability: number}[]} influence examples
- *   that another class fits better, the worst first: how many more of the others are right without each, and by how much their mean log probability changes
- *
- * @typedef {object} Settings
- * @property {SortOrder} [sort]
- * @property {number} [nonePrior]
- *
  * @typedef {object} Engine
  * @property {() => Promise<EngineState>} state the whole of it
  * @property {(revision: number) => Promise<Changes>} changes since a revision, from 0 everything
- * @property {(classId: string, exampleIds: string[]) => Promise<(Uint8Array|null)[]>} thumbnails of a class; a large
+ * @property {(exampleIds: string[]) => Promise<(Uint8Array|null)[]>} thumbnails null where there is none; a large
  *   session's state comes without them
- * @property {(name: string) => Promise<{id: string, name: string}>} addClass
- * @property {(id: string, name: string) => Promise<unknown>} renameClass
- * @property {(name: string) => Promise<{name: string, class: string}>} label the name in its stored form; `class` is the id
- *   of the class with this name or one that people take for the same (other case, other form of accents), empty if there is none. Rejects a name that no class can have
- * @property {(id: string) => Promise<{undo: string}>} removeClass
- * @property {(id: string, into: string) => Promise<{undo: string}>} mergeClasses moves all examples and removes the class, as one step
- * @property {(classId: string, actions: string) => Promise<{undo: string}>} setActions sets what happens when a class comes and goes, or none of
- *   these for an empty id
- * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null, group?: string) => Promise<{id: string}>} addExample
- * examples of a class with the same group are one burst and count as one
- * @property {(names: string[], embeddings: Float32Array[], thumbnail: Uint8Array|null, group?: string) => Promise<{ids: string[]}>} addExamples
- *   adds each to the class of that name and creates missing classes: all or none, as one undo step
- * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
- * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class; it keeps its id
- * @property {(token?: string) => Promise<{name: string}>} undo takes back the last change of classes, examples or prior, or the one of a
- *   token. It works after a reload too. The name says which change; it is empty if there was none
- * @property {() => Promise<{name: string}>} redo repeats the change undone last; any other change clears it
+ * @property {() => Promise<{undo: string}>} kept what the call of `exports` just before it changed: answers once that is stored, with the id of the
+ *   step, empty without one or within `beginStep` and `endStep`. Rejects if another tab was quicker
+ * @property {() => Promise<unknown>} ready waits until all examples are enrolled: from then on answers come at once
  * @property {() => Promise<unknown>} beginStep groups all changes until endStep into one undo step, such as all pictures of a folder
- * @property {() => Promise<{undo: string}>} endStep the token is empty if nothing was changed
+ * @property {() => Promise<{undo: string}>} endStep the id of the step is empty if nothing was changed
  * @property {() => Promise<unknown>} forgetUndo clears the undo history: removed pictures are gone then
- * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters
- *   now and after every later change; null shows none
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, null while no class has an example. It shows the
+ *   answer in the page's meters now and after every later change; null shows none
  * @property {(embedding: Float32Array|null, perHour?: number) => Promise<Live>} frame as show, for the next frame of a live view, with what came and went, at so
  *   many false events an hour, one if left out: what is shown follows the class that is here and does not flicker. A live view begins after `show`
- * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
- * @property {(cells: Float32Array, dimension: number, classId: string, against: string) => Promise<{score: number, rest: number, cells: number[]}>} explain
- *   which cells of a picture speak for a class: what each adds to the log odds of the class to another one, or to none of the classes for an empty id
- * @property {() => Promise<{classId: string, exampleIds: string[]}>} withoutCells the only class, and which of its examples `anomaly` lacks
- *   the cells of; none where there are more classes
- * @property {(exampleId: string, cells: Float32Array, dimension: number) => Promise<unknown>} setCells tells the cells of an example
- * @property {(cells: Float32Array, dimension: number) => Promise<{wrong: number, good: number, cells: number[]}>} anomaly whether a picture
- *   is like the examples of the only class: the probability that something is wrong with it, and how far each cell is from good ones
- * @property {(index: number) => Promise<Trial|null>} leaveOut predicts one example by a session without it; null
- *   beyond the last
- * @property {() => Promise<Review|null>} influence which examples spoil others, and which class needs another one; null if the
- *   session changes meanwhile
- * @property {(settings: Settings) => Promise<unknown>} configure
+ * @property {(sort: SortOrder) => Promise<unknown>} order sets the order in which classes are shown
  * @property {() => Promise<SessionInfo[]>} sessions
  * @property {(name: string) => Promise<unknown>} newSession
  * @property {(id: string) => Promise<unknown>} openSession
@@ -216,9 +161,9 @@
 /**
  * The engine of a window, with the inputs of its workers.
  *
- * `memory` returns the bytes that the program holds. `byLabel` serves the package's classifier, which names classes by label.
+ * `memory` returns the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, byLabel: (what: string, ...words: string[]) => Promise<unknown>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {exports: import('./exports.js').Exports, modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress in bytes; total is 0 until it is known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

@@ -3,6 +3,7 @@
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, for a window.
  * contract.js describes its methods.
  */
+import { Exports } from './exports.js';
 import { loadSimd } from './kernels.js';
 import { compile, fetched, loadRuntime, startProgram } from './program.js';
 
@@ -42,8 +43,12 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  const methods = await startProgram(modules, runtime, role, thread.name);
-  return /** @type {any} */ ({ ...methods, modules, thread });
+  const { methods, program } = await startProgram(modules, runtime, role, thread.name);
+  const exports = new Exports(program, 'reload the page. What was taught is kept');
+  await methods.on('changing', () => {
+    exports.version++;
+  });
+  return /** @type {any} */ ({ ...methods, modules, thread, exports });
 }
 
 /** Tells whether the page's address leaves SIMD on. */

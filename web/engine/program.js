@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Runs a Go program. The one of wasm/ hands over an object of methods; the one of wasm/library
- * exports functions.
+ * Runs a Go program. All export the functions of wasm/exports; the one of wasm/ hands over an object of methods too.
  */
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
@@ -116,7 +115,7 @@ let started = 0;
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
- * @returns {Promise<Methods>}
+ * @returns {Promise<{methods: Methods, program: import('./exports.js').Program}>}
  */
 export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
@@ -127,7 +126,10 @@ export async function startProgram(modules, { Go, scope }, role, name) {
     program.run().then(ended, ended);
   });
   delete scope[handover];
-  return guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended);
+  return {
+    methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
+    program: { ...program, exports: program.instance.exports },
+  };
 }
 
 /**

@@ -7,6 +7,7 @@ export { MetaqdaError } from '../base/remote.js';
 /** @typedef {import('./classifier/options.js').Prediction} Prediction */
 /** @typedef {import('./classifier/options.js').LeftOut} LeftOut */
 /** @typedef {import('./classifier/options.js').Influence} Influence */
+/** @typedef {import('./classifier/options.js').Near} Near */
 /** @typedef {import('./classifier/options.js').Need} Need */
 /** @typedef {import('./classifier/options.js').PredictedSet} PredictedSet */
 /** @typedef {import('./classifier/options.js').Explanation} Explanation */

@@ -1,3 +1,7 @@
 // @ts-check
 /** The engine of the page. The package has no use for it: its files lie elsewhere. */
-export { loadEngine } from '../engine/index.js';
+import { loadEngine as load } from '../engine/index.js';
+import { session } from './session.js';
+
+/** @param {Parameters<typeof load>[0]} [options] */
+export const loadEngine = async (options) => session(await load(options));

@@ -29,13 +29,11 @@ export const membersOf = (of) =>
 export class Remote {
   #ask;
   #extractor;
-  #adding;
 
-  /** @param {Ask} ask @param {Members} members @param {Options<any>['extractor']} extractor @param {typeof ADD} [adding] options of what adds */
-  constructor(ask, members, extractor, adding = ADD) {
+  /** @param {Ask} ask @param {Members} members @param {Options<any>['extractor']} extractor */
+  constructor(ask, members, extractor) {
     this.#ask = ask;
     this.#extractor = extractor;
-    this.#adding = adding;
     for (const { name, property } of members) {
       if (name in this) continue; // it has more to do than to ask
       Object.defineProperty(this, name, property ? { get: () => ask(name, []) } : { value: (/** @type {unknown[]} */ ...args) => ask(name, args) });
@@ -80,7 +78,7 @@ export class Remote {
         /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
           async value(/** @type {any[]} */ ...args) {
             const options = args[n];
-            known(options, kinds === ADD ? this.#adding : kinds);
+            known(options, kinds);
             const { signal } = options ?? {};
             signal?.throwIfAborted();
             const one = name in OF_ONE;

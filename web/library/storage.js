@@ -5,6 +5,7 @@
  */
 import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
+import { session } from './session.js';
 
 export { Batch, learn } from '../engine/batch.js';
 export { nextTask } from '../base/task.js';
@@ -13,7 +14,7 @@ export { nextTask } from '../base/task.js';
  * Sessions, with the classifier of the open one.
  *
  * @template [Input=unknown]
- * @typedef {import('../engine/contract.js').LoadedEngine & {classifier: import('./storage/classifier.js').StoredClassifier<Input>}} Storage
+ * @typedef {import('./types.js').LoadedEngine & {classifier: import('./storage/classifier.js').StoredClassifier<Input>}} Storage
  */
 
 /**
@@ -32,7 +33,7 @@ export async function openStorage(options = {}) {
   const { storedClassifier } = await import('./storage/classifier.js');
   const { kernels, programOf, runtime } = await import('./storage/runtime.js');
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
-  const engine = await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
+  const engine = session(await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker }));
   const own = typeof extractor === 'object' ? extractor : undefined;
   if (own?.id) await engine.useExtractor({ id: own.id, sha256: own.sha256 ?? '' });
   return Object.assign(engine, { classifier: storedClassifier(engine, extractor) });

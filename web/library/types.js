@@ -1,7 +1,8 @@
 // @ts-check
 /** Types of what is kept, of what learns and judges, and of extractors. Nothing here runs. */
 export * from '../engine/contract.js';
-/** @typedef {import('../engine/contract.js').LoadedEngine} FullEngine */
+/** @typedef {import('../engine/contract.js').LoadedEngine & import('./session.js').Teaching} LoadedEngine */
+/** @typedef {import('../engine/contract.js').Engine & import('./session.js').Teaching} Engine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
 /** @typedef {import('../extractor/own/kept.js').Kept} Kept */
 /** @typedef {import('../extractor/own/propose.js').Proposal} Proposal */

@@ -31,7 +31,7 @@ import { ThenForm } from './then/form.js';
 import { Sorting } from './sort/sort.js';
 import { Why } from './recognise/why.js';
 
-/** @import {Extractor, FullEngine as Engine} from '../library/types.js' */
+/** @import {Extractor, LoadedEngine as Engine} from '../library/types.js' */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** @returns {Promise<Manifest>} */
@@ -210,11 +210,11 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
 /** Connects the views with the engine. @param {Engine} engine @param {Reader} reader */
 async function build(engine, reader) {
   const { kinds } = reader;
-  knowClassesBy(async (name) => (await engine.label(name)).class);
+  knowClassesBy(async (name) => classes.model.idOf(engine.taught.label(name)));
   const choice = new KindChoice({
     kinds,
     choose: (id) => reader.useKind(id),
-    addClass: (name) => engine.addClass(name),
+    addClass: (name) => changes.addClass(name),
     newSession: async (id) => {
       await reader.pages[id].load(); // if this fails, no session is made
       onReplaced();
@@ -233,18 +233,21 @@ async function build(engine, reader) {
   const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
-  const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
+  const sorting = new Sorting({ engine, kinds, changes });
   const then = new Then({
     change: (sets) =>
       changes.step(async () => {
-        for (const [id, actions] of sets) await engine.setActions(id, actions);
+        for (const [id, actions] of sets) {
+          const name = classes.model.name(id);
+          if (name || !id) await engine.stored((taught) => taught.setActions(id ? name : null, actions)); // else the class has gone
+        }
       }),
     form: (parts) => new ThenForm(parts),
   });
   const recogniser = new Recogniser({
     kinds,
     engine,
-    odd: oddBy({ engine, kinds }),
+    odd: oddBy({ taught: engine.taught, thumbnails: (ids) => engine.thumbnails(ids), kinds }),
     seen: then,
     sort: (files) => void sorting.add(files),
     onAsked: (question) => why.ask(question),
@@ -253,8 +256,8 @@ async function build(engine, reader) {
         (
           await changes.teach(target, [
             async (id) => {
-              const { id: example, twin } = await teach(engine, kinds.now, id, await open());
-              if (twin) classes.card(id)?.tellTwin(example, twin.example);
+              const { id: example, twin } = await teach(engine, kinds.now, () => classes.model.name(id), await open());
+              if (twin) classes.card(id)?.tellTwin(example, twin);
               return example;
             },
           ])
@@ -262,8 +265,7 @@ async function build(engine, reader) {
       move: (example, target) => changes.move([example], target),
       forget: (example) => changes.remove([example]),
       classOf: (example) => classes.model.holding(example),
-      same: async (embedding, examples) =>
-        (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.example))?.example,
+      same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.id))?.id,
     },
   });
   byId('use-button', HTMLElement).addEventListener(

@@ -1,4 +1,4 @@
-"""The engine, WebAssembly behind functions of numbers. wasm/library is the other side, and
+"""The engine, WebAssembly behind functions of numbers. wasm/exports is the other side, and
 web/library/WASI.md describes the calls."""
 import ctypes
 import functools

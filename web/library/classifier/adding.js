@@ -1,11 +1,10 @@
 // @ts-check
 /** Adds many examples, in pieces between which the thread may be free. */
 import { rests } from '../../base/task.js';
-import { release, share } from '../engine.js';
 import { decoder } from './answers.js';
 import { rowsOf, vectorOf } from '../vectors.js';
 
-/** @import {Engine} from '../engine.js' */
+/** @import {Exports} from '../../engine/exports.js' */
 /** @import {Vector} from '../vectors.js' */
 
 /** How many numbers are handed over at once: a megabyte. */
@@ -18,12 +17,12 @@ const LABELS = 512;
  * Adds vectors, all or none, and returns the ids of the examples. It yields after each piece of work whether they are
  * there: from then on it only does beforehand what the first answer would wait for.
  *
- * @param {Engine} engine @param {() => number} handle of the classifier, 0 once it was disposed
+ * @param {Exports} engine @param {() => number} handle of the classifier, 0 once it was disposed
  * @param {(name: string, ...args: number[]) => number} change calls a function that changes it
- * @param {Vector[]} vectors @param {string[]} labels @param {string} [group]
+ * @param {Vector[]} vectors @param {string[]} labels @param {{group?: string, thumbnail?: Uint8Array | null}} [options]
  * @returns {Generator<boolean, string[]>}
  */
-export function* adding(engine, handle, change, vectors, labels, group = '') {
+export function* adding(engine, handle, change, vectors, labels, { group = '', thumbnail = null } = {}) {
   if (vectors.length === 0) return [];
   const rows = rowsOf(vectors.map(vectorOf));
   const d = rows[0].length;
@@ -36,6 +35,10 @@ export function* adding(engine, handle, change, vectors, labels, group = '') {
       engine.writeRows(some);
       engine.call('mq_add_rows', bulk, some.length * d);
       yield false;
+    }
+    if (thumbnail) {
+      engine.writeBytes(thumbnail, '');
+      engine.call('mq_add_thumbnail', bulk, thumbnail.length);
     }
     for (let i = 0; i < rows.length; i += LABELS) {
       const some = labels.slice(i, i + LABELS);
@@ -61,10 +64,10 @@ export function atOnce(pieces) {
   }
 }
 
-/** Leaves the thread free between pieces. An abort comes too late once what they add is there. @template T @param {Generator<boolean, T>} pieces @param {AbortSignal} [signal] @returns {Promise<T>} */
-export async function inPieces(pieces, signal) {
+/** Leaves the thread free between pieces. An abort comes too late once what they add is there. @template T @param {Exports} engine @param {Generator<boolean, T>} pieces @param {AbortSignal} [signal] @returns {Promise<T>} */
+export async function inPieces(engine, pieces, signal) {
   const [before, after] = [rests(signal), rests()];
-  share(); // whatever becomes of the classifier meanwhile
+  engine.share(); // whatever becomes of the classifier meanwhile
   try {
     for (;;) {
       const { done, value } = pieces.next();
@@ -73,6 +76,6 @@ export async function inPieces(pieces, signal) {
     }
   } finally {
     pieces.return(/** @type {any} */ (undefined));
-    release();
+    engine.release();
   }
 }

@@ -3,7 +3,7 @@
 
 import { MetaqdaError } from '../../base/remote.js';
 
-/** @import {Explanation, Influence, LeftOut, Need, Prediction} from './options.js' */
+/** @import {Explanation, Influence, LeftOut, Near, Need, Prediction} from './options.js' */
 /** @import {Cells, View} from '../../extractor/session.js' */
 
 export const decoder = new TextDecoder();
@@ -88,6 +88,20 @@ export function byView(cells, views) {
   let at = 0;
   return views.map((view) => ({ ...view, values: Float64Array.from({ length: view.rows * view.columns }, () => cells[at++]) }));
 }
+
+/**
+ * Reads what mq_nearest answers.
+ *
+ * @param {Float64Array} numbers @param {number} at where they begin @param {string[]} lines ids and labels
+ * @returns {Near[]}
+ */
+export const nearOf = (numbers, at, lines) =>
+  Array.from({ length: lines.length / 2 }, (_, i) => ({
+    id: lines[2 * i],
+    label: lines[2 * i + 1],
+    distance: numbers[at + 2 * i],
+    near: numbers[at + 2 * i + 1] === 1,
+  }));
 
 /**
  * Reads what mq_leave_one_out answers.

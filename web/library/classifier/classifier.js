@@ -2,16 +2,15 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { byView, checkCells, decoder, describe, influenceOf, leftOut, prediction, record } from './answers.js';
-import { release, share } from '../engine.js';
+import { byView, checkCells, decoder, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
 import { adding, atOnce, inPieces } from './adding.js';
 import { answered, prepared } from './job.js';
-import { ADD, BATCH, CALL, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
+import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
-/** @import {Engine} from '../engine.js' */
-/** @import {Anomaly, BatchOptions, CallOptions, Explanation, Extractor, Influence, LeftOut, Need, Options, PredictedSet, Prediction} from './options.js' */
+/** @import {Exports} from '../../engine/exports.js' */
+/** @import {Anomaly, BatchOptions, CallOptions, ExampleOptions, Explanation, Extractor, Influence, LeftOut, Near, Need, Options, PredictedSet, Prediction} from './options.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
@@ -28,10 +27,12 @@ export class Classifier {
   #extractor;
   /** What the engine says of itself, null after a change. @type {ReturnType<typeof describe> | null} */
   #state = null;
+  /** The engine's version then. */
+  #seen = 0;
   #onNote;
   #noteFrom = 3; // examples, and twice as many each time that there is nothing to note
 
-  /** @internal @param {Engine} engine @param {number} handle @param {Options<Input>['extractor']} extractor @param {Options<Input>['onNote']} [onNote] */
+  /** @internal @param {Exports} engine @param {number} handle @param {Options<Input>['extractor']} extractor @param {Options<Input>['onNote']} [onNote] */
   constructor(engine, handle, extractor, onNote) {
     this.#engine = engine;
     this.#onNote = extractor ? undefined : onNote;
@@ -60,7 +61,8 @@ export class Classifier {
   }
 
   #described() {
-    if (this.#state) return this.#state;
+    if (this.#state && this.#seen === this.#engine.version) return this.#state;
+    this.#seen = this.#engine.version;
     this.#engine.reserve(0);
     this.#state = describe(this.#engine.reply(this.#call('mq_describe')));
     this.#note(this.#state.examples.flat().length);
@@ -88,53 +90,53 @@ export class Classifier {
    * Adds an example to a class, which comes into being with its first one, and returns the example's id. Examples of
    * a class with the same `group` are frames of one burst, or views of one thing, and count as one.
    *
-   * @param {Input | Vector} x @param {string} label @param {{group?: string} & CallOptions} [options]
+   * @param {Input | Vector} x @param {string} label @param {ExampleOptions & CallOptions} [options]
    * @returns {Promise<string>}
    */
   async addExample(x, label, options) {
     known(options, ADD);
-    const { group, signal } = options ?? {};
-    return this.addExampleSync(isVector(x) ? x : await embedded(this.#extractor, x, signal), label, { group });
+    const { signal, ...of } = options ?? {};
+    return this.addExampleSync(isVector(x) ? x : await embedded(this.#extractor, x, signal), label, of);
   }
 
-  /** `addExample` for a vector. @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {string} */
+  /** `addExample` for a vector. @param {Vector} vector @param {string} label @param {ExampleOptions} [options] @returns {string} */
   addExampleSync(vector, label, options) {
-    known(options, { group: ADD.group });
+    known(options, EXAMPLE);
     const x = vectorOf(vector);
-    const [n, m] = this.#engine.write(x, text(label, 'label'), options?.group ?? '');
-    return this.#text(this.#change('mq_add', x.length, n, m));
+    const lengths = this.#engine.write(x, text(label, 'label'), options?.group ?? '', options?.thumbnail ?? '');
+    return this.#text(this.#change('mq_add', x.length, ...lengths));
   }
 
   /**
    * Adds many examples, all or none, as one step. The thread is left free in between; the classifier has them once the
    * promise resolves.
    *
-   * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {{group?: string} & CallOptions} [options]
+   * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {ExampleOptions & CallOptions} [options]
    * @returns {Promise<string[]>}
    */
   async addExamples(batch, labels, options) {
     known(options, ADD);
-    const { group, signal } = options ?? {};
+    const { signal, ...of } = options ?? {};
     const [all, names] = labelled(batch, labels);
     const vectors = all.every(isVector) ? all : await embeddedAll(this.#extractor, all, signal);
-    return inPieces(this.#adding(vectors, names, group), signal);
+    return inPieces(this.#engine, this.#adding(vectors, names, of), signal);
   }
 
-  /** `addExamples` for vectors, at once. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
+  /** `addExamples` for vectors, at once. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {ExampleOptions} [options] @returns {string[]} */
   addExamplesSync(vectors, labels, options) {
-    known(options, { group: ADD.group });
-    return atOnce(this.#adding(...labelled(vectors, labels), options?.group));
+    known(options, EXAMPLE);
+    return atOnce(this.#adding(...labelled(vectors, labels), options));
   }
 
-  /** @param {Vector[]} vectors @param {string[]} labels @param {string} [group] */
-  #adding(vectors, labels, group) {
+  /** @param {Vector[]} vectors @param {string[]} labels @param {ExampleOptions} [options] */
+  #adding(vectors, labels, options) {
     return adding(
       this.#engine,
       () => this.#handle,
       (name, ...args) => this.#change(name, ...args),
       vectors,
       labels,
-      group,
+      options,
     );
   }
 
@@ -168,14 +170,29 @@ export class Classifier {
     this.#do('mq_merge_classes', text(label, 'label'), text(into, 'label'));
   }
 
-  /** Takes back the last change of classes or examples, up to a hundred of them; false if there is none. @returns {boolean} */
-  undo() {
-    return this.#do('mq_undo') > 0;
+  /**
+   * Sets what happens when a class comes and goes, in the words of the program that does it; files keep them.
+   *
+   * @param {string | null} label null for none of the classes @param {string} actions empty for nothing
+   */
+  setActions(label, actions) {
+    this.#do('mq_set_actions', label === null ? '' : text(label, 'label'), text(actions, 'actions'));
   }
 
-  /** Does again what was undone last, until something else is changed; false if there is nothing. @returns {boolean} */
+  /**
+   * Takes back the last change of classes or examples, up to a hundred of them, and says what it was about in plain words,
+   * such as "add an example to cup"; empty if there is none.
+   *
+   * @param {string} [step] takes back that of a step, of which a storage tells the id
+   * @returns {string}
+   */
+  undo(step = '') {
+    return this.#text(this.#do('mq_undo', text(step, 'step')));
+  }
+
+  /** Does again what was undone last, until something else is changed, and says what it was about; empty if there is nothing. @returns {string} */
   redo() {
-    return this.#do('mq_redo') > 0;
+    return this.#text(this.#do('mq_redo'));
   }
 
   /** What undo and redo would be about, in plain words, empty for nothing. @returns {{undo: string, redo: string}} */
@@ -278,6 +295,20 @@ export class Classifier {
   }
 
   /**
+   * The examples nearest to a vector, the closest first. Frames of one burst are represented by the first one.
+   *
+   * @param {Vector} vector @param {number} [count] how many at most
+   * @returns {Near[]}
+   */
+  nearest(vector, count = 4) {
+    const x = vectorOf(vector);
+    this.#engine.write(x);
+    const lines = this.#text(this.#call('mq_nearest', x.length, count));
+    const at = this.#engine.answer();
+    return lines === '' ? [] : nearOf(this.#engine.doubles, at, lines.split('\n'));
+  }
+
+  /**
    * Which places of a picture speak for a class, and how much. The network is not run again.
    *
    * @param {Cells} cells what the method `cells` of an extractor answers
@@ -311,6 +342,13 @@ export class Classifier {
     const { values, dimension } = checkCells(cells);
     const [m] = this.#engine.write(values, text(id, 'id'));
     this.#call('mq_set_cells', values.length / dimension, dimension, m);
+  }
+
+  /** Ids of the examples whose places `anomaly` lacks; none if more than one class has examples. @returns {string[]} */
+  get withoutCells() {
+    this.#engine.reserve(0);
+    const ids = this.#text(this.#call('mq_without_cells'));
+    return ids === '' ? [] : ids.split('\n');
   }
 
   /**
@@ -476,6 +514,12 @@ export class Classifier {
     return this.#text(this.#call('mq_labels', 1));
   }
 
+  /** Whether there is a class of a label, or of one that people take for the same. @param {string} label @returns {boolean} */
+  has(label) {
+    const [n] = this.#engine.write(null, text(label, 'label'));
+    return this.#call('mq_has', n) === 1;
+  }
+
   /** Ids of a class's examples. @param {string} label @returns {string[]} */
   examples(label) {
     const i = this.#described().labels.indexOf(this.label(label));
@@ -526,7 +570,7 @@ export class Classifier {
     if (!(other instanceof Classifier)) throw new MetaqdaError('argument', 'Only a classifier can be merged with a classifier.');
     if (other.#engine !== this.#engine) throw new MetaqdaError('internal', 'The classifiers run in different engines: save one of them and open it again.');
     const handle = this.#call('mq_merge', other.#handle);
-    share();
+    this.#engine.share();
     return new Classifier(this.#engine, handle, this.#extractor);
   }
 
@@ -536,7 +580,7 @@ export class Classifier {
     this.#engine.free('mq_free', this.#handle);
     this.#handle = 0;
     this.#state = null;
-    release();
+    this.#engine.release();
   }
 }
 

@@ -5,7 +5,7 @@ import { acquire, release } from '../engine.js';
 import { bytesOf } from '../files.js';
 import { known, OPENING, OPTIONS } from './options.js';
 
-/** @import {Engine} from '../engine.js' */
+/** @import {Exports} from '../../engine/exports.js' */
 /** @import {Options} from './options.js' */
 
 /**
@@ -51,7 +51,7 @@ export async function openClassifier(file, options = {}) {
 /**
  * @template Input
  * @param {Options<Input>} options
- * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
+ * @param {(engine: Exports, sum: string) => number} make calls the engine and returns its handle
  * @param {Options<Input>['onNote']} [onNote]
  */
 async function made(options, make, onNote) {

@@ -1,10 +1,9 @@
 // @ts-check
 /** What the engine answers in steps, between which the thread is free. */
 import { nextTask, rests } from '../../base/task.js';
-import { release, share } from '../engine.js';
 import { decoder } from './answers.js';
 
-/** @import {Engine} from '../engine.js' */
+/** @import {Exports} from '../../engine/exports.js' */
 /** @import {BatchOptions} from './options.js' */
 
 // What mq_step returns while it works, and with the last of the answers.
@@ -12,7 +11,7 @@ const [GIVEN, WORKING] = [0, 1];
 
 /**
  * @template T
- * @param {Engine} engine @param {number} job its number
+ * @param {Exports} engine @param {number} job its number
  * @param {string[]} labels of the classes when it was asked
  * @param {BatchOptions | undefined} options
  * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads some of the answers
@@ -22,7 +21,7 @@ const [GIVEN, WORKING] = [0, 1];
 export async function answered(engine, job, labels, options, read, done, count) {
   const { onProgress, signal } = options ?? {};
   const total = done + count;
-  share(); // whatever becomes of the classifier meanwhile
+  engine.share(); // whatever becomes of the classifier meanwhile
   try {
     await nextTask(); // to hand the batch over took a while
     const rest = rests(signal);
@@ -46,14 +45,14 @@ export async function answered(engine, job, labels, options, read, done, count) 
     return answers;
   } finally {
     engine.free('mq_stop', job);
-    release();
+    engine.release();
   }
 }
 
 /**
  * Does what the first answer after a change waits for, and leaves the thread free in between.
  *
- * @param {Engine} engine @param {() => boolean} more does a piece, and says whether there is more to do
+ * @param {Exports} engine @param {() => boolean} more does a piece, and says whether there is more to do
  * @param {AbortSignal} [signal]
  */
 export async function prepared(engine, more, signal) {

@@ -30,16 +30,7 @@ import { isFile } from '../files.js';
  *   than a hundredfold; `console.warn` if left out
  */
 
-/**
- * @typedef {object} Prediction
- * @property {string} label the most probable class, whatever the probability of none
- * @property {Record<string, number>} probabilities of each class; with `none` they sum to one; from 100 classes on made when first read
- * @property {number} none probability that it is of none of the classes
- * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
- * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one
- *   class, of fewer than 3 examples, was taught
- * @property {string} headline one sentence, which names the decision first
- */
+/** @typedef {import('../../engine/contract.js').Prediction} Prediction */
 
 /**
  * @typedef {object} PredictedSet
@@ -47,6 +38,14 @@ import { isFile } from '../files.js';
  * @property {number} examples how many examples, each left out, it rests on
  * @property {boolean} borrowed whether these are too few for the coverage: then it rests on the probabilities
  * @property {Prediction} prediction
+ */
+
+/**
+ * @typedef {object} Near an example near a vector
+ * @property {string} id
+ * @property {string} label its class
+ * @property {number} distance Euclidean, of whitened vectors
+ * @property {boolean} near close enough to be in one burst
  */
 
 /**
@@ -92,6 +91,12 @@ import { isFile } from '../files.js';
  *   cells of the examples, row by row; 1 for the farthest ones of an example
  */
 
+/**
+ * @typedef {object} ExampleOptions
+ * @property {string} [group] examples of a class with the same one are frames of one burst, or views of one thing, and count as one
+ * @property {Uint8Array | null} [thumbnail] bytes of a small picture (JPEG, PNG or WebP), kept with the example in files and storage
+ */
+
 /** @typedef {{signal?: AbortSignal}} CallOptions */
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
@@ -122,9 +127,9 @@ export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', (x) => Nu
 /** @satisfies {Record<string, Kind>} */
 export const EXPLAIN = { label: TEXT, against: ['a string or null', (x) => x === null || typeof x === 'string'] };
 /** @satisfies {Record<string, Kind>} */
-export const ADD = { ...CALL, group: TEXT };
+export const EXAMPLE = { group: TEXT, thumbnail: ['a Uint8Array', (x) => x === null || x instanceof Uint8Array] };
 /** @satisfies {Record<string, Kind>} */
-export const KEPT = { ...ADD, thumbnail: ['bytes', (x) => x === null || x instanceof Uint8Array] };
+export const ADD = { ...EXAMPLE, ...CALL };
 
 const FORMER = ['inference', 'pooled'];
 

@@ -4,7 +4,7 @@ import { MetaqdaError } from '../../base/remote.js';
 import { decoder } from './answers.js';
 import { FUNCTION, known } from './options.js';
 
-/** @import {Engine} from '../engine.js' */
+/** @import {Exports} from '../../engine/exports.js' */
 /** @import {Prediction} from './options.js' */
 
 /**
@@ -46,7 +46,7 @@ export class Watch {
   /** @type {Shown} */
   #shown = NOTHING;
 
-  /** @internal @param {Engine} engine @param {number} handle of the classifier @param {() => string[]} labels @param {WatchOptions} [options] */
+  /** @internal @param {Exports} engine @param {number} handle of the classifier @param {() => string[]} labels @param {WatchOptions} [options] */
   constructor(engine, handle, labels, options) {
     known(options, WATCH);
     this.#engine = engine;

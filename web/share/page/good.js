@@ -5,9 +5,6 @@ import { oddBy } from '../../ui/recognise/good.js';
 /** @import {Classifier} from '../../library/index.js' */
 /** @import {Kinds} from '../../ui/kinds/index.js' */
 
-/** Most examples that are compared with (core/anomaly). */
-const MOST = 32;
-
 /** Small copies of the examples, JPEG in base64, by class. @typedef {ReadonlyMap<string, readonly string[]>} Pictures */
 
 /** Whether a file can say so: it has one class, and the small copies of its pictures. @param {readonly string[]} classes with examples @param {Pictures} pictures */
@@ -27,7 +24,6 @@ export function goodOnes({ classifier, kinds, label, pictures }) {
   );
   /** Copies of what was taught in the file, by the page's ids: an example that is brought back has another number. @type {Map<string, Uint8Array>} */
   const added = new Map();
-  const told = new Set();
   return {
     /** @param {string} id of an example that is taught @param {Uint8Array} copy */
     keep: (id, copy) => void added.set(id, copy),
@@ -38,34 +34,14 @@ export function goodOnes({ classifier, kinds, label, pictures }) {
     },
     odd: oddBy({
       kinds,
-      engine: {
-        withoutCells: async () => {
-          const now = classifier.examples(label).filter((number) => copies.has(number));
-          return { classId: label, exampleIds: now.slice(-MOST).filter((number) => !told.has(number)) };
+      taught: {
+        get withoutCells() {
+          return classifier.withoutCells.filter((number) => copies.has(number));
         },
-        thumbnails: async (_, numbers) => numbers.map((number) => copies.get(number)?.() ?? new Uint8Array()),
-        setCells: async (number, values, dimension) => {
-          classifier.setCells(number, placed(values, dimension));
-          told.add(number);
-        },
-        anomaly: async (values, dimension) => {
-          const { wrong, good, views } = classifier.anomaly(placed(values, dimension));
-          return { wrong, good, cells: [...views[0].values] };
-        },
+        setCells: (number, cells) => classifier.setCells(number, cells),
+        anomaly: (cells) => classifier.anomaly(cells),
       },
+      thumbnails: async (numbers) => numbers.map((number) => copies.get(number)?.() ?? null),
     }),
   };
 }
-
-/**
- * Cells as the package takes them. It is told of one view, whatever they were: the page knows where each cell lies.
- *
- * @param {Float32Array} values @param {number} dimension of each cell
- */
-export const placed = (values, dimension) => ({
-  values,
-  views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: values.length / dimension }],
-  embedding: values.subarray(0, dimension),
-  width: 1,
-  height: 1,
-});

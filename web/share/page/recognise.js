@@ -9,7 +9,7 @@ import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { Then } from '../../ui/then/then.js';
 import { compose } from './compose.js';
-import { goodOnes, judges, placed } from './good.js';
+import { goodOnes, judges } from './good.js';
 import { showMeters } from './meters.js';
 
 /** @import {Target} from '../../ui/teach/correct.js' */
@@ -31,14 +31,6 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
   /** The embedding of the shown answer. @type {Float32Array|null} */
   let asked = null;
 
-  /** @param {Float32Array} embedding */
-  const predict = (embedding) => given(classifier.predictSync(embedding));
-  /** A prediction as the page has it. @param {import('../../library/index.js').Prediction} prediction */
-  const given = ({ probabilities, none, decision, doubtful, headline }) => ({
-    classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })),
-    none,
-    decision: { class: decision ?? '', doubtful, headline },
-  });
   /** Shows the answer. @param {import('../../library/index.js').Shown} [shown] in its place */
   const answer = (shown) => {
     if (!asked) {
@@ -56,7 +48,7 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
         { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline },
       ),
     );
-    return given(own);
+    return own;
   };
   /** Follows the live view. @type {ReturnType<typeof classifier.watch>|null} */
   let watch = null;
@@ -128,16 +120,7 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
     engine: {
       show,
       frame,
-      predict: async (embedding) => predict(embedding),
-      async explain(values, dimension, label, against) {
-        // ids are labels here
-        const {
-          score,
-          rest,
-          views: [{ values: cells }],
-        } = classifier.explain(placed(values, dimension), { label, against: against || null });
-        return { score, rest, cells: [...cells] };
-      },
+      taught: classifier,
     },
     teaching: {
       teach: async (target, open) => {

@@ -123,22 +123,23 @@ async function measure({ classes, held, compare }) {
   const session = async (taught, ask) => {
     const ids = [];
     for (const [k, rows] of taught.entries()) {
-      const { id } = await engine.addClass(`class ${k}`);
-      ids.push(id);
-      for (const x of rows) await teach(engine, {}, id, { thumbnail: async () => null, close: () => {} }, x);
+      const label = `class ${k}`;
+      ids.push(label);
+      await engine.stored((/** @type {any} */ all) => all.addClass(label));
+      for (const x of rows) await teach(engine, {}, () => label, { thumbnail: async () => null, close: () => {} }, x);
     }
     await ask(ids);
-    for (const id of ids) await engine.removeClass(id);
+    for (const label of ids) await engine.stored((/** @type {any} */ all) => all.removeClass(label));
   };
   const score = () => ({ asked: 0, right: 0, none: 0, surelyNone: 0, loss: 0 });
   /** @param {ReturnType<typeof score>} sum @param {Float32Array} x @param {number} k */
   const ask = async (sum, x, k) => {
-    const { classes, none } = await engine.predict(x);
+    const { probabilities, none } = await engine.taught.predict(x);
     sum.asked++;
-    sum.right += classes.every((/** @type {any} */ c, /** @type {number} */ i) => i === k || c.probability < classes[k].probability) ? 1 : 0;
+    sum.right += Object.keys(probabilities).every((label) => label === `class ${k}` || probabilities[label] < probabilities[`class ${k}`]) ? 1 : 0;
     sum.none += none > 0.5 ? 1 : 0;
     sum.surelyNone += none > 0.99 ? 1 : 0;
-    sum.loss -= Math.log(Math.max(classes[k].probability / (1 - none), 1e-12));
+    sum.loss -= Math.log(Math.max(probabilities[`class ${k}`] / (1 - none), 1e-12));
   };
 
   /** Classes of so many pictures each, asked about their others. @param {ReturnType<typeof score>} sum @param {Float32Array[][]} chosen @param {number} shot */
@@ -189,7 +190,7 @@ async function measure({ classes, held, compare }) {
   let above = 0;
   for (const [k, rows] of pictures.entries()) {
     await session([rows.slice(0, 1)], async () => {
-      const of = async (/** @type {Float32Array} */ x) => (await engine.predict(x)).classes[0].probability;
+      const of = async (/** @type {Float32Array} */ x) => (await engine.taught.predict(x)).probabilities['class 0'];
       const own = [];
       for (const x of rows.slice(1)) own.push(await of(x));
       const foreign = [];

@@ -52,17 +52,17 @@ test('width and height are read from the header of every usual format', async ()
   assert.equal(claimedSize(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')), null);
 });
 
-test('an image shows what it was asked for last, and a class that has gone takes no others with it', async () => {
+test('an image shows what it was asked for last, and one that has gone takes no others with it', async () => {
   const image = () => /** @type {HTMLImageElement} */ (/** @type {unknown} */ ({ dataset: {}, src: '' }));
   let go = (/** @type {any} */ _) => {};
   const slow = new Promise((resolve) => {
     go = resolve;
   });
-  const bytes = [new Uint8Array(1)];
+  const bytes = new Uint8Array(1);
   const thumbnails = new Thumbnails({
-    thumbnails: async (/** @type {string} */ id) => {
-      if (id === 'gone') throw Object.assign(new Error('There is no such class.'), { code: 'class' });
-      return id === 'slow' ? slow : bytes;
+    thumbnails: async (/** @type {string[]} */ ids) => {
+      if (ids.includes('a')) await slow;
+      return ids.map((id) => (id === 'gone' ? null : bytes));
     },
   });
   const turn = () =>
@@ -70,17 +70,17 @@ test('an image shows what it was asked for last, and a class that has gone takes
       setImmediate(resolve);
     });
   const [one, other, last] = [image(), image(), image()];
-  thumbnails.painter('gone', 'x')(one);
-  thumbnails.painter('slow', 'a')(other);
+  thumbnails.painter('gone')(one);
+  thumbnails.painter('a')(other);
   await turn();
-  thumbnails.painter('quick', 'b')(other);
+  thumbnails.painter('b')(other);
   await turn();
   const shown = other.src;
   assert.match(shown, /^blob:/);
   go(bytes);
   await turn();
   assert.equal(other.src, shown);
-  thumbnails.painter('slow', 'a')(last);
+  thumbnails.painter('a')(last);
   assert.match(last.src, /^blob:/);
   assert.deepEqual([last.src !== shown, one.src], [true, '']);
   thumbnails.keep([]);

@@ -108,35 +108,44 @@ export const insecure = (source) => new MetaqdaError('insecure', `The ${source} 
 /** @param {Kind[]} all the first one is for sessions without a kind @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; twin: the same picture in another class */
-/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Learner the part of the engine that takes and compares examples */
+/** @typedef {{id: string, twin: string|null}} Taught id of the example; twin: that of the same picture in another class */
+/** @typedef {Pick<import('../../library/types.js').Engine, 'ready' | 'stored' | 'taught'>} Learner the part of the engine that takes and compares examples */
 
 /**
  * The taught examples nearest to an embedding; none while nothing is taught. `copy` marks examples of the same picture.
  *
- * @param {Pick<Learner, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
+ * @param {Pick<Learner, 'ready' | 'taught'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
-export const near = async (engine, kind, embedding) =>
-  (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < kind.copy }));
+export async function near(engine, kind, embedding) {
+  await engine.ready();
+  try {
+    return engine.taught.nearest(embedding).map((one) => ({ ...one, copy: one.distance < kind.copy }));
+  } catch {
+    return []; // the page says elsewhere why there is no answer
+  }
+}
 
 /**
  * Teaches a sample, and closes it.
  *
  * @param {Learner} engine
  * @param {Kind} kind of the sample
- * @param {string} classId
+ * @param {() => string} label of the class at that moment, empty if it has gone
  * @param {Sample} sample
  * @param {Float32Array} [embedding] if it is known already
  * @returns {Promise<Taught>}
  */
-export async function teach(engine, kind, classId, sample, embedding) {
+export async function teach(engine, kind, label, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? (await sample.embed());
     const nearest = await near(engine, kind, vector);
-    const twin = nearest.find((one) => one.class !== classId && one.copy) ?? null;
-    const { id } = await engine.addExample(classId, vector, thumbnail);
-    return { id, twin };
+    const twin = nearest.find((one) => one.label !== label() && one.copy)?.id ?? null;
+    const { result } = await engine.stored((taught) => {
+      if (!taught.has(label())) throw new MetaqdaError('class', 'This class does not exist any more: it was removed, perhaps in another tab.');
+      return taught.addExampleSync(vector, label(), { thumbnail });
+    });
+    return { id: result, twin };
   } finally {
     sample.close();
   }
@@ -147,13 +156,13 @@ export async function teach(engine, kind, classId, sample, embedding) {
  *
  * @param {Learner} engine
  * @param {Kind} kind
- * @param {string} classId
+ * @param {() => string} label as for `teach`
  * @param {File} file
  * @returns {Promise<Taught[]>}
  */
-export async function teachFile(engine, kind, classId, file) {
+export async function teachFile(engine, kind, label, file) {
   const all = [];
-  for (const sample of await kind.open(file)) all.push(await teach(engine, kind, classId, sample));
+  for (const sample of await kind.open(file)) all.push(await teach(engine, kind, label, sample));
   return all;
 }
 

@@ -10,7 +10,7 @@ import { sentence } from './dom.js';
 export class Thumbnails {
   /** @type {Map<string, string>} */
   #urls = new Map();
-  /** Images waiting for their thumbnails, by class and example. @type {Map<string, Map<string, HTMLImageElement[]>>} */
+  /** Images waiting for their thumbnails, by example. @type {Map<string, HTMLImageElement[]>} */
   #blank = new Map();
 
   /** @param {Pick<Engine, 'thumbnails'>} engine */
@@ -23,8 +23,8 @@ export class Thumbnails {
     if (thumbnail?.length && !this.#urls.has(id)) this.#urls.set(id, URL.createObjectURL(new Blob([new Uint8Array(thumbnail)])));
   }
 
-  /** Shows an example's thumbnail in a template's image, once it is loaded. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
-  painter(classId, id) {
+  /** Shows an example's thumbnail in a template's image, once it is loaded. @param {string} id @returns {(image?: Element) => void} */
+  painter(id) {
     return (element) => {
       const image = /** @type {HTMLImageElement|undefined} */ (element);
       if (!image || image.dataset.of === id) return;
@@ -32,24 +32,21 @@ export class Thumbnails {
       const url = this.#urls.get(id);
       if (url) return void (image.src = url);
       if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
-      const some = this.#blank.get(classId) ?? new Map();
-      this.#blank.set(classId, some.set(id, [...(some.get(id) ?? []), image]));
+      this.#blank.set(id, [...(this.#blank.get(id) ?? []), image]);
     };
   }
 
   async #fetch() {
     const blank = this.#blank;
     this.#blank = new Map();
-    for (const [classId, some] of blank) {
-      const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]).catch((error) => {
-        if (error.code !== 'class') say(sentence(error)); // a removed class needs none
-        return [];
-      });
-      [...some].forEach(([id, images], i) => {
-        this.take({ id, thumbnail: thumbnails[i] ?? undefined });
-        for (const image of images) if (this.#urls.has(id) && image.dataset.of === id) image.src = this.#urls.get(id) ?? '';
-      });
-    }
+    const thumbnails = await this.engine.thumbnails([...blank.keys()]).catch((error) => {
+      say(sentence(error));
+      return [];
+    });
+    [...blank].forEach(([id, images], i) => {
+      this.take({ id, thumbnail: thumbnails[i] ?? undefined });
+      for (const image of images) if (this.#urls.has(id) && image.dataset.of === id) image.src = this.#urls.get(id) ?? '';
+    });
   }
 
   /** Releases the URL of one example. @param {string} id */
@@ -75,10 +72,7 @@ export class Thumbnails {
 export async function withThumbnails(engine, classes) {
   const all = [];
   for (const one of classes) {
-    const found = await engine.thumbnails(
-      one.id,
-      one.examples.map(({ id }) => id),
-    );
+    const found = await engine.thumbnails(one.examples.map(({ id }) => id));
     all.push({ ...one, examples: one.examples.map((example, i) => ({ ...example, thumbnail: found[i] ?? undefined })) });
   }
   return all;

@@ -4,10 +4,11 @@
  * in place of the answer about classes, so that there is one number.
  */
 import { el } from '../kit/dom.js';
+import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
-/** @import {Engine} from '../../library/types.js' */
+/** @import {Classifier} from '../../library/index.js' */
 /** @import {Sample} from '../kinds/index.js' */
 /** @typedef {{wrong: number, good: number, far: ArrayLike<number>, cells: Cells}} Odd probability that something is wrong, how many examples say so, and how far each of the picture's cells is from theirs */
 
@@ -91,10 +92,10 @@ function sayingOf({ wrong }) {
  * Asks the engine, which must know the cells of the examples. They are read from the stored pictures, once each. What is
  * asked about is made as small first, so that only what it shows tells it from them.
  *
- * @param {{engine: Pick<Engine, 'withoutCells'|'setCells'|'anomaly'|'thumbnails'>, kinds: import('../kinds/index.js').Kinds}} parts
+ * @param {{taught: Pick<Classifier, 'withoutCells'|'setCells'|'anomaly'>, thumbnails: (ids: string[]) => Promise<(Uint8Array|null)[]>, kinds: import('../kinds/index.js').Kinds}} parts
  * @returns {(open: () => Promise<Sample>) => Promise<Odd|null>}
  */
-export function oddBy({ engine, kinds }) {
+export function oddBy({ taught, thumbnails, kinds }) {
   /** @type {Promise<unknown>} */
   let reading = Promise.resolve();
   const cellsOf = async (/** @type {Uint8Array} */ thumbnail) => {
@@ -102,12 +103,10 @@ export function oddBy({ engine, kinds }) {
     return await (sample.cells?.() ?? Promise.resolve(null)).finally(() => sample.close());
   };
   const readAll = async () => {
-    const { classId, exampleIds } = await engine.withoutCells();
-    if (!exampleIds.length) return;
-    const pictures = await engine.thumbnails(classId, exampleIds);
-    for (const [i, picture] of pictures.entries()) {
+    const ids = taught.withoutCells;
+    for (const [i, picture] of (ids.length ? await thumbnails(ids) : []).entries()) {
       const cells = picture && (await cellsOf(picture));
-      if (cells) await engine.setCells(exampleIds[i], cells.values, cells.embedding.length);
+      if (cells) taught.setCells(ids[i], cells);
     }
   };
   return async (open) => {
@@ -117,8 +116,8 @@ export function oddBy({ engine, kinds }) {
       const cells = await cellsOf(await sample.thumbnail().finally(() => sample.close()));
       if (!cells) return null;
       await (reading = reading.catch(() => {}).then(readAll));
-      const { wrong, good, cells: far } = await engine.anomaly(cells.values, cells.embedding.length);
-      return { wrong, good, far, cells };
+      const anomaly = taught.anomaly(cells);
+      return { wrong: anomaly.wrong, good: anomaly.good, far: flat(anomaly), cells };
     } catch (error) {
       const { code } = /** @type {{code?: string}} */ (error);
       if (['few', 'classes', 'class', 'example'].includes(code ?? '')) return null; // the examples have changed meanwhile, or have no pictures

@@ -3,11 +3,15 @@
 import { smooth } from '../kit/contours.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
+/** @import {Explanation} from '../../library/index.js' */
 
 /** Numbers on each side of the map. */
 export const FINE = 48;
 /** How far the map is smoothed, in its numbers: views end in steps. */
 const BLUR = 2;
+
+/** What each cell adds, view by view. @param {Pick<Explanation, 'views'>} explanation */
+export const flat = ({ views }) => Float64Array.from(views.flatMap(({ values }) => [...values]));
 
 /**
  * What each place adds, on a grid of FINE numbers a side: all views together.

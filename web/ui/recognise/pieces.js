@@ -3,12 +3,13 @@
  * Recognises a long recording in pieces: the whole, by the mean of the pieces' probabilities, and each piece. Press a
  * piece to see its answer in full and to correct it.
  */
+import { answerTo } from '../kit/answer.js';
 import { el } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { percent, together } from '../sort/sorting.js';
 
 /** @typedef {{at: string, picture: Blob, embedding: Float32Array}} Piece at: where in the file it begins */
-/** @typedef {Pick<import('../../library/types.js').Prediction, 'classes' | 'none' | 'decision'>} Answer */
+/** @typedef {Pick<import('../../library/index.js').Prediction, 'probabilities' | 'none' | 'decision'>} Answer */
 
 /** Classes below this probability are not named. */
 const LEAST = 0.05;
@@ -27,9 +28,9 @@ export class Pieces {
   text = '';
   element = el('div', { class: 'pieces', hidden: true });
 
-  /** @param {{engine: Pick<import('./recognise.js').Answering, 'predict'>, onChoose: (piece: number) => void}} parts */
-  constructor({ engine, onChoose }) {
-    this.engine = engine;
+  /** @param {{taught: Pick<import('./recognise.js').Answering['taught'], 'predict'>, onChoose: (piece: number) => void}} parts */
+  constructor({ taught, onChoose }) {
+    this.taught = taught;
     this.onChoose = onChoose;
   }
 
@@ -57,7 +58,7 @@ export class Pieces {
   async again() {
     const [all, turn] = [this.#all, ++this.#turn];
     const answers = [];
-    for (const { embedding } of all) answers.push(await this.engine.predict(embedding));
+    for (const { embedding } of all) answers.push(await answerTo(this.taught, embedding));
     if (turn === this.#turn) {
       this.#answers = answers;
       this.#draw();
@@ -97,13 +98,13 @@ export class Pieces {
 }
 
 /** Probabilities by name. @param {Answer} answer @returns {Record<string, number>} */
-const named = ({ classes, none }) => ({ ...Object.fromEntries(classes.map(({ name, probability }) => [name, probability])), [NONE]: none });
+const named = ({ probabilities, none }) => ({ ...probabilities, [NONE]: none });
 
 /** The decision in words; empty without an answer. @param {Answer|null|undefined} answer */
 function taken(answer) {
   if (!answer) return '';
-  const { name, probability } = answer.classes.find(({ id }) => id === answer.decision.class) ?? { name: NONE, probability: answer.none };
-  return `${name} ${percent(probability)}`;
+  const name = answer.decision ?? NONE;
+  return `${name} ${percent(named(answer)[name])}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 /** Recognises a file, or live what a source captures, and shows the answer. Used by the page and by shared files. */
 import { complain, say } from '../kit/announce.js';
+import { answerTo } from '../kit/answer.js';
 import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
@@ -13,8 +14,9 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Sample, Source} from '../kinds/index.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Target} from '../teach/correct.js' */
-/** @import {Engine, Live, Prediction} from '../../library/types.js' */
-/** @typedef {Pick<Engine, 'show' | 'frame' | 'predict' | 'explain'>} Answering the part of the engine that answers */
+/** @import {Classifier, Prediction} from '../../library/index.js' */
+/** @import {Engine, Live} from '../../library/types.js' */
+/** @typedef {Pick<Engine, 'show' | 'frame'> & {taught: Pick<Classifier, 'explain' | 'predict'>}} Answering the part of the engine that answers */
 /**
  * @typedef {object} Teaching what a person does about an answer
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
@@ -86,10 +88,10 @@ export class Recogniser {
     });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
-    this.pieces = new Pieces({ engine, onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
+    this.pieces = new Pieces({ taught: engine.taught, onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
-    this.where = new Where(engine);
+    this.where = new Where(engine.taught);
     byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
     byId('where', HTMLElement).append(this.where.element);
     this.good = new Good({ odd, instead: [this.verdict, byId('meters', HTMLElement)] });
@@ -208,8 +210,7 @@ export class Recogniser {
     this.good.follow(classes);
     const cells = this.#cells;
     if (cells)
-      void this.engine
-        .predict(cells.embedding)
+      void answerTo(this.engine.taught, cells.embedding)
         .then((answer) => this.#judge(answer, cells))
         .catch(() => {});
     this.#showBar();

@@ -3,13 +3,14 @@
  * Shows where in a picture an answer comes from: contour lines around the places that speak for
  * a class. The package's `explain` says how much each place does (core/explain.go).
  */
+import { answerTo } from '../kit/answer.js';
 import { el } from '../kit/dom.js';
 import { contourPaths } from '../kit/contours.js';
 import { html, render, svg } from '../kit/view.js';
-import { FINE, mapOf, partOf } from './map.js';
+import { FINE, flat, mapOf, partOf } from './map.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
-/** @import {Prediction} from '../../library/types.js' */
+/** @import {Prediction} from '../../library/index.js' */
 /** @import {Answering} from './recognise.js' */
 /** @typedef {{cells: Cells, answer: Prediction, odd?: import('./good.js').Odd|null}} Asked odd: how far its places are from those of good ones, if that is asked */
 
@@ -31,9 +32,9 @@ export class Where {
   /** Whether the picture is shown mirrored. */
   mirrored = false;
 
-  /** @param {Pick<Answering, 'explain' | 'predict'>} engine */
-  constructor(engine) {
-    this.engine = engine;
+  /** @param {Answering['taught']} taught */
+  constructor(taught) {
+    this.taught = taught;
     this.button.addEventListener('click', () => {
       this.#on = !this.#on;
       this.button.setAttribute('aria-pressed', String(this.#on));
@@ -73,15 +74,14 @@ export class Where {
     }
     const { odd } = asked;
     const against = this.#rival && !odd ? next : null;
-    const { values, embedding } = asked.cells;
     const [parts, ground] = odd
       ? [Float64Array.from(odd.far, beyond), false]
-      : await Promise.all([this.engine.explain(values, embedding.length, of.id, against?.id ?? '').then(({ cells }) => cells), this.#ground(asked, of.id)]);
+      : [flat(this.taught.explain(asked.cells, { label: of, against })), await this.#ground(asked, of)];
     if (turn !== this.#turn) return;
     const map = mapOf(parts, (odd ?? asked).cells.views);
     const most = Math.max(...map);
-    const name = `“${of.name}”${against ? ` rather than “${against.name}”` : ''}`;
-    const what = odd ? `what is least like “${of.name}”` : `what speaks most for ${name}`;
+    const name = `“${of}”${against ? ` rather than “${against}”` : ''}`;
+    const what = odd ? `what is least like “${of}”` : `what speaks most for ${name}`;
     this.overlay.hidden = most <= 0;
     if (most > 0) {
       const [wide, near] = contourPaths(
@@ -104,19 +104,19 @@ export class Where {
     }
     this.#words(
       odd ? null : next,
-      most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of.name}”.` : `No place speaks for ${name}.`,
+      most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of}”.` : `No place speaks for ${name}.`,
       ground ? 'It looks at the background: move the thing, or show the background as a class.' : '',
     );
   }
 
   /** Whether the edge of the picture gives the same answer, more surely than its middle does. @param {Asked} asked @param {string} of */
   async #ground({ cells, answer }, of) {
-    if (answer.decision.class !== of) return false;
-    const [edge, middle] = await Promise.all([true, false].map((one) => this.engine.predict(partOf(cells, one))));
-    return !!edge && !!middle && edge.decision.class === of && probability(edge, of) > probability(middle, of);
+    if (answer.decision !== of) return false;
+    const [edge, middle] = await Promise.all([true, false].map((one) => answerTo(this.taught, partOf(cells, one))));
+    return !!edge && !!middle && edge.decision === of && edge.probabilities[of] > middle.probabilities[of];
   }
 
-  /** @param {{name: string}|null} next @param {string} said @param {string} guide */
+  /** @param {string|null} next @param {string} said @param {string} guide */
   #words(next, said, guide) {
     const turn = () => {
       this.#rival = !this.#rival;
@@ -125,7 +125,7 @@ export class Where {
     this.element.hidden = false;
     render(
       html`<p class="small muted">${said}</p>${guide && html`<p class="small">${guide}</p>`}
-      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next.name}</button>`}`,
+      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next}</button>`}`,
       this.element,
     );
   }
@@ -134,11 +134,9 @@ export class Where {
 /** How much farther a cell is from good ones than the farthest cells of a good picture. @param {number} distance */
 const beyond = (distance) => Math.max(0, distance - 1);
 
-/** The most probable class and the next one, if there are any with examples. @param {Prediction} answer */
-function rivals({ classes }) {
-  const [of = null, next = null] = classes.filter((one) => one.probability > 0).sort((a, b) => b.probability - a.probability);
+/** The labels of the most probable class and the next one, if there are any with examples. @param {Prediction} answer */
+function rivals({ probabilities }) {
+  const taught = Object.keys(probabilities).filter((label) => probabilities[label] > 0);
+  const [of = null, next = null] = taught.sort((a, b) => probabilities[b] - probabilities[a]);
   return { of, next };
 }
-
-/** @param {Prediction} answer @param {string} id */
-const probability = ({ classes }, id) => classes.find((one) => one.id === id)?.probability ?? 0;

@@ -1,9 +1,11 @@
 // @ts-check
 /** Explains an answer: shows the taught pictures nearest to the query. */
+import { answerTo } from '../kit/answer.js';
 import { byId, noun } from '../kit/dom.js';
 import { html, nothing, ref, render } from '../kit/view.js';
 
-/** @import {Engine, Prediction} from '../../library/types.js' */
+/** @import {Near, Prediction} from '../../library/index.js' */
+/** @import {Engine} from '../../library/types.js' */
 
 /** Number of nearest pictures shown. */
 const NEAREST = 4;
@@ -43,28 +45,26 @@ export class Why {
     this.box.hidden = !question || !this.classes.model.examples;
     if (!question || this.box.hidden) return;
     try {
-      const near = await this.engine.nearest(question, NEAREST);
-      const answer = await this.engine.predict(question);
-      if (turn === this.#turn) this.#show(near, answer);
+      const answer = await answerTo(this.engine.taught, question);
+      if (turn === this.#turn) this.#show(this.engine.taught.nearest(question, NEAREST), answer);
     } catch {
       if (turn === this.#turn) this.box.hidden = true; // the page says elsewhere why there is no answer
     }
   }
 
-  /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
+  /** @param {Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
-    const { class: taken } = answer?.decision ?? {};
-    const none = taken === '';
-    const others = taken && near.length > 0 && near[0].class !== taken;
+    const taken = answer?.decision;
+    const others = taken && near.length > 0 && near[0].label !== taken;
     this.box.hidden = near.length === 0;
     render(
       html`<h3 class="small" id="why-title">Why</h3>
-      <p class="small muted" id="nearest-title">${none ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
+      <p class="small muted" id="nearest-title">${taken === null ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(
-        ({ class: id, example }) => html`<li>
-        <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${noun()}" @click=${() => this.classes.enlarge(id, example)}>
-          <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id, example))}>
-          <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`,
+        ({ label, id }) => html`<li>
+        <button class="near" type="button" aria-label="${label}: show this ${noun()}" @click=${() => this.classes.enlarge(this.classes.model.holding(id)?.id ?? '', id)}>
+          <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id))}>
+          <span class="small ellipsis">${label}</span></button></li>`,
       )}</ul>
       ${others ? html`<p class="small muted why-note">The answer weighs whole classes, not single ${noun()}s.</p>` : nothing}`,
       this.box,

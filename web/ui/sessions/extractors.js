@@ -5,7 +5,6 @@ import { counted, dialogHead, el, icon, noun, save, sentence } from '../kit/dom.
 import { canDrop, dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
-import { nextTask } from '../../library/storage.js';
 import { decode } from '../kinds/pictures/decode.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
@@ -205,16 +204,14 @@ export class ExtractorsDialog {
 
   /** Taught pictures to try a network on, one of each burst. */
   async #taught() {
-    const trials = [];
-    for (let i = 0; i < MOST_TRIALS; i++) {
-      const trial = await this.engine.leaveOut(i);
-      if (!trial) break;
-      trials.push({ label: trial.class, id: trial.pictures[0] });
-      if (i % 16 === 15) await nextTask();
-    }
+    const { classes: all } = await this.engine.state();
+    const firsts = all.flatMap(({ name: label, examples, bursts }) => {
+      const rest = [...examples];
+      return bursts.map((frames) => ({ label, example: rest.splice(0, frames)[0] }));
+    });
     const taught = [];
-    for (const { label, id } of spread(trials)) {
-      const [thumbnail] = await this.engine.thumbnails(label, [id]);
+    for (const { label, example } of spread(firsts.slice(0, MOST_TRIALS))) {
+      const [thumbnail] = await this.engine.thumbnails([example.id]);
       if (thumbnail?.length) taught.push({ label, picture: await decode(new File([new Uint8Array(thumbnail)], 'a taught picture')) });
     }
     return taught;
@@ -424,7 +421,7 @@ export class ExtractorsDialog {
     /** @type {unknown} */
     let why;
     for (const { name, examples } of classes) {
-      const { id } = await this.engine.addClass(name);
+      await this.engine.stored((taught) => taught.addClass(name));
       for (const { thumbnail } of examples) {
         if (signal.aborted) throw new Cancelled();
         if (thumbnail?.length) {
@@ -434,7 +431,7 @@ export class ExtractorsDialog {
             .catch((error) => void (why = error))
             .finally(() => sample.close());
           if (embedding) {
-            await this.engine.addExample(id, embedding, thumbnail);
+            await this.engine.stored((taught) => taught.addExampleSync(embedding, name, { thumbnail }));
             read++;
           } else unseen++;
         } else without++;

@@ -83,7 +83,7 @@ export class LearningPanel {
   }
 
   async #revert() {
-    await this.engine.undo(this.#undo);
+    await this.engine.stored((taught) => taught.undo(this.#undo));
     this.reset();
     say('The background knowledge from before is used again.');
   }

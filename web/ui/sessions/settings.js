@@ -57,12 +57,12 @@ export class SettingsDialog {
       html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <fieldset><legend>Order of the classes</legend>${ORDERS.map(
         ([order, label]) => html`<label class="choice">
-        <input type="radio" name="sort" value=${order} .checked=${live(order === sort)} @change=${() => this.#set({ sort: order })}><span>${label}</span></label>`,
+        <input type="radio" name="sort" value=${order} .checked=${live(order === sort)} @change=${() => this.#order(order)}><span>${label}</span></label>`,
       )}</fieldset>
       <fieldset><legend>None of these</legend>
         <div class="slider"><label for="none-prior">Chance of something unknown</label><output for="none-prior">${share}</output></div>
         <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
-          @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
+          @input=${() => this.#draw()} @change=${() => this.#expect(Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value))}>
         <div class="slider small muted" aria-hidden="true"><span>0 %</span><span>${100 * MOST_NONE} %</span></div>
         <p class="small muted">At 0 % every ${noun()} is taken to be one of the classes. A ${noun()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
       ${this.offered}
@@ -97,11 +97,14 @@ export class SettingsDialog {
       tell('The background knowledge was opened.', notice);
     });
 
-  /** @param {import('../../library/types.js').Settings} settings */
-  #set(settings) {
-    void this.#try(async () => {
-      await this.engine.configure(settings);
-    });
+  /** @param {number} nonePrior */
+  #expect(nonePrior) {
+    void this.#try(async () => void (await this.engine.stored((taught) => taught.configure({ nonePrior }))));
+  }
+
+  /** @param {import('../../library/types.js').SortOrder} order */
+  #order(order) {
+    void this.#try(async () => void (await this.engine.order(order)));
   }
 
   /** Does the work. The dialog is busy until the choice is stored. @param {() => Promise<void>} work */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The pictures to sort: made from files, taught, copied. */
 import { near, teach } from '../kinds/index.js';
+import { answerTo } from '../kit/answer.js';
 import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, noun, save } from '../kit/dom.js';
@@ -19,15 +20,20 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 /** Edge of a picture in the gallery, in pixels. */
 const EDGE = 200;
 
-/** The pictures of a file, each with its answer. @param {Pick<Engine, 'nearest' | 'predict'>} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
-export async function itemsOf(engine, kind, file) {
+/**
+ * The pictures of a file, each with its answer.
+ *
+ * @param {Pick<Engine, 'ready' | 'taught'>} engine @param {Kind} kind @param {File} file @param {readonly import('../teach/correct.js').Named[]} classes
+ * @returns {Promise<Item[]>}
+ */
+export async function itemsOf(engine, kind, file, classes) {
   const items = [];
   for (const [piece, sample] of (await kind.open(file)).entries()) {
     try {
       const picture = await sample.picture(EDGE);
       const embedding = await sample.embed();
-      const answer = answerOf(await engine.predict(embedding));
-      const examples = (await near(engine, kind, embedding)).flatMap(({ copy, example }) => (copy ? [example] : []));
+      const answer = answerOf(await answerTo(engine.taught, embedding), classes);
+      const examples = (await near(engine, kind, embedding)).flatMap(({ copy, id }) => (copy ? [id] : []));
       let url = '';
       items.push({
         name: sample.name,
@@ -55,23 +61,24 @@ export async function itemsOf(engine, kind, file) {
   return items;
 }
 
-/** @param {import('../../library/types.js').Prediction|null} prediction @returns {import('./sorting.js').Answer|null} */
-function answerOf(prediction) {
-  return (
-    prediction && {
-      classes: prediction.classes.map(({ id }) => id),
-      probabilities: prediction.classes.map(({ probability }) => probability),
-      none: prediction.none,
-      taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class),
-      doubtful: prediction.decision.doubtful,
-    }
-  );
+/** @param {import('../../library/index.js').Prediction|null} prediction @param {readonly import('../teach/correct.js').Named[]} classes @returns {import('./sorting.js').Answer|null} */
+function answerOf(prediction, classes) {
+  if (!prediction) return null;
+  const { probabilities, none, decision, doubtful } = prediction;
+  const all = classes.filter(({ name }) => Object.hasOwn(probabilities, name)); // others have come or gone meanwhile
+  return {
+    classes: all.map(({ id }) => id),
+    probabilities: all.map(({ name }) => probabilities[name]),
+    none,
+    taken: all.findIndex(({ name }) => name === decision),
+    doubtful,
+  };
 }
 
-/** Teaches an item. @param {Pick<Engine, 'addExample' | 'nearest'>} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
-export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
+/** Teaches an item. @param {import('../kinds/index.js').Learner} engine @param {Kind} kind @param {() => string} label of the class @param {Item} item @returns {Promise<string>} the id of the example */
+export async function teachItem(engine, kind, label, { file, piece, embedding }) {
   const samples = await kind.open(file);
-  return teach(engine, kind, classId, samples[piece], embedding)
+  return teach(engine, kind, label, samples[piece], embedding)
     .then(({ id }) => id)
     .finally(() => {
       for (const one of samples) one.close();

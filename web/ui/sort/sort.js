@@ -241,7 +241,7 @@ export class Sorting {
       const file = this.#queue.shift();
       if (!file) return;
       try {
-        const items = await itemsOf(this.engine, this.kinds.now, file);
+        const items = await itemsOf(this.engine, this.kinds.now, file, this.#classes);
         if (signal.aborted) return;
         noteTaught(items, this.#classes);
         this.#items.push(...items);
@@ -418,7 +418,7 @@ export class Sorting {
     if ('id' in target && target.id === NONE) {
       await this.changes.step(async () => {
         for (const item of items) {
-          if (item.taught) await this.engine.removeExample(item.taught, item.example);
+          if (item.taught) await this.engine.stored((taught) => taught.removeExample(item.example));
           item.taught = '';
           leaveOut(
             item,
@@ -434,8 +434,9 @@ export class Sorting {
         await this.changes.teach(
           target,
           chosen.map((item) => async (classId) => {
-            if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
-            else item.examples.push((item.example = await teachItem(this.engine, this.kinds.now, classId, item)));
+            const label = () => this.changes.model().name(classId);
+            if (item.taught) await this.engine.stored((taught) => taught.moveExample(item.example, label()));
+            else item.examples.push((item.example = await teachItem(this.engine, this.kinds.now, label, item)));
             item.taught = classId;
             for (const { out } of leftOut) out.add(classId);
             return item.example;

@@ -123,7 +123,7 @@ export class ClassCard {
   #thumb(id, number) {
     const label = `${this.list.kinds.now.one} ${number} of ${this.taught.name}`;
     return html`<li class="thumb" data-example=${id} draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, `${this.id} ${id}`)}>
-      <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(this.list.thumbnails.painter(this.id, id))}></button>
+      <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(this.list.thumbnails.painter(id))}></button>
       <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${() => this.#removeExample(id)}>${icon('close')}</button></li>`;
   }
 
@@ -213,9 +213,9 @@ export class ClassCard {
       const result = await line.run(
         files,
         async (file) => {
-          for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, this.id, file)) {
+          for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
             adding.added++;
-            if (twin) this.tellTwin(id, twin.example);
+            if (twin) this.tellTwin(id, twin);
           }
         },
         {
@@ -362,8 +362,8 @@ export class ClassCard {
       async () => {
         if (!source?.open) return;
         try {
-          const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample());
-          if (twin) this.tellTwin(id, twin.example);
+          const { id, twin } = await teach(engine, this.list.kinds.now, () => this.list.model.name(this.id), await source.sample());
+          if (twin) this.tellTwin(id, twin);
           taken++;
           this.#taken.push(id);
           this.complain('');

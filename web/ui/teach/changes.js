@@ -2,6 +2,7 @@
 /** Changes of classes and examples. Each press is one step for undo and redo. */
 import { say } from '../kit/announce.js';
 import { byId, counted, noun, sentence } from '../kit/dom.js';
+import { nextTask } from '../../base/task.js';
 import { removed } from './words.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -45,22 +46,22 @@ export class Changes {
 
   /** Undoes the last step, or the one of a token. A running step is stopped first. @param {string} [token] */
   async undo(token) {
-    if (token) return this.#go(() => this.engine.undo(token), 'Undone', 'undo');
+    if (token) return this.#go((taught) => taught.undo(token), 'Undone', 'undo');
     for (const step of this.#underWay) {
       step.undone = true;
       step.stop();
     }
-    if (!this.#underWay.size) await this.#go(() => this.engine.undo(), 'Undone', 'undo');
+    if (!this.#underWay.size) await this.#go((taught) => taught.undo(), 'Undone', 'undo');
   }
 
   async redo() {
-    await this.#go(() => this.engine.redo(), 'Done again', 'redo');
+    await this.#go((taught) => taught.redo(), 'Done again', 'redo');
   }
 
-  /** @param {() => Promise<{name: string}>} work @param {string} done @param {string} word */
+  /** @param {(taught: Engine['taught']) => string} work @param {string} done @param {string} word */
   async #go(work, done, word) {
     try {
-      const { name } = await work();
+      const { result: name } = await this.engine.stored(work);
       say(name ? `${done}: ${called(name)}.` : `There is nothing to ${word}.`);
     } catch (error) {
       say(sentence(error));
@@ -98,30 +99,44 @@ export class Changes {
   /** @param {string} id @param {string} name */
   async rename(id, name) {
     if (!name) throw new Error('A class needs a name.');
-    await this.engine.renameClass(id, name);
+    await this.engine.stored((taught) => taught.renameClass(this.model().name(id), name));
     say(`Renamed to “${name}”.`);
+  }
+
+  /**
+   * Adds a class. It answers once the model has the class.
+   *
+   * @param {string} name @returns {Promise<{id: string, name: string}>} its name as it is kept
+   */
+  async addClass(name) {
+    const { result: label } = await this.engine.stored((taught) => {
+      taught.addClass(name);
+      return taught.label(name);
+    });
+    while (!this.model().idOf(label) && this.engine.taught.has(label)) await nextTask();
+    return { id: this.model().idOf(label), name: label };
   }
 
   /** @param {string} id of a class */
   async removeClass(id) {
     const { name = '', examples = [] } = this.model().of(id) ?? {};
-    await this.engine.removeClass(id);
+    await this.engine.stored((taught) => taught.removeClass(name));
     say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, noun())}` : ', which was empty'}.`);
   }
 
   /** Moves all examples of a class into another one and removes the class. @param {string} id @param {string} into */
   async merge(id, into) {
     const [from, to] = [id, into].map((one) => this.model().name(one));
-    await this.engine.mergeClasses(id, into);
+    await this.engine.stored((taught) => taught.mergeClasses(from, to));
     say(`“${from}” is now part of “${to}”.`);
   }
 
   /** Removes pictures of a class. @param {string[]} ids at least one @returns {Promise<string>} a token for undo */
   async remove(ids) {
-    const { id: classId = '', name = '', examples = [] } = this.model().holding(ids[0]) ?? {};
+    const { name = '', examples = [] } = this.model().holding(ids[0]) ?? {};
     const before = examples.length;
     const { undo } = await this.#step(async () => {
-      for (const id of ids) await this.engine.removeExample(classId, id);
+      for (const id of ids) await this.engine.stored((taught) => taught.removeExample(id));
       say(removed(name, ids.length, before - ids.length));
     });
     return undo;
@@ -131,8 +146,8 @@ export class Changes {
   async move(ids, target) {
     const { undo } = await this.#step(async () => {
       const from = this.model().holding(ids[0]);
-      const { id, name } = 'id' in target ? { id: target.id, name: this.model().name(target.id) } : await this.engine.addClass(target.name);
-      for (const one of ids) await this.engine.moveExample(from?.id ?? '', one, id);
+      const name = 'id' in target ? this.model().name(target.id) : (await this.addClass(target.name)).name;
+      for (const one of ids) await this.engine.stored((taught) => taught.moveExample(one, name));
       say(`Moved ${ids.length === 1 ? `a ${noun()}` : counted(ids.length, noun())} from “${from?.name}” to “${name}”.`);
     });
     return undo;
@@ -148,7 +163,7 @@ export class Changes {
    */
   teach(target, examples) {
     return this.step(async () => {
-      const made = 'name' in target ? await this.engine.addClass(target.name) : null;
+      const made = 'name' in target ? await this.addClass(target.name) : null;
       const id = 'id' in target ? target.id : /** @type {{id: string}} */ (made).id;
       const name = made ? made.name : this.model().name(id);
       /** @type {string[]} */
@@ -156,7 +171,7 @@ export class Changes {
       try {
         for (const one of examples) taught.push(await one(id));
       } finally {
-        if (!taught.length && made) await this.engine.removeClass(id).catch(() => {});
+        if (!taught.length && made) await this.engine.stored((all) => all.removeClass(name)).catch(() => {});
       }
       say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, noun())} taught as “${name}”.`);
       return taught;

@@ -2,13 +2,13 @@
 /** The panel 'How good is it?': predicts every picture by a session without it, and finds those that spoil others. */
 import { complain } from '../kit/announce.js';
 import { byId, capital, counted, el, noun, sentence } from '../kit/dom.js';
-import { advice, bandInWords, goodnessOf, headline, spoilsInWords } from './goodness.js';
+import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';
 import { html, icon, nothing, ref, render, repeat } from '../kit/view.js';
-import { rests } from '../../base/task.js';
 
-/** @import {Engine, Review, Trial} from '../../library/types.js' */
+/** @import {Influence} from '../../library/index.js' */
+/** @import {Engine} from '../../library/types.js' */
 /** @import {ClassList} from './classes.js' */
-/** @import {Goodness} from './goodness.js' */
+/** @import {Goodness, Review} from './goodness.js' */
 
 /** Milliseconds without a change before it computes again. */
 const SETTLED = 600;
@@ -25,7 +25,7 @@ export class CheckPanel {
   #stale = true;
   /** What is shown. @type {{goodness: Goodness, review: Review|null}|null} */
   #shown = null;
-  /** Left out or moved here, the last one first; `to` is the class that they were moved to. @type {{class: string, pictures: string[], undo: string, to?: string}[]} */
+  /** Left out or moved here, the last one first; `to` is the class that they were moved to. @type {{label: string, ids: string[], undo: string, to?: string}[]} */
   #out = [];
 
   /** @param {{engine: Engine, classes: ClassList}} parts */
@@ -74,16 +74,15 @@ export class CheckPanel {
     this.#running = running;
     complain(this.error, '');
     try {
-      const trials = await this.#trials(running.signal);
-      if (!trials) return;
+      await this.engine.ready();
+      const { taught } = this.engine;
+      const { signal } = running;
+      const goodness = goodnessOf(trialsOf(await taught.leaveOneOut({ signal, onProgress: (progress) => this.#tell(progress) })));
       this.#stale = false;
-      const goodness = goodnessOf(trials);
       this.#show(goodness, null);
       this.progress.removeAttribute('value'); // how long it takes depends on how many are found
-      const review = await this.engine.influence();
-      if (running.signal.aborted) return;
-      if (review) this.#show(goodness, review);
-      else this.#stale = true; // it changed meanwhile
+      const influence = await taught.influence({ signal });
+      this.#show(goodness, { influence, need: await taught.needs({ signal }) });
     } catch (error) {
       if (!running.signal.aborted) complain(this.error, sentence(error));
     } finally {
@@ -94,42 +93,31 @@ export class CheckPanel {
     }
   }
 
-  /** All trials, or null if the classes changed meanwhile. @param {AbortSignal} signal */
-  async #trials(signal) {
-    /** @type {Trial[]} */
-    const trials = [];
-    const rest = rests(signal);
-    for (let i = 0; ; i++) {
-      await rest();
-      const trial = await this.engine.leaveOut(i);
-      if (signal.aborted || (trial && trials.length && trial.revision !== trials[0].revision)) return null;
-      if (!trial) return trials;
-      trials.push(trial);
-      this.progress.max = trial.of;
-      this.progress.value = i + 1;
-      this.progress.hidden = false;
-    }
+  /** @param {{done: number, total: number}} progress */
+  #tell({ done, total }) {
+    this.progress.max = total;
+    this.progress.value = done;
+    this.progress.hidden = false;
   }
 
   /** @param {Goodness} goodness @param {Review|null} review null while it is not there */
   #show(goodness, review) {
     this.#shown = { goodness, review };
-    const name = (/** @type {string|null} */ id) => (id === null ? 'none of these' : this.classes.model.name(id));
     this.headline.textContent = headline(goodness);
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
     const { model } = this.classes;
-    this.#out = this.#out.filter((one) => model.of(one.class) && model.holding(one.pictures[0])?.id === one.to); // else it is back, or its class is gone
+    this.#out = this.#out.filter((one) => model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to); // else it is back, or its class is gone
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
       there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing;
     const spoiling = review?.influence ?? [];
     render(
-      html`<p>${review && advice(goodness, review.need, name)}</p>
-      ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
+      html`<p>${review && advice(goodness, review.need)}</p>
+      ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one))}</ul>`)}
       ${section(confusions.length, 'Mistakes', () =>
         confusions.map(({ truth, answer, trials }) =>
-          this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials),
+          this.#pictures(`“${truth}” taken for ${answer === null ? 'none of these' : `“${answer}”`}: ${trials.length}`, trials),
         ),
       )}
       ${section(
@@ -142,22 +130,22 @@ export class CheckPanel {
         }</p>
       <ul class="spoiling">${repeat(
         spoiling,
-        ({ pictures: [id] }) => id,
-        (one) => this.#spoils(one, name),
+        ({ ids: [id] }) => id,
+        (one) => this.#spoils(one),
       )}
         ${repeat(
           this.#out,
           ({ undo }) => undo,
           (
             one,
-          ) => html`<li><p class="small muted">${one.to ? 'Moved' : 'Left out'}: ${one.pictures.length === 1 ? `a ${noun()}` : counted(one.pictures.length, noun())} of “${name(one.class)}”${one.to ? `, to “${name(one.to)}”` : ''}.</p>
-          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}${one.to ? 'Move' : 'Bring'} ${one.pictures.length === 1 ? 'it' : 'them'} back</button></li>`,
+          ) => html`<li><p class="small muted">${one.to ? 'Moved' : 'Left out'}: ${one.ids.length === 1 ? `a ${noun()}` : counted(one.ids.length, noun())} of “${one.label}”${one.to ? `, to “${one.to}”` : ''}.</p>
+          <button class="button" type="button" @click=${() => this.#bringBack(one)}>${icon('undo')}${one.to ? 'Move' : 'Bring'} ${one.ids.length === 1 ? 'it' : 'them'} back</button></li>`,
         )}</ul>`,
       )}
       ${section(repeats.length, 'Nearly the same', () =>
         repeats.map(
-          ({ id, repeats: n, examples }) =>
-            html`<p class="small">“${name(id)}”: ${counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`,
+          ({ label, repeats: n, examples }) =>
+            html`<p class="small">“${label}”: ${counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`,
         ),
       )}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`,
@@ -165,24 +153,24 @@ export class CheckPanel {
     );
   }
 
-  /** @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
-  #spoils(one, name) {
-    return html`<li>${this.#thumbnail(one.class, one.pictures[0])}<p class="small">${spoilsInWords(one, name)}</p>
-      <div class="spoiling-presses"><button class="button ellipsis" type="button" @click=${() => this.#move(one)}>Move to “${name(one.like)}”</button>
-      <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.pictures.length === 1 ? 'it' : 'them'} out</button></div></li>`;
+  /** @param {Influence} one */
+  #spoils(one) {
+    return html`<li>${this.#thumbnail(one.label, one.ids[0])}<p class="small">${spoilsInWords(one)}</p>
+      <div class="spoiling-presses"><button class="button ellipsis" type="button" @click=${() => this.#move(one)}>Move to “${one.like}”</button>
+      <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.ids.length === 1 ? 'it' : 'them'} out</button></div></li>`;
   }
 
-  /** @param {Review['influence'][number]} one */
-  async #move({ class: id, like, pictures }) {
+  /** @param {Influence} one */
+  async #move({ label, like, ids }) {
     await this.#change(async () => {
-      this.#out = [{ class: id, pictures, to: like, undo: await this.classes.changes.move(pictures, { id: like }) }, ...this.#out];
+      this.#out = [{ label, ids, to: like, undo: await this.classes.changes.move(ids, { id: this.classes.model.idOf(like) }) }, ...this.#out];
     });
   }
 
-  /** @param {Review['influence'][number]} one */
-  async #leaveOut({ class: id, pictures }) {
+  /** @param {Influence} one */
+  async #leaveOut({ label, ids }) {
     await this.#change(async () => {
-      this.#out = [{ class: id, pictures, undo: await this.classes.changes.remove(pictures) }, ...this.#out];
+      this.#out = [{ label, ids, undo: await this.classes.changes.remove(ids) }, ...this.#out];
     });
   }
 
@@ -204,33 +192,33 @@ export class CheckPanel {
     }
     if (!this.#shown) return;
     const { goodness, review } = this.#shown;
-    const there = review && { ...review, influence: review.influence.filter(({ class: of, pictures: [id] }) => this.classes.model.holding(id)?.id === of) };
+    const there = review && { ...review, influence: review.influence.filter(({ label, ids: [id] }) => this.classes.model.holding(id)?.name === label) };
     this.#show(goodness, there);
     this.result.classList.add('stale');
   }
 
   /** @param {string} truth @param {string} id */
   #thumbnail(truth, id) {
-    return html`<button class="thumb-open" type="button" aria-label="Show this ${noun()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
-      <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(truth, id))}></button>`;
+    return html`<button class="thumb-open" type="button" aria-label="Show this ${noun()} of ${truth}" @click=${() => this.classes.enlarge(this.classes.model.idOf(truth), id)}>
+      <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(id))}></button>`;
   }
 
-  /** @param {string} text @param {{truth: string, pictures: string[]}[]} all */
+  /** @param {string} text @param {{truth: string, ids: string[]}[]} all */
   #pictures(text, all) {
     return html`<div><p class="small">${text}</p>
       <ul class="thumbs">${repeat(
         all.slice(0, MOST),
-        ({ pictures: [id] }) => id,
-        ({ truth, pictures: [id] }) => html`<li>${this.#thumbnail(truth, id)}</li>`,
+        ({ ids: [id] }) => id,
+        ({ truth, ids: [id] }) => html`<li>${this.#thumbnail(truth, id)}</li>`,
       )}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
 }
 
-/** @param {import('./goodness.js').ClassResult} result @param {string} name */
-function classRow({ right, asked }, name) {
+/** @param {import('./goodness.js').ClassResult} result */
+function classRow({ label, right, asked }) {
   const text = asked ? `${right} of ${asked} right` : `only one ${noun()}`;
-  return html`<li><span class="ellipsis">${name}</span>
-    ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${name}: ${text}"></meter>` : html`<span></span>`}
+  return html`<li><span class="ellipsis">${label}</span>
+    ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${label}: ${text}"></meter>` : html`<span></span>`}
     <span class="small muted">${text}</span></li>`;
 }

@@ -8,7 +8,7 @@ import { classesOf, onFolder, pathOf } from '../kit/folders.js';
 import { render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
 import { ClassCard } from './card.js';
-import { CorrectBar } from './correct.js';
+import { classOf, CorrectBar } from './correct.js';
 import { Classes } from './model.js';
 
 /** @import {ClassState, Engine, Step} from '../../library/types.js' */
@@ -353,7 +353,7 @@ export class ClassList {
 
   /** The class of a name, or a new one. @param {string} name @returns {Promise<import('./correct.js').Target>} */
   async #target(name) {
-    const { class: id } = await this.engine.label(name).catch(() => ({ class: '' })); // an invalid name is refused when the class is added
+    const id = await classOf(name).catch(() => ''); // an invalid name is refused when the class is added
     return id ? { id } : { name };
   }
 
@@ -365,8 +365,8 @@ export class ClassList {
 
   /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target */
   async #cardFor(target) {
-    const { id } = 'id' in target ? target : await this.engine.addClass(target.name);
-    while (!this.#cards.has(id) && (await this.engine.state()).classes.some((one) => one.id === id)) await nextTask();
+    const { id } = 'id' in target ? target : await this.changes.addClass(target.name);
+    while (!this.#cards.has(id) && this.model.of(id)) await nextTask();
     const card = this.card(id);
     if (!card) throw new Error('The class has gone: choose another one.');
     return card;
@@ -403,7 +403,7 @@ export class ClassList {
       field.value = ''; // the next name may be typed at once
       try {
         if (!name) throw new Error('Give the new class a name first.');
-        await this.engine.addClass(name);
+        await this.changes.addClass(name);
         complain(error, '');
         say(`Added the class “${name}”. Add two to five ${this.kinds.now.one}s to it.`);
       } catch (reason) {

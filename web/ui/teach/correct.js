@@ -13,7 +13,7 @@ export const NONE = 'none-of-these';
 const AT_ONCE = 12;
 
 /** The id of the class that has a name, by the engine's rules; empty for none. @type {(name: string) => Promise<string>} */
-let classOf = async () => '';
+export let classOf = async () => '';
 
 /** @param {typeof classOf} rule of the page, for all bars */
 export const knowClassesBy = (rule) => {

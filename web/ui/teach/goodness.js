@@ -5,7 +5,7 @@
  */
 import { counted, noun } from '../kit/dom.js';
 
-/** @import {Review, Trial} from '../../library/types.js' */
+/** @import {Influence, LeftOut, Need, Prediction} from '../../library/index.js' */
 
 /** Least number of trials for a comparison by certainty. */
 const ENOUGH = 30;
@@ -24,15 +24,22 @@ const BANDS = [
 ];
 
 /**
+ * @typedef {object} Trial an example, or a burst of near-copies, and what it would be taken for had it never been taught
+ * @property {string} label of its class
+ * @property {string[]} ids
+ * @property {Prediction|null} prediction
+ *
+ * @typedef {{need: Need|null, influence: Influence[]}} Review
+ *
  * @typedef {object} Verdict of one trial
- * @property {string} truth id of its class
- * @property {string|null} answer id of the class that it is taken for, null for none of these
+ * @property {string} truth label of its class
+ * @property {string|null} answer label of the class that it is taken for, null for none of these
  * @property {number} own probability of its own class
  * @property {number} sure probability of the answer
- * @property {string[]} pictures
+ * @property {string[]} ids
  *
  * @typedef {object} ClassResult
- * @property {string} id
+ * @property {string} label
  * @property {number} right
  * @property {number} asked
  * @property {number} examples those that nothing was asked about included
@@ -47,16 +54,29 @@ const BANDS = [
  * @property {{low: number, high: number, right: number, asked: number}[]} bands by how sure the answers were
  */
 
-/** @param {Trial} trial @returns {Verdict} */
-export function judge({ class: truth, pictures, classes, answer, none, decision }) {
-  const best = classes.indexOf(decision.class);
-  return { truth, answer: classes[best] ?? null, own: answer[classes.indexOf(truth)] ?? 0, sure: answer[best] ?? none, pictures };
+/** One trial for each burst, whose examples have one answer. @param {LeftOut[]} all @returns {Trial[]} */
+export function trialsOf(all) {
+  /** @type {Trial[]} */
+  const trials = [];
+  for (const { id, label, prediction } of all) {
+    const last = trials.at(-1);
+    if (last && last.label === label && last.prediction === prediction) last.ids.push(id);
+    else trials.push({ label, ids: [id], prediction });
+  }
+  return trials;
+}
+
+/** @param {string} truth @param {string[]} ids @param {Pick<Prediction, 'probabilities' | 'none' | 'decision'>} prediction @returns {Verdict} */
+export function judge(truth, ids, { probabilities, none, decision: answer }) {
+  return { truth, answer, own: probabilities[truth] ?? 0, sure: answer === null ? none : probabilities[answer], ids };
 }
 
 /** @param {Trial[]} trials all of a session @returns {Goodness} */
 export function goodnessOf(trials) {
-  const verdicts = trials.filter(({ alone }) => !alone).map(judge);
-  const classes = [...new Set(trials.map((trial) => trial.class))].map((id) => classResult(id, trials, verdicts));
+  const labels = [...new Set(trials.map(({ label }) => label))];
+  const several = labels.filter((label) => trials.filter((one) => one.label === label).length > 1); // of others nothing is left to recognise them by
+  const verdicts = trials.flatMap(({ label, ids, prediction }) => (prediction && several.includes(label) ? [judge(label, ids, prediction)] : []));
+  const classes = labels.map((label) => classResult(label, trials, verdicts));
   const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
   return {
     right: verdicts.length - wrong.length,
@@ -67,17 +87,17 @@ export function goodnessOf(trials) {
   };
 }
 
-/** @param {string} id @param {Trial[]} trials @param {Verdict[]} verdicts @returns {ClassResult} */
-function classResult(id, trials, verdicts) {
-  const mine = verdicts.filter(({ truth }) => truth === id);
-  const all = trials.filter((trial) => trial.class === id);
+/** @param {string} label @param {Trial[]} trials @param {Verdict[]} verdicts @returns {ClassResult} */
+function classResult(label, trials, verdicts) {
+  const mine = verdicts.filter(({ truth }) => truth === label);
+  const all = trials.filter((trial) => trial.label === label);
   return {
-    id,
+    label,
     asked: mine.length,
-    right: mine.filter(({ answer }) => answer === id).length,
+    right: mine.filter(({ answer }) => answer === label).length,
     examples: all.length,
     doubt: mine.length ? mine.reduce((sum, { own }) => sum + 1 - own, 0) / mine.length : 1,
-    repeats: all.reduce((sum, { pictures }) => sum + pictures.length - 1, 0),
+    repeats: all.reduce((sum, { ids }) => sum + ids.length - 1, 0),
   };
 }
 
@@ -116,35 +136,34 @@ export function headline({ right, asked }) {
  *
  * @param {Goodness} goodness
  * @param {Review['need']} need
- * @param {(id: string|null) => string} name
  */
-export function advice({ classes, asked, confusions }, need, name) {
+export function advice({ classes, asked, confusions }, need) {
   if (classes.length === 1 && asked)
-    return `“${name(classes[0].id)}” is the only class. More good ${noun()}s make it surer what belongs to it. A second class makes the page tell the two apart.`;
-  const one = classes.find(({ id }) => id === need.class);
+    return `“${classes[0].label}” is the only class. More good ${noun()}s make it surer what belongs to it. A second class makes the page tell the two apart.`;
+  const one = classes.find(({ label }) => label === need?.label);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
     return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
   if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
-  if (one.examples === 1) return `Add one more ${noun()} to “${name(one.id)}”: it has only one that counts.`;
-  const tell = toTell(confusions.filter(({ truth }) => truth === one.id)[0]?.answer, need.confusedWith, name);
-  return `One more ${noun()} of “${name(one.id)}” would probably help most${tell}.`;
+  if (one.examples === 1) return `Add one more ${noun()} to “${one.label}”: it has only one that counts.`;
+  const tell = toTell(confusions.find(({ truth }) => truth === one.label)?.answer, need?.confusedWith);
+  return `One more ${noun()} of “${one.label}” would probably help most${tell}.`;
 }
 
 /**
  * From which answer more pictures would tell a class: its most frequent mistake, else what it is most like.
  *
  * @param {string|null|undefined} mistake null for none of these, undefined without mistakes
- * @param {string|null} like @param {(id: string|null) => string} name
+ * @param {string|null|undefined} like
  */
-function toTell(mistake, like, name) {
-  if (mistake === null) return `: some were taken for ${name(null)}`;
+function toTell(mistake, like) {
+  if (mistake === null) return ': some were taken for none of these';
   const other = mistake ?? like;
-  return other ? `, to tell it from “${name(other)}”` : '';
+  return other ? `, to tell it from “${other}”` : '';
 }
 
-/** Examples that look like another class, as a sentence. @param {Review['influence'][number]} one @param {(id: string|null) => string} name */
-export function spoilsInWords({ class: own, like, pictures: { length: n }, right, logProbability }, name) {
+/** Examples that look like another class, as a sentence. @param {Influence} one */
+export function spoilsInWords({ label, like, ids: { length: n }, right, logProbability }) {
   const without = n === 1 ? 'Without it' : 'Without them';
   const some = (/** @type {string} */ word) => `${without} ${Math.abs(right)} ${word} of the others would be right.`;
   const change =
@@ -153,7 +172,7 @@ export function spoilsInWords({ class: own, like, pictures: { length: n }, right
       : right < 0
         ? `${some('fewer')} Keep ${n === 1 ? 'it' : 'them'} if the class is right.`
         : `${without} the others would be ${logProbability > 0 ? 'surer' : 'no surer'}.`;
-  return `${n === 1 ? 'Taught' : `${counted(n, noun())} that are nearly the same, taught`} as “${name(own)}”, more like “${name(like)}”. ${change}`;
+  return `${n === 1 ? 'Taught' : `${counted(n, noun())} that are nearly the same, taught`} as “${label}”, more like “${like}”. ${change}`;
 }
 
 /** @param {Goodness['bands'][number]} band */

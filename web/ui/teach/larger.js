@@ -74,12 +74,12 @@ export class LargerView {
               (id) => id,
               (id, i) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
-            <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(this.#classId, id))}></button></li>`,
+            <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(id))}></button></li>`,
             )}</ul>`
           : repeat(
               [this.#exampleId],
               (id) => id,
-              (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(this.#classId, id))}>`,
+              (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(id))}>`,
             )
       }
       <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, this.kinds.now.one)} selected` : `${name}, ${this.kinds.now.one} ${at + 1} of ${examples.length}`}</p>
@@ -112,7 +112,7 @@ export class LargerView {
     const { play } = this.kinds.now;
     if (!play) return;
     try {
-      const [bytes] = await this.thumbnails.engine.thumbnails(this.#classId, [this.#exampleId]);
+      const [bytes] = await this.thumbnails.engine.thumbnails([this.#exampleId]);
       if (bytes) await play(bytes);
     } catch (error) {
       this.#error = `It could not be played: ${sentence(error)}`;

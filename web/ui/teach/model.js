@@ -30,6 +30,11 @@ export class Classes {
     return (id && this.of(id)?.name) || '';
   }
 
+  /** The id of the class of a name; empty if there is none. @param {string|null} name */
+  idOf(name) {
+    return this.all.find((one) => one.name === name)?.id ?? '';
+  }
+
   /** The class that holds an example. @param {string} example */
   holding(example) {
     return this.all.find(({ examples }) => examples.includes(example));

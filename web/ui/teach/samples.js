@@ -85,10 +85,10 @@ export class Samples {
     let done = 0;
     for (const { id, name } of missing) {
       const known = classes.find((one) => one.name === name);
-      const classId = known?.id ?? (await this.engine.addClass(name)).id;
+      if (!known) await this.changes.addClass(name);
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await teachFile(this.engine, this.kinds.now, classId, await fetchSample(pictureURL(style, id), name));
+        await teachFile(this.engine, this.kinds.now, () => name, await fetchSample(pictureURL(style, id), name));
       }
     }
   }

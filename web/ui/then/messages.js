@@ -10,7 +10,8 @@
  * web/share/README.md has a page that listens.
  */
 
-/** @import {LiveEvent, Prediction} from '../../library/types.js' */
+/** @import {Prediction} from '../../library/index.js' */
+/** @import {LiveEvent} from '../../library/types.js' */
 /** @typedef {{decision: string|null, probabilities: Record<string, number>, none: number, headline: string}} Told decision: the label, null for none of these */
 /**
  * @typedef {object} Listener
@@ -86,13 +87,8 @@ class Messages {
   /** @param {Prediction|null} given */
   answer(given) {
     if (!given || !this.#all.length) return;
-    const {
-      classes,
-      none,
-      decision: { class: id, headline },
-    } = given;
-    const probabilities = Object.fromEntries(classes.map(({ name, probability }) => [name, probability]));
-    this.post({ answer: { decision: classes.find((one) => one.id === id)?.name ?? null, probabilities, none, headline } });
+    const { decision, probabilities, none, headline } = given;
+    this.post({ answer: { decision, probabilities, none, headline } });
   }
 }
 

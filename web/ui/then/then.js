@@ -11,7 +11,8 @@ import { deviceOf, devices } from './index.js';
 import { messages } from './messages.js';
 import { eventOf, Presence } from './presence.js';
 
-/** @import {Live, LiveEvent, Prediction} from '../../library/types.js' */
+/** @import {Prediction} from '../../library/index.js' */
+/** @import {Live, LiveEvent} from '../../library/types.js' */
 /** @import {Actions, Rule} from './actions.js' */
 /** @import {Action, Device} from './index.js' */
 /** @typedef {{id: string, name: string, actions?: string}} Named a class */

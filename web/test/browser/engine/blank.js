@@ -23,7 +23,7 @@ export function blank(check) {
 }
 
 /**
- * Starts an engine in the page, as the global `engine`, with some helpers.
+ * Starts an engine in the page, as the global `engine`, with some helpers, such as `taught` for its classifier.
  *
  * @param {Page} page
  * @param {{simd?: boolean}} [options]
@@ -34,17 +34,25 @@ export async function start(page, options = {}) {
       const scope = /** @type {any} */ (globalThis);
       const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
       scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
+      // Each method of the classifier, once what it changed is stored: {result, undo}.
+      scope.taught = new Proxy(
+        {},
+        {
+          get:
+            (_, name) =>
+            (/** @type {unknown[]} */ ...args) =>
+              scope.engine.stored((/** @type {any} */ all) => all[name](...args)),
+        },
+      );
       // A picture of class k: the same numbers for the same arguments.
       scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
         Float32Array.from({ length: /** @type {number} */ (dimension) }, (_, j) => Math.sin((k + 1) * (j + 1)) + 0.5 * Math.sin(i * 7919 + j * 1.3));
       scope.teach = async (/** @type {string[]} */ names, shots = 3) => {
-        const ids = [];
         for (const [k, name] of names.entries()) {
-          const { id } = await scope.engine.addClass(name);
-          ids.push(id);
-          for (let i = 0; i < shots; i++) await scope.engine.addExample(id, scope.picture(k, i), new Uint8Array([k, i]));
+          await scope.taught.addClass(name);
+          for (let i = 0; i < shots; i++) await scope.taught.addExampleSync(scope.picture(k, i), name, { thumbnail: new Uint8Array([k, i]) });
         }
-        return ids;
+        return names;
       };
       scope.until = (/** @type {(state: any) => boolean} */ is) =>
         new Promise((resolve) => {
@@ -56,7 +64,7 @@ export async function start(page, options = {}) {
           scope.engine.on('change', look);
           void look();
         });
-      scope.ask = () => scope.engine.predict(scope.picture(0, 50));
+      scope.ask = () => scope.engine.taught.predict(scope.picture(0, 50));
       scope.refusal = (/** @type {Promise<unknown>} */ promise) =>
         promise.then(
           () => null,
@@ -67,5 +75,5 @@ export async function start(page, options = {}) {
   );
 }
 
-/** Evaluates in the page, where `engine`, `teach`, `ask`, `picture`, `refusal` and `until`, which waits for a state, are. @param {Page} page @param {string} code @returns {Promise<any>} */
+/** Evaluates in the page, where `engine`, `taught`, `teach`, `ask`, `picture`, `refusal` and `until`, which waits for a state, are. @param {Page} page @param {string} code @returns {Promise<any>} */
 export const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);

@@ -18,7 +18,7 @@ test('the answers with and without SIMD agree', () =>
     const slow = await run(page, `return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
     assert.equal(fast.simd, true);
     assert.equal(slow.simd, false);
-    for (const [i, c] of fast.probabilities.classes.entries()) assert.ok(Math.abs(c.probability - slow.probabilities.classes[i].probability) < 1e-9);
+    for (const [label, p] of Object.entries(fast.probabilities.probabilities)) assert.ok(Math.abs(p - slow.probabilities.probabilities[label]) < 1e-9);
     assert.ok(Math.abs(fast.probabilities.none - slow.probabilities.none) < 1e-9);
   }));
 
@@ -33,17 +33,17 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
     const nan = picture(0, 0); nan[17] = NaN;
     const infinite = picture(0, 0); infinite[0] = -Infinity;
     const all = await Promise.all([
-      engine.addClass(), engine.addClass(7), engine.addClass('cat'), engine.renameClass(cat, ''), engine.removeClass('nowhere'),
-      engine.addExample(cat, [1, 2, 3], null), engine.addExample(cat, nan, null), engine.addExample(cat, infinite, null),
-      engine.addExample(cat, new Float32Array(3), null), engine.addExample(cat, new Float32Array(0), null), engine.addExample(cat, picture(0, 1), 'thumbnail'),
-      engine.show(new Float64Array(1280)), engine.predict(null), engine.configure({ nonePrior: 1 }), engine.configure({ sort: 7 }), engine.configure(),
-      engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'), engine.on('nothing', () => {}), engine.deleteSession('nowhere'),
+      taught.addClass(), taught.addClass(7), taught.addClass('cat'), taught.renameClass(cat, ''), taught.removeClass('nowhere'),
+      taught.addExampleSync('1, 2, 3', cat), taught.addExampleSync(nan, cat), taught.addExampleSync(infinite, cat),
+      taught.addExampleSync(new Float32Array(3), cat), taught.addExampleSync(new Float32Array(0), cat), taught.addExampleSync(picture(0, 1), cat, { thumbnail: 'thumbnail' }),
+      engine.show(new Float64Array(1280)), engine.taught.predict(null), taught.configure({ nonePrior: 1 }), engine.order(7), taught.configure({ nonePrior: '1' }),
+      engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), taught.undo('nowhere'), engine.usePrior(), engine.on('change'), engine.on('nothing', () => {}), engine.deleteSession('nowhere'),
     ].map(refusal));
     const x = picture(0.5, 3);
     const buffer = new Float32Array(2000).fill(NaN);
     buffer.set(x, 11);
-    const plain = await engine.predict(x);
-    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.predict(buffer.subarray(11, 11 + x.length)) };`,
+    const plain = await engine.taught.predict(x);
+    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.taught.predict(buffer.subarray(11, 11 + x.length)) };`,
     );
     assert.deepEqual(
       refusals.all.map((/** @type {any} */ r) => r?.code),
@@ -52,7 +52,7 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
         'argument',
         'label',
         'label',
-        'class',
+        'label',
         'argument',
         'value',
         'value',
@@ -60,7 +60,7 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
         'dimension',
         'argument',
         'argument',
-        'argument',
+        'extractor',
         'value',
         'argument',
         'argument',
@@ -101,7 +101,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () =>
     const p = await engine.show(picture(1, 40));
     out.first = names();
     out.now = rows().map((m) => Number(m.getAttribute('aria-valuenow')));
-    out.probabilities = [...p.classes.map((c) => c.probability), p.none].sort((a, b) => b - a);
+    out.probabilities = [...Object.values(p.probabilities), p.none].sort((a, b) => b - a);
     out.complete = rows().every((m) => m.getAttribute('aria-valuemin') === '0' && m.getAttribute('aria-valuemax') === '1' && / %$/.test(m.getAttribute('aria-valuetext')));
     const nodes = new Map(rows().map((m) => [m.getAttribute('aria-label'), m]));
     const focused = nodes.get('cat');
@@ -111,11 +111,11 @@ test('meters are changed in place, ordered as asked, and keep the focus', () =>
     out.second = names();
     out.kept = rows().every((m) => nodes.get(m.getAttribute('aria-label')) === m);
     out.focus = document.activeElement === focused;
-    await engine.configure({ sort: 'taught' });
+    await engine.order('taught');
     out.taught = names();
-    await engine.renameClass(dog, '<b>hound</b>');
+    await taught.renameClass(dog, '<b>hound</b>');
     out.renamed = names();
-    await engine.removeClass(dog);
+    await taught.removeClass('<b>hound</b>');
     out.removed = names();
     await engine.show(null);
     out.cleared = rows().length;
@@ -172,8 +172,7 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
       const noise = () => Float32Array.from({ length: ${DIMENSION} }, () => random() * random());
       const adding = [];
       for (let k = 0; k < ${classes}; k++) {
-        const { id } = await engine.addClass('class ' + k);
-        for (let i = 0; i < ${shots}; i++) adding.push(engine.addExample(id, noise(), null));
+        for (let i = 0; i < ${shots}; i++) adding.push(taught.addExampleSync(noise(), 'class ' + k));
         if (adding.length >= 100 || k === ${classes} - 1) await Promise.all(adding.splice(0));
       }
       await engine.show(noise());
@@ -202,18 +201,18 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
       const times = { add: [], show: [], remove: [], undo: [], state: [], removeClass: [], undoClass: [] };
       let size = 0;
       for (let i = 0; i < 7; i++) {
-        const { id } = all[i % all.length];
+        const { name } = all[i % all.length];
         let added, token;
         const { revision } = await engine.changes(0);
-        times.add.push(await blocked(async () => { added = await engine.addExample(id, noise(), null); }));
+        times.add.push(await blocked(async () => { added = (await taught.addExampleSync(noise(), name)).result; }));
         const { state, ...changed } = await engine.changes(revision);
         size = Math.max(size, JSON.stringify(changed).length);
         times.show.push(await blocked(() => engine.show(noise())));
         times.state.push(await blocked(() => engine.state()));
-        times.remove.push(await blocked(async () => { token = await engine.removeExample(id, i % 2 ? added.id : all[i % all.length].examples[0].id); }));
-        times.undo.push(await blocked(() => engine.undo(token.undo)));
-        times.removeClass.push(await blocked(async () => { token = await engine.removeClass(id); }));
-        times.undoClass.push(await blocked(() => engine.undo(token.undo)));
+        times.remove.push(await blocked(async () => { token = await taught.removeExample(i % 2 ? added : all[i % all.length].examples[0].id); }));
+        times.undo.push(await blocked(() => taught.undo(token.undo)));
+        times.removeClass.push(await blocked(async () => { token = await taught.removeClass(name); }));
+        times.undoClass.push(await blocked(() => taught.undo(token.undo)));
       }
       port1.close();
       return { times: Object.fromEntries(Object.entries(times).map(([name, t]) => [name, judged(t)])), size };`,
@@ -240,8 +239,8 @@ test('memory stays as it is over 10,000 answers and 1,000 pictures that come and
     const round = async () => {
       for (let i = 0; i < 10000; i++) await ask();
       for (let i = 0; i < 1000; i++) {
-        const { id } = await engine.addExample(cat, picture(0, i), new Uint8Array(2000));
-        await engine.removeExample(cat, id);
+        const { result: id } = await taught.addExampleSync(picture(0, i), cat, { thumbnail: new Uint8Array(2000) });
+        await taught.removeExample(id);
       }
       return engine.memory();
     };

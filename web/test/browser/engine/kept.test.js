@@ -37,8 +37,8 @@ test('a database of the first version is brought up to date with all that is in 
     const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
     const names = [...db.objectStoreNames];
     db.close();
-    return { state: await engine.state(), probabilities: await engine.predict(new Float32Array([1, 0, 0, 0, 0, 0])), names,
-      thumbnails: [...await engine.thumbnails('cat', ['x0']), ...await engine.thumbnails('dog', ['x1'])].map((b) => b && [...b]) };`,
+    return { state: await engine.state(), probabilities: await engine.taught.predict(new Float32Array([1, 0, 0, 0, 0, 0])), names,
+      thumbnails: (await engine.thumbnails(['x0', 'x1'])).map((b) => b && [...b]) };`,
     );
     assert.deepEqual(thumbnails, [null, [7, 8]]); // which were in the same record then
     assert.equal(state.sessionName, 'Old');
@@ -50,7 +50,7 @@ test('a database of the first version is brought up to date with all that is in 
         ['dog', 1],
       ],
     );
-    assert.ok(probabilities.classes[0].probability > probabilities.classes[1].probability);
+    assert.ok(probabilities.probabilities.cat > probabilities.probabilities.dog);
     assert.ok(!names.includes('checkpoints'), 'what learning went on from is gone');
   }));
 
@@ -102,11 +102,11 @@ test('the browser is asked to keep what is taught with the first picture, and wh
     const { asked, states, saved } = await run(
       page,
       `
-    const { id } = await engine.addClass('cat');
+    await taught.addClass('cat');
     const states = [(await engine.state()).storage.persistent];
     const early = [...asked];
-    await engine.addExample(id, picture(0, 0), null);
-    await engine.addExample(id, picture(0, 1), null);
+    await taught.addExampleSync(picture(0, 0), 'cat');
+    await taught.addExampleSync(picture(0, 1), 'cat');
     states.push((await engine.state()).storage.persistent);
     const before = (await engine.state()).saved;
     await engine.saveSession();
@@ -148,13 +148,14 @@ test('what is taught and what is removed is written by strict transactions alone
       seen[name] = how;
       return result;
     };
-    const { id } = await named('addClass', () => engine.addClass('cat'));
-    const { id: picture1 } = await named('addExample', () => engine.addExample(id, picture(0, 1), null));
-    await named('renameClass', () => engine.renameClass(id, 'lion'));
-    const { undo } = await named('removeExample', () => engine.removeExample(id, picture1));
-    await named('undo', () => engine.undo(undo));
-    await named('configure', () => engine.configure({ nonePrior: 0.3 }));
-    await named('removeClass', () => engine.removeClass(id));
+    await named('addClass', () => taught.addClass('cat'));
+    const { result: picture1 } = await named('addExample', () => taught.addExampleSync(picture(0, 1), 'cat'));
+    await named('renameClass', () => taught.renameClass('cat', 'lion'));
+    const { undo } = await named('removeExample', () => taught.removeExample(picture1));
+    await named('undo', () => taught.undo(undo));
+    await named('configure', () => taught.configure({ nonePrior: 0.3 }));
+    await named('order', () => engine.order('taught'));
+    await named('removeClass', () => taught.removeClass('lion'));
     const { sessionId } = await engine.state();
     await named('newSession', () => engine.newSession('Other'));
     await named('deleteSession', () => engine.deleteSession(sessionId));

@@ -35,7 +35,7 @@ async function teach(round, seed) {
     return Math.floor((state / 2 ** 32) * n);
   };
   let operations = 0;
-  const { engine } = scope;
+  const change = (/** @type {(taught: any) => unknown} */ work) => scope.engine.stored(work);
   /** @type {(facts: Fact[], work: () => Promise<any>) => Promise<any>} */
   const done = async (facts, work) => {
     const number = ++operations;
@@ -45,36 +45,29 @@ async function teach(round, seed) {
     return result;
   };
   const lane = async (/** @type {number} */ k) => {
-    let classId = '';
+    let label = '';
     /** @type {string[]} */ let pictures = [];
     for (let i = 0; ; i++) {
       const name = `${round}/${k}/${i}`;
       const what = random(10);
-      if (!classId || what === 0) {
-        // The ids of what is new are known afterwards; its name, and a picture's number, before.
-        classId = (await done([{ key: name, kind: 'class', is: name }], () => engine.addClass(name))).id;
-        scope.named.set(classId, name);
+      if (!label || what === 0) {
+        await done([{ key: name, kind: 'class', is: name }], () => change((taught) => taught.addClass(name)));
+        label = name;
         pictures = [];
       } else if (what === 1 && pictures.length) {
         const at = random(pictures.length);
         const [id] = pictures.splice(at, 1);
-        await done([{ key: scope.named.get(id), kind: 'picture', is: null }], () => engine.removeExample(classId, id));
+        await done([{ key: scope.named.get(id), kind: 'picture', is: null }], () => change((taught) => taught.removeExample(id)));
       } else if (what === 2 && pictures.length > 3) {
         const facts = pictures.map((id) => ({ key: scope.named.get(id), kind: /** @type {const} */ ('picture'), is: null }));
-        const { undo } = await done([{ key: scope.named.get(classId), kind: 'class', is: null }, ...facts], () => engine.removeClass(classId));
+        const { undo } = await done([{ key: label, kind: 'class', is: null }, ...facts], () => change((taught) => taught.removeClass(label)));
         if (random(2)) {
-          await done(
-            [
-              { key: scope.named.get(classId), kind: 'class', is: scope.named.get(classId) },
-              ...facts.map((fact) => ({ ...fact, is: scope.named.get(classId) })),
-            ],
-            () => engine.undo(undo),
-          );
-        } else classId = '';
+          await done([{ key: label, kind: 'class', is: label }, ...facts.map((fact) => ({ ...fact, is: label }))], () => change((taught) => taught.undo(undo)));
+        } else label = '';
       } else {
         const x = Float32Array.from({ length: 1280 }, (_, j) => Math.sin((k + 1) * (j + 1)) + random(1000) / 1000);
-        const { id } = await done([{ key: name, kind: 'picture', is: scope.named.get(classId) }], () =>
-          engine.addExample(classId, x, new TextEncoder().encode(name)),
+        const { result: id } = await done([{ key: name, kind: 'picture', is: label }], () =>
+          change((taught) => taught.addExampleSync(x, label, { thumbnail: new TextEncoder().encode(name) })),
         );
         scope.named.set(id, name);
         pictures.push(id);
@@ -94,12 +87,9 @@ async function look() {
   const { classes, storage } = await engine.state();
   /** @type {Fact[]} */
   const facts = [];
-  for (const { id, name, examples } of classes) {
+  for (const { name, examples } of classes) {
     facts.push({ key: name, kind: 'class', is: name });
-    const thumbnails = await engine.thumbnails(
-      id,
-      examples.map((/** @type {{id: string}} */ x) => x.id),
-    );
+    const thumbnails = await engine.thumbnails(examples.map((/** @type {{id: string}} */ x) => x.id));
     for (const one of thumbnails) facts.push({ key: new TextDecoder().decode(one), kind: 'picture', is: name });
   }
   return { facts, why: storage.message + storage.vanished, damaged: JSON.parse(new TextDecoder().decode(await engine.damaged())).records.length };
@@ -235,7 +225,7 @@ export async function killMany(kind, executablePath, kills, { seed = 1, writes =
         await page.goto(`${site.origin}/LICENSE.txt`);
         await page.evaluate(async () => {
           const scope = /** @type {any} */ (globalThis);
-          const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+          const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
           scope.engine = await loadEngine({ base: `${location.origin}/` });
           scope.named = new Map();
         });

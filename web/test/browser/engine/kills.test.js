@@ -37,8 +37,8 @@ test('the bytes of a removed picture leave the files of the browser once it cann
       page,
       `
       const [cat] = await teach(['cat', 'dog']);
-      const { id } = await engine.addExample(cat, picture(0, 9), Uint8Array.from([${[...thumbnail]}]));
-      await engine.removeExample(cat, id);`,
+      const { result: id } = await taught.addExampleSync(picture(0, 9), cat, { thumbnail: Uint8Array.from([${[...thumbnail]}]) });
+      await taught.removeExample(id);`,
     );
     assert.notDeepEqual(await held(), [], 'the test does not find what it looks for');
     await run(page, 'await engine.forgetUndo()');

@@ -156,16 +156,18 @@ test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers
           engine = await loadEngine({ base: `${location.origin}/` });
         });
         const { classes } = await engine.state();
-        const preparing = await timed(() => engine.addExample(classes[7].id, picture(), new Uint8Array(3000)));
-        const prepared = await timed(() => engine.predict(picture()));
+        const add = (/** @type {number} */ k, /** @type {Uint8Array | null} */ thumbnail) =>
+          engine.stored((/** @type {any} */ taught) => taught.addExampleSync(picture(), classes[k].name, { thumbnail }));
+        const preparing = await timed(() => add(7, new Uint8Array(3000)));
+        const prepared = await timed(() => engine.taught.predict(picture()));
         const adds = [];
-        for (let i = 0; i < 19; i++) adds.push(await timed(() => engine.addExample(classes[100 * i].id, picture(), new Uint8Array(3000))));
+        for (let i = 0; i < 19; i++) adds.push(await timed(() => add(100 * i, new Uint8Array(3000))));
         const answers = [];
-        for (let i = 0; i < 9; i++) answers.push(await timed(() => engine.predict(picture())));
-        const removed = await timed(() => engine.removeExample(classes[3].id, classes[3].examples[0].id));
-        await engine.addExample(classes[3].id, picture(), null);
-        const onePicture = await refused(engine.addExample(classes[3].id, picture(), null));
-        const oneClass = await refused(engine.addClass('One too many'));
+        for (let i = 0; i < 9; i++) answers.push(await timed(() => engine.taught.predict(picture())));
+        const removed = await timed(() => engine.stored((/** @type {any} */ taught) => taught.removeExample(classes[3].examples[0].id)));
+        await add(3, null);
+        const onePicture = await refused(add(3, null));
+        const oneClass = await refused(engine.stored((/** @type {any} */ taught) => taught.addClass('One too many')));
         const median = (/** @type {number[]} */ t) => t.sort((a, b) => a - b)[t.length >> 1];
         return {
           start,
@@ -260,9 +262,9 @@ test('of a session with many pictures each has its copy when all are handed on',
       const all = await withThumbnails(engine, classes);
       const count = (/** @type {any[]} */ some) => some.flatMap(({ examples }) => examples).filter(({ thumbnail }) => thumbnail?.length > 100).length;
       const [first] = classes;
-      const { undo } = await engine.removeExample(first.id, first.examples[3].id); // the copy is in the store alone
-      await engine.undo(undo);
-      const [back] = await engine.thumbnails(first.id, [first.examples[3].id]);
+      const { undo } = await engine.stored((/** @type {any} */ taught) => taught.removeExample(first.examples[3].id)); // the copy is in the store alone
+      await engine.stored((/** @type {any} */ taught) => taught.undo(undo));
+      const [back] = await engine.thumbnails([first.examples[3].id]);
       return { bare: count(classes), all: count(all), same: String(back) === String(all[0].examples[3].thumbnail) };
     });
     assert.deepEqual(copies, { bare: 0, all: 700, same: true });

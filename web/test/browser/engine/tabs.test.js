@@ -22,12 +22,12 @@ test('two tabs that change one session at random come to the same, and nothing a
       const c = classes[random(classes.length)];
       const kind = random(20);
       const note = (promise, then) => waiting.push(promise.then(then, (error) => { log.refused++; if (!error.code) throw error; }));
-      if (!c || kind < 2) note(engine.addClass('class ' + random(8)), ({ id }) => log.added.push(id));
-      else if (kind < 12) note(engine.addExample(c.id, picture(random(4), ${seed} * 1000 + i), null), ({ id }) => log.added.push(id));
-      else if (kind < 14 && c.examples.length) { const { id } = c.examples[random(c.examples.length)]; note(engine.removeExample(c.id, id), () => log.removed.push(id)); }
-      else if (kind === 14) note(engine.removeClass(c.id), () => log.removed.push(c.id, ...c.examples.map(({ id }) => id)));
-      else if (kind < 17) note(engine.renameClass(c.id, 'class ' + random(8)), () => {});
-      else if (kind < 19) note(engine.configure({ nonePrior: random(9) / 10 }), () => {});
+      if (!c || kind < 2) note(taught.addClass('class ' + random(8)), () => {});
+      else if (kind < 12) note(taught.addExampleSync(picture(random(4), ${seed} * 1000 + i), c.name), ({ result }) => log.added.push(result));
+      else if (kind < 14 && c.examples.length) { const { id } = c.examples[random(c.examples.length)]; note(taught.removeExample(id), () => log.removed.push(id)); }
+      else if (kind === 14) note(taught.removeClass(c.name), () => log.removed.push(...c.examples.map(({ id }) => id)));
+      else if (kind < 17) note(taught.renameClass(c.name, 'class ' + random(8)), () => {});
+      else if (kind < 19) note(taught.configure({ nonePrior: random(9) / 10 }), () => {});
       else note(engine.renameSession((await engine.state()).sessionId, 'session ' + random(99)), () => {});
       if (random(4) === 0) await Promise.all(waiting);
     }

@@ -1,4 +1,4 @@
-package main
+package exports
 
 import metaqda "metaqda/core"
 

@@ -1,23 +1,30 @@
-package main
+package exports
 
 import (
+	"slices"
 	"strings"
 
 	metaqda "metaqda/core"
 )
+
+// bulk is an addition with the classifier that it goes to.
+type bulk struct {
+	*metaqda.Bulk
+	to *metaqda.Classifier
+}
 
 // AddBegin begins to add n vectors of d numbers as one step, and returns a number for the calls that
 // follow: [AddRows] until all vectors are there, [AddLabels] until all have one, [AddEnd] and [AddStop].
 //
 //go:wasmexport mq_add_begin
 func AddBegin(h, n, d int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return adding(h, func(c *metaqda.Classifier) (int32, error) {
 		b, err := c.BeginAdd(int(n), int(d))
 		if err != nil {
 			return 0, err
 		}
 		state.last++
-		state.bulks[state.last] = b
+		state.bulks[state.last] = bulk{b, c}
 		return state.last, nil
 	})
 }
@@ -45,12 +52,23 @@ func AddLabels(b, n, m int32) int32 {
 	})
 }
 
+// AddThumbnail gives all vectors that are labelled from now on a small picture, n bytes. Sessions keep
+// it. It returns 0.
+//
+//go:wasmexport mq_add_thumbnail
+func AddThumbnail(b, n int32) int32 {
+	return guard(func() (int32, error) {
+		state.bulks[b].Thumbnail(slices.Clone(bytes(0, n)))
+		return 0, nil
+	})
+}
+
 // AddEnd adds the vectors, all or none. It replies the ids, a line each, and returns the length of all.
 //
 //go:wasmexport mq_add_end
 func AddEnd(h, b int32) int32 {
-	return with(h, func(*metaqda.Classifier) (int32, error) {
-		ids, _, err := state.bulks[b].End(func() bool { return true })
+	return ending(h, b, func(of *metaqda.Bulk) (int32, error) {
+		ids, _, err := of.End(func() bool { return true })
 		return reply(strings.Join(ids, "\n"), err)
 	})
 }
@@ -60,12 +78,23 @@ func AddEnd(h, b int32) int32 {
 //
 //go:wasmexport mq_add_some
 func AddSome(h, b int32) int32 {
-	return with(h, func(*metaqda.Classifier) (more int32, err error) {
+	return ending(h, b, func(of *metaqda.Bulk) (more int32, err error) {
 		more = onePiece(func(more func() bool) (done bool) {
-			_, done, err = state.bulks[b].End(more)
+			_, done, err = of.End(more)
 			return done
 		})
 		return more, err
+	})
+}
+
+// ending calls f for an addition to a classifier.
+func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
+	return adding(h, func(c *metaqda.Classifier) (int32, error) {
+		of, ok := state.bulks[b]
+		if !ok || of.to != c {
+			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition is another one now: add the vectors again."}
+		}
+		return f(of.Bulk)
 	})
 }
 

@@ -1,7 +1,8 @@
-package main
+package exports
 
 import (
 	"slices"
+	"strings"
 
 	metaqda "metaqda/core"
 )
@@ -17,21 +18,55 @@ func Predict(h, n, d int32) (numbers int32) {
 			numbers = guard(func() (int32, error) { panic(r) })
 		}
 	}()
-	c := state.handles[h]
-	if c == nil {
-		return with(h, nil)
+	if c := state.handles[h]; c != nil { // about half of the time of a small prediction would be with's
+		if numbers, err := predict(c, n, d); err == nil {
+			return numbers
+		} else {
+			return fail(err)
+		}
 	}
+	return comparing(h, func(c *metaqda.Classifier) (int32, error) { return predict(c, n, d) })
+}
+
+func predict(c *metaqda.Classifier, n, d int32) (int32, error) {
 	x, size := vector(n*d), 1+c.Len()
 	want := int(n) * size
 	state.answer = slices.Grow(state.answer[:0], want)[:want]
 	for row := state.answer; len(row) > 0; row, x = row[size:], x[d:] {
 		none, err := c.ProbabilitiesTo(row[1:size], x[:d])
 		if err != nil {
-			return fail(err)
+			return 0, err
 		}
 		row[0] = none
 	}
-	return int32(want)
+	return int32(want), nil
+}
+
+// Nearest finds the examples nearest to a vector of d numbers, at most n. It replies two lines for
+// each, its id and the label of its class, and returns the length of all. The answer has two numbers
+// for each: its distance, and 1 if it is close enough to be in one burst.
+//
+//go:wasmexport mq_nearest
+func Nearest(h, d, n int32) int32 {
+	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
+		found, err := c.Nearest(vector(d), int(n))
+		if err != nil {
+			return 0, err
+		}
+		state.answer, state.reply = state.answer[:0], state.reply[:0]
+		for i, f := range found {
+			near := 0.0
+			if f.Near {
+				near = 1
+			}
+			if state.answer = append(state.answer, f.Distance, near); i > 0 {
+				state.reply = append(state.reply, '\n')
+			}
+			k, _ := c.Class(f.Example.Class)
+			state.reply = append(append(append(state.reply, f.Example.ID...), '\n'), k.Label...)
+		}
+		return int32(len(state.reply)), nil
+	})
 }
 
 // Prepare does a piece of the work that the first answer after a change waits for, and returns 1 if
@@ -118,7 +153,7 @@ func Set(h int32, coverage float64) int32 {
 //
 //go:wasmexport mq_explain
 func Explain(h, n, d, class, against int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
 		e, err := c.Explain(vector(n*d), int(d), int(class), int(against))
 		if err != nil {
 			return 0, err
@@ -133,9 +168,17 @@ func Explain(h, n, d, class, against int32) int32 {
 //
 //go:wasmexport mq_set_cells
 func SetCells(h, n, d, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
 		return 0, c.SetCells(text(4*n*d, m), vector(n*d), int(d))
 	})
+}
+
+// WithoutCells replies the ids of the examples whose cells [Anomaly] lacks, a line each, and returns the
+// length of all. There are none if more than one class has examples.
+//
+//go:wasmexport mq_without_cells
+func WithoutCells(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return reply(strings.Join(c.WithoutCells(), "\n"), nil) })
 }
 
 // Anomaly says whether a picture of n cells of d numbers is like the examples of the only class,
@@ -145,7 +188,7 @@ func SetCells(h, n, d, m int32) int32 {
 //
 //go:wasmexport mq_anomaly
 func Anomaly(h, n, d int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
 		a, err := c.Anomaly(vector(n*d), int(d))
 		if err != nil {
 			return 0, err
@@ -161,7 +204,7 @@ func Anomaly(h, n, d int32) int32 {
 //
 //go:wasmexport mq_classify
 func Classify(h, n, d int32) int32 {
-	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
+	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
 }
 
 // Suggest asks which of n vectors of d numbers to label next, at most count of them. The classifier
@@ -169,7 +212,7 @@ func Classify(h, n, d int32) int32 {
 //
 //go:wasmexport mq_suggest
 func Suggest(h, n, d, count int32) int32 {
-	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
+	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
 		return c.BeginSuggest(vector(n*d), int(d), int(count))
 	})
 }
@@ -184,8 +227,8 @@ type batch struct {
 	influence bool // it is of [Influence]
 }
 
-func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+func many(h int32, way func(int32, call) int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
+	return way(h, func(c *metaqda.Classifier) (int32, error) {
 		b, err := ask(c)
 		if err != nil {
 			return 0, err
@@ -269,7 +312,7 @@ func Stop(b int32) {
 // and then the examples' ids, a line each.
 //
 //go:wasmexport mq_leave_one_out
-func LeaveOneOut(h int32) int32 { return many(h, (*metaqda.Classifier).BeginLeaveOneOut) }
+func LeaveOneOut(h int32) int32 { return many(h, with, (*metaqda.Classifier).BeginLeaveOneOut) }
 
 // leftOut replies some of what [LeaveOneOut] asked.
 func (b *batch) leftOut(first, end int) {
@@ -298,7 +341,7 @@ func (b *batch) leftOut(first, end int) {
 //
 //go:wasmexport mq_influence
 func Influence(h, most int32) int32 {
-	n := many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginInfluence(int(most)) })
+	n := many(h, with, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginInfluence(int(most)) })
 	if n > 0 {
 		state.batches[n].influence = true
 	}

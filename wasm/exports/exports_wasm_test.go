@@ -1,4 +1,4 @@
-package main
+package exports
 
 import (
 	"encoding/binary"
@@ -136,7 +136,7 @@ func TestWhatIsKnownOfAClassifier(t *testing.T) {
 func TestWhatIsNotThereIsRefused(t *testing.T) {
 	n := put(nil, strings.Repeat("0", 64))
 	refused(t, "prior", Create(0, n[0], 0, 0))
-	refused(t, "prior", Open(0, n[0]))
+	refused(t, "prior", OpenFile(0, n[0]))
 	refused(t, "disposed", Step(99))
 	refused(t, "disposed", Next(99, 0, -1))
 	if at := Room(1 << 40); at >= 0 {

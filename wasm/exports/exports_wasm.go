@@ -1,21 +1,21 @@
-// Command library is package metaqda/core behind exported functions that take and return numbers.
-// It is the engine of the npm package (GOOS=js; web/library/engine.js is the other side), and that of
-// the Python package and of any other WebAssembly runtime, as a WASI reactor (GOOS=wasip1;
-// scripts/python/metaqda/_engine.py). web/library/WASI.md is for others; `go run ./scripts/wasi`
-// writes its table from the comments here.
+// Package exports is package metaqda/core behind exported functions that take and return numbers.
+// Each program that imports it has them: the page's (metaqda/wasm) and the npm package's
+// (metaqda/wasm/library), whose other side is web/engine/exports.js, and the WASI reactor of the
+// Python package and of other runtimes (scripts/python/metaqda/_engine.py). web/library/WASI.md is
+// for others; `go run ./scripts/wasi` writes its table from the comments here.
 //
 // The host calls mq_room for an address, writes its input there, and calls a function. The
 // input is vectors, little-endian float32 row by row, or bytes, or texts in UTF-8. The function
 // returns what its comment says. Its reply of bytes starts at the address that mq_reply returns,
 // its answer of float64 numbers at that of mq_answer. A negative number is the length of an
 // error instead, which is the reply: a code of [metaqda.Code], a line feed and a sentence.
-// Classifiers, watches, jobs and additions have numbers from 1 on. One instance serves one thread
-// at a time.
+// Classifiers, watches, jobs and additions have numbers from 1 on. In a program that keeps a session,
+// 0 is the classifier of that session. One instance serves one thread at a time.
 //
-// The functions know of no page and no storage, and use neither syscall/js nor encoding/json:
-// these would add 0.5 MB (brotli) to the program. A call takes about a microsecond. A call through
-// syscall/js takes ten.
-package main
+// The functions know of no page and no storage but by [Session], and use neither syscall/js nor
+// encoding/json: these would add 0.5 MB (brotli) to the program. A call takes about a microsecond.
+// A call through syscall/js takes ten.
+package exports
 
 import (
 	"encoding/binary"
@@ -38,11 +38,24 @@ var state = struct {
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]*batch
 	watches map[int32]watching
-	bulks   map[int32]*metaqda.Bulk
+	bulks   map[int32]bulk
 	last    int32 // of all four
 	memory  memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]*metaqda.Bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+
+// Session is a session that its program keeps and shows.
+type Session interface {
+	// Ask calls f with the classifier. With vectors it first makes sure that vectors of now can be
+	// compared with those of the session.
+	Ask(vectors bool, f func(c *metaqda.Classifier) error) error
+	// Change calls f, which may change the classifier, and notes what it changed. With vectors it
+	// first makes sure that the session takes those of now.
+	Change(vectors bool, f func(c *metaqda.Classifier) error) error
+}
+
+// Open is the session with the handle 0, nil in a program without one.
+var Open Session
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -100,6 +113,7 @@ func handle(c *metaqda.Classifier, err error) (int32, error) {
 	return state.last, nil
 }
 
+// of returns the classifier of a handle other than 0.
 func of(h int32) (*metaqda.Classifier, error) {
 	if c := state.handles[h]; c != nil {
 		return c, nil
@@ -110,8 +124,36 @@ func of(h int32) (*metaqda.Classifier, error) {
 // with calls f for a classifier.
 //
 //go:noinline
-func with(h int32, f func(c *metaqda.Classifier) (int32, error)) int32 {
-	return guard(func() (int32, error) {
+func with(h int32, f call) int32 { return through(Session.Ask, false, h, f) }
+
+// comparing calls f, which compares vectors with those of a classifier.
+//
+//go:noinline
+func comparing(h int32, f call) int32 { return through(Session.Ask, true, h, f) }
+
+// changing calls f, which changes a classifier.
+//
+//go:noinline
+func changing(h int32, f call) int32 { return through(Session.Change, false, h, f) }
+
+// adding calls f, which adds vectors to a classifier.
+//
+//go:noinline
+func adding(h int32, f call) int32 { return through(Session.Change, true, h, f) }
+
+// call is what a function does with a classifier. It returns what the function returns.
+type call func(c *metaqda.Classifier) (int32, error)
+
+//go:noinline
+func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vectors bool, h int32, f call) int32 {
+	return guard(func() (n int32, err error) {
+		if h == 0 && Open != nil {
+			err = way(Open, vectors, func(c *metaqda.Classifier) (err error) {
+				n, err = f(c)
+				return err
+			})
+			return n, err
+		}
 		c, err := of(h)
 		if err != nil {
 			return 0, err
@@ -144,7 +186,7 @@ func Reply() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.reply
 func Answer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.answer)) }
 
 // Prior reads a prior file of n bytes. It replies the sha256 of the file, by which [Create] and
-// [Open] find the prior, and returns its length.
+// [OpenFile] find the prior, and returns its length.
 //
 //go:wasmexport mq_prior
 func Prior(n int32) int32 {
@@ -191,12 +233,12 @@ func Create(nonePrior float64, n, m, k int32) int32 {
 	})
 }
 
-// Open reads a classifier file of n bytes and returns a handle. m bytes follow the file: the sum of
+// OpenFile reads a classifier file of n bytes and returns a handle. m bytes follow the file: the sum of
 // another prior to use. Without it the priors that were read must include the one that the file
 // names.
 //
 //go:wasmexport mq_open
-func Open(n, m int32) int32 {
+func OpenFile(n, m int32) int32 {
 	return guard(func() (int32, error) {
 		if err := state.memory.Reserve(8 * int(n)); err != nil { // float32 in, float64 kept, and room to grow
 			return 0, err
@@ -241,7 +283,7 @@ func Free(h int32) {
 //
 //go:wasmexport mq_configure
 func Configure(h int32, nonePrior float64) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return changing(h, func(c *metaqda.Classifier) (int32, error) {
 		return 0, c.Configure(metaqda.Settings{NonePrior: nonePrior, Scale: c.Settings().Scale})
 	})
 }
@@ -257,12 +299,21 @@ func Identify(h, n, m int32) int32 {
 }
 
 // Add adds a vector of d numbers to a class, which may be new: its label is n bytes of text. m bytes
-// follow, the name of a burst, empty for none. It replies the example's id and returns its length.
+// follow, the name of a burst, and then k bytes, a small picture that sessions keep. Both may be
+// empty. It replies the example's id and returns its length.
 //
 //go:wasmexport mq_add
-func Add(h, d, n, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		return reply(c.Add(text(4*d, n), text(4*d+n, m), vector(d)))
+func Add(h, d, n, m, k int32) int32 {
+	return adding(h, func(c *metaqda.Classifier) (int32, error) {
+		x := metaqda.Example{Vector: vector(d), Group: text(4*d+n, m)}
+		if k > 0 {
+			x.Thumbnail = slices.Clone(bytes(4*d+n+m, k))
+		}
+		ids, err := c.AddAll([]string{text(4*d, n)}, []metaqda.Example{x})
+		if err != nil {
+			return 0, err
+		}
+		return reply(ids[0], nil)
 	})
 }
 
@@ -306,6 +357,19 @@ func Labels(h, n int32) int32 {
 	})
 }
 
+// Has returns 1 if there is a class of a label, n bytes of text, or of one that people take for the same.
+// Otherwise it returns 0.
+//
+//go:wasmexport mq_has
+func Has(h, n int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		if _, ok := c.Find(text(0, n)); ok {
+			return 1, nil
+		}
+		return 0, nil
+	})
+}
+
 // texts returns n texts, whose lengths come first, and where they end.
 func texts(from, n int32) ([]string, int32) {
 	all, at := make([]string, n), from+4*n
@@ -320,7 +384,7 @@ func texts(from, n int32) ([]string, int32) {
 //
 //go:wasmexport mq_add_class
 func AddClass(h, n int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
+	return changing(h, func(c *metaqda.Classifier) (int32, error) {
 		_, err := c.AddClass(text(0, n))
 		return 0, err
 	})
@@ -330,7 +394,7 @@ func AddClass(h, n int32) int32 {
 //
 //go:wasmexport mq_rename_class
 func RenameClass(h, n, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
 }
 
 // MergeClasses moves the examples of the class with a label, n bytes of text, to another class, m bytes,
@@ -338,43 +402,56 @@ func RenameClass(h, n, m int32) int32 {
 //
 //go:wasmexport mq_merge_classes
 func MergeClasses(h, n, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.MergeClasses(text(0, n), text(n, m)) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.MergeClasses(text(0, n), text(n, m)) })
 }
 
 // RemoveClass removes a class and its examples: its label is n bytes of text. It returns 0.
 //
 //go:wasmexport mq_remove_class
 func RemoveClass(h, n int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
+}
+
+// SetActions sets what happens when a class comes and goes, m bytes of text: the class has a label,
+// n bytes, and none of the classes an empty one. The text is the host's. It returns 0.
+//
+//go:wasmexport mq_set_actions
+func SetActions(h, n, m int32) int32 {
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.SetActions(text(0, n), text(n, m)) })
 }
 
 // Move moves an example to the end of a class: its id is n bytes of text, and the label m. It returns 0.
 //
 //go:wasmexport mq_move
 func Move(h, n, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Move(text(0, n), text(n, m)) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Move(text(0, n), text(n, m)) })
 }
 
 // Remove removes an example: its id is n bytes of text. It returns 0.
 //
 //go:wasmexport mq_remove
 func Remove(h, n int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(text(0, n)) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(text(0, n)) })
 }
 
-// Undo takes back the last change. It replies the name of the change, empty if there was none, and
-// returns its length.
+// Undo takes back the change of a step, whose id is n bytes of text, or for none the last one. It
+// replies the name of the change, empty if there was none, and returns its length.
 //
 //go:wasmexport mq_undo
-func Undo(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return step(c.Undo()) })
+func Undo(h, n int32) int32 {
+	return changing(h, func(c *metaqda.Classifier) (int32, error) {
+		if n > 0 {
+			return step(c.UndoStep(text(0, n)))
+		}
+		return step(c.Undo())
+	})
 }
 
 // Redo repeats the change undone last. It replies and returns what [Undo] does.
 //
 //go:wasmexport mq_redo
 func Redo(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return step(c.Redo()) })
+	return changing(h, func(c *metaqda.Classifier) (int32, error) { return step(c.Redo()) })
 }
 
 func step(s *metaqda.Step, err error) (int32, error) {

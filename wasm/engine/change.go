@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	metaqda "metaqda/core"
+	"metaqda/wasm/log"
+)
+
+// Ask calls f with the classifier of the open session. With vectors it first returns an error if
+// vectors of now cannot be compared with those of the session.
+func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if vectors {
+		if err := e.foreign(); err != nil {
+			return err
+		}
+	}
+	return explained(f(e.taught))
+}
+
+// Change calls f, which may change the classifier of the open session, and notes the changes to be
+// stored and shown. With vectors it first returns an error if the session does not take those of
+// now. [Engine.Changed] says what it noted.
+func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.keeping.gone != nil {
+		return e.keeping.gone
+	}
+	before := e.keeping.number
+	token, err := e.changing(func() error {
+		if vectors {
+			if err := e.addable(); err != nil {
+				return err
+			}
+		}
+		return f(e.taught)
+	})
+	taught := slices.ContainsFunc(e.heard, func(h metaqda.Change) bool { return h.Do == metaqda.PutExample })
+	e.keeping.last = Noted{before, e.keeping.number, token, taught}
+	return explained(err)
+}
+
+// explained is [Explain], also of no error.
+func explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Explain(err)
+}
+
+// Noted is what one call noted to be stored: the changes after the number before, up to another one.
+type Noted struct {
+	Before, Number uint64
+	Undo           string // token for [metaqda.Classifier.UndoStep], empty without a step
+	Taught         bool   // examples were added
+}
+
+// Changed returns what the last [Engine.Change] noted, once.
+func (e *Engine) Changed() Noted {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	last := e.keeping.last
+	e.keeping.last = Noted{}
+	return last
+}
+
+// addable returns an error if the session cannot take pictures of the page's extractor.
+func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record()) }
+
+// Begin groups all changes until [Engine.End] into one undo step. If calls are nested, the
+// outermost End closes the step.
+func (e *Engine) Begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.begun++; e.begun == 1 {
+		e.taught.Join(newID())
+	}
+}
+
+// End ends the step and returns a token for [Engine.Undo], empty if nothing was changed.
+func (e *Engine) End() (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.begun = max(e.begun-1, 0); e.begun == 0 {
+		token = e.taught.Join("")
+	}
+	return token, nil
+}
+
+// change runs a function that changes the classifier, and notes the changes to be stored and
+// shown. It returns a token for [Engine.Undo]. The token is empty without a step, so also
+// between [Engine.Begin] and [Engine.End].
+func (e *Engine) change(f func() error) (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changing(f)
+}
+
+// changing is change under the lock.
+func (e *Engine) changing(f func() error) (token string, err error) {
+	e.heard, e.commands = nil, nil
+	undo, redo := e.next()
+	err = f()
+	if p := e.taught.Settings().NonePrior; p != e.session.Settings.NonePrior {
+		e.touch(log.Edit{NonePrior: &p})
+	}
+	if len(e.heard) == 0 && len(e.commands) == 0 { // an error with some: a step that can no longer be undone was forgotten
+		return "", err
+	}
+	last, undone := e.next()
+	if err == nil && last != undo && e.begun == 0 {
+		token = last
+	}
+	if choice, ok := e.choices[last]; ok && last == redo { // done again
+		e.chose(choice[1])
+	} else if choice, ok := e.choices[undone]; ok && undone != redo {
+		e.chose(choice[0])
+	}
+	e.noteHeard()
+	e.prepare()
+	return token, err
+}
+
+// next returns the ids of the steps that undo and redo would take, empty for none.
+func (e *Engine) next() (undo, redo string) {
+	done, undone := e.taught.Steps()
+	if len(done) > 0 {
+		undo = done[0].ID
+	}
+	if len(undone) > 0 {
+		redo = undone[0].ID
+	}
+	return undo, redo
+}
+
+// noteCommands notes changes of the undo history outside of [Engine.change].
+func (e *Engine) noteCommands() {
+	for _, c := range e.commands {
+		e.note(&pending{Step: log.Step{Command: &c}})
+	}
+	e.commands = nil
+}
+
+// noteHeard notes the changes since [Engine.change] began.
+func (e *Engine) noteHeard() {
+	var edit log.Edit
+	added, classes := 0, map[string]bool{}
+	removed := map[string][]string{}
+	thumbnails := map[string][]byte{}
+	for _, h := range e.heard {
+		switch h.Do {
+		case metaqda.PutExample:
+			added++
+			made := e.session.Extractor
+			edit.Extractor = &made
+			if len(h.Example.Thumbnail) > 0 && !h.Example.Apart {
+				thumbnails[h.Example.ID] = h.Example.Thumbnail
+			}
+		case metaqda.DropClass:
+			ids := []string{}
+			for _, x := range h.Class.Examples {
+				ids = append(ids, x.ID)
+			}
+			removed[h.Class.ID] = ids
+		}
+		classes[h.Class.ID] = true
+	}
+	e.session.Updated = max(e.session.Updated, e.hooks.Now().UnixMilli())
+	for i, c := range e.commands {
+		p := &pending{Step: log.Step{Command: &c}, removed: removed}
+		if i == len(e.commands)-1 {
+			p.Thumbnails = thumbnails
+			if edit != (log.Edit{}) {
+				p.Edit = &edit
+			}
+		}
+		e.note(p)
+	}
+	e.commands = nil
+	if added == 1 && len(classes) == 1 {
+		e.follow() // hundreds of pictures are added at once, other changes come one at a time
+	} else {
+		e.refresh()
+	}
+	e.announce()
+}
+
+// touch makes and notes a change of the session's head, and updates the view.
+func (e *Engine) touch(edit log.Edit) {
+	edit.Apply(&e.session.Session)
+	e.session.Updated = e.hooks.Now().UnixMilli()
+	e.note(&pending{Step: log.Step{Edit: &edit}})
+	e.refresh()
+	e.announce()
+}
+
+// ForgetUndo clears the undo history, and with it all removed data.
+func (e *Engine) ForgetUndo() {
+	_, _ = e.change(func() error {
+		e.taught.ForgetUndo()
+		e.keeping.sweep = true
+		if len(e.commands) == 0 { // what other tabs have removed goes, too
+			e.commands = append(e.commands, metaqda.Command{Do: metaqda.DoForget})
+		}
+		return nil
+	})
+}

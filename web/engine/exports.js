@@ -1,0 +1,132 @@
+// @ts-check
+/**
+ * The other side of wasm/exports: functions that take and return numbers. library/WASI.md describes them.
+ */
+import { MetaqdaError } from '../base/remote.js';
+
+/** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof import('./program.js').start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
+
+const MOST_ROOM = 2 ** 24; // bytes that are kept for the next call
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Exports {
+  /** Counts changes that others make to what classifiers know. */
+  version = 0;
+
+  /** @param {Program} program @param {string} [stopped] what a call says once the program has ended */
+  constructor(program, stopped = 'create the classifier anew, with fewer or shorter vectors') {
+    this.program = program;
+    this.stopped = stopped;
+    this.room = 0;
+    this.size = 0;
+    /** Views of the program's memory, made anew when it has grown. */
+    this.bytes = new Uint8Array(program.memory.buffer);
+    this.floats = new Float32Array(program.memory.buffer);
+    this.doubles = new Float64Array(program.memory.buffer);
+  }
+
+  /** One more user of a program that ends after its last one. */
+  share() {}
+
+  /** One user less. */
+  release() {}
+
+  fresh() {
+    if (this.bytes.buffer === this.program.memory.buffer) return;
+    this.bytes = new Uint8Array(this.program.memory.buffer);
+    this.floats = new Float32Array(this.program.memory.buffer);
+    this.doubles = new Float64Array(this.program.memory.buffer);
+  }
+
+  /** Makes room for n bytes. @param {number} n */
+  reserve(n) {
+    if (n > this.size || (this.size > MOST_ROOM && n <= MOST_ROOM)) {
+      this.size = 0; // the room is gone even if there is no memory for another one
+      this.room = this.checked(Number(this.#run('mq_room', BigInt(n))));
+      this.size = n;
+    }
+    this.fresh();
+  }
+
+  /** Calls a function, and throws what it replied if it failed. @param {string} name @param {...number} args @returns {number} */
+  call(name, ...args) {
+    return this.checked(this.#run(name, ...args));
+  }
+
+  /** Frees something. @param {string} name @param {number} what */
+  free(name, what) {
+    if (!this.program.ended()) this.program.exports[name](what);
+  }
+
+  /** @param {string} name @param {...(number | bigint)} args */
+  #run(name, ...args) {
+    try {
+      if (!this.program.ended()) return this.program.exports[name](...args);
+    } catch (error) {
+      if (!this.program.ended()) throw error;
+    }
+    throw new MetaqdaError('internal', `The engine has stopped, probably for want of memory: ${this.stopped}.`);
+  }
+
+  /** Where the numbers of the last answer begin, counted in numbers. */
+  answer() {
+    return this.program.exports.mq_answer() >>> 3;
+  }
+
+  /** Writes a vector and then texts, and answers their lengths. @param {ArrayLike<number> | null} vector @param {...(string | Uint8Array)} texts */
+  write(vector, ...texts) {
+    const parts = texts.map((text) => (typeof text === 'string' ? encoder.encode(text) : text));
+    let at = 4 * (vector?.length ?? 0);
+    this.reserve(parts.reduce((n, part) => n + part.length, at));
+    if (vector) this.floats.set(vector, this.room / 4);
+    for (const part of parts) {
+      this.bytes.set(part, this.room + at);
+      at += part.length;
+    }
+    return parts.map((part) => part.length);
+  }
+
+  /** Writes vectors of one length. @param {ArrayLike<number>[]} rows */
+  writeRows(rows) {
+    this.reserve(4 * rows.length * rows[0].length);
+    rows.forEach((row, i) => this.floats.set(row, this.room / 4 + i * row.length));
+  }
+
+  /** Writes the lengths of texts and then the texts. @param {string[]} texts */
+  writeTexts(texts) {
+    const parts = texts.map((text) => encoder.encode(text));
+    let at = 4 * texts.length;
+    this.reserve(parts.reduce((n, part) => n + part.length, at));
+    new Uint32Array(this.bytes.buffer, this.room, texts.length).set(parts.map((part) => part.length));
+    for (const part of parts) {
+      this.bytes.set(part, this.room + at);
+      at += part.length;
+    }
+  }
+
+  /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */
+  writeBytes(bytes, text) {
+    const part = encoder.encode(text);
+    this.reserve(bytes.length + part.length);
+    this.bytes.set(bytes, this.room);
+    this.bytes.set(part, this.room + bytes.length);
+    return [bytes.length, part.length];
+  }
+
+  /** Throws what a call replied if it failed. @param {number} n what the call returned */
+  checked(n) {
+    this.fresh();
+    if (n >= 0) return n;
+    const text = decoder.decode(this.reply(-n));
+    const [code] = text.split('\n', 1);
+    throw new MetaqdaError(code, text.slice(code.length + 1));
+  }
+
+  /** A copy of the reply of n bytes. @param {number} n */
+  reply(n) {
+    const at = this.program.exports.mq_reply() >>> 0;
+    return this.bytes.slice(at, at + n);
+  }
+}

@@ -1,0 +1,24 @@
+// @ts-check
+/** The program that keeps sessions, with the classifier of the open one. */
+import { Classifier } from './classifier/classifier.js';
+
+/** @typedef {import('../engine/contract.js').LoadedEngine} Program */
+/**
+ * @typedef {object} Teaching
+ * @property {Classifier} taught the classifier of the open session; what it changes is stored soon
+ * @property {<T>(change: (taught: Classifier) => T) => Promise<{result: Awaited<T>, undo: string}>} stored calls a function at once,
+ *   which may change the classifier, and answers once that is stored. `undo` is the id of the step for `taught.undo`, empty
+ *   without one or within `beginStep` and `endStep`. It rejects if another tab was quicker
+ */
+
+/** @param {Program} program @returns {Program & Teaching} */
+export function session(program) {
+  const taught = new Classifier(program.exports, 0, undefined);
+  return Object.assign(program, {
+    taught,
+    async stored(/** @type {(taught: Classifier) => any} */ change) {
+      const [result, { undo }] = await Promise.all([change(taught), program.kept()]); // at once: it is about the call before it
+      return { result, undo };
+    },
+  });
+}
