@@ -48,12 +48,11 @@ async function opened(page) {
 
 const TEACH = `
   for (const [k, name] of ['cup', 'pen'].entries()) {
-    const { id } = await s.addClass(name);
-    for (let i = 0; i < 3; i++) await s.addExample(id, vector(k, i), i === 0 ? Uint8Array.of(1, 2, 3 + k) : null);
+    for (let i = 0; i < 3; i++) await s.stored((taught) => taught.addExampleSync(vector(k, i), name, { thumbnail: i === 0 ? Uint8Array.of(1, 2, 3 + k) : null }));
   }`;
 const SHOWN =
   'const { classes, sessionName, storage: { kept } } = await s.state(); return { sessionName, kept, classes: classes.map((c) => [c.name, c.examples.length]) };';
-const PREDICTION = 'const p = await s.predict(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];';
+const PREDICTION = 'const p = await s.taught.predict(vector(1, 9)); return [p.none, ...Object.values(p.probabilities)];';
 
 test('what was taught is there after a reload, apart from other databases, with its thumbnails and a prior that is fetched once', () =>
   visit({ site, open: false }, async ({ page, requested }) => {
@@ -93,7 +92,7 @@ test('what was taught is there after a reload, apart from other databases, with 
       `
     const { openClassifier } = await import('./metaqda/index.js');
     const c = await openClassifier(await s.saveSession());
-    const code = await s.addClass('cup').catch((error) => [error.code, error.name]);
+    const code = await s.classifier.addClass('cup').catch((error) => [error.code, error.name]);
     return { other: (await (await storage('other')).state()).classes.length, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort(), code };`,
     );
     assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });
@@ -108,6 +107,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
     const { Classifier, createClassifier, openClassifier } = await import('./metaqda/index.js');
     const { ClassifierWorker } = await import('./metaqda/worker.js');
     const worker = new ClassifierWorker();
+    const near = async (c) => (await c.nearest(vector(1, 9), 3)).map(({ label, distance, near }) => [label, distance, near]);
     const extractor = { id: 'doubles', sha256: '', embed: async ({ k, i }) => vector(k, i) };
     await s.useExtractor(extractor);
     const kept = (await (await import('./metaqda/storage.js')).openStorage({ name: 'both', extractor })).classifier;
@@ -145,6 +145,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       into: async (c) => { const dst = new Float64Array(4); for (const [label, k] of [['10', 4], ['2', 5]]) await c.addExample(vector(k, 1), label); const none = await c.predictInto(dst, vector(1, 9)); for (const label of ['10', '2']) await c.removeClass(label); return [none, ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
       explain: async (c) => { const cells = { embedding: vector(0, 9), values: new Float32Array([...vector(0, 9), ...vector(1, 9)]), views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }] }; const x = await c.explain(cells, { label: 'CUP', against: 'Cafe\\u0301' }); return [x, [...x.views[0].values], await c.explain(cells)]; },
+      near, has: async (c) => [await c.has('CUP'), await c.has('nothing')], actions: async (c) => [await c.setActions('cup', 'say it'), await c.setActions(null, 'say nothing'), await c.undo(), await c.undo()],
       'explain nothing': (c) => c.explain({ values: [1] }), 'explain an unknown class': (c) => c.explain({ embedding: vector(0, 9), values: vector(0, 9), views: [{ rows: 1, columns: 1 }] }, { label: 'unknown' }),
       label: async (c) => [await c.label(' CUP'), await c.label('Cafe\\u0301s'), (await c.examples('CUP')).length], 'no label': (c) => c.label(' '),
       rename: (c) => c.renameClass('cup', 'mug'), 'merge classes': (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
@@ -188,8 +189,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       page,
       `
     for (let k = 0; k < 8; k++) {
-      const { id } = await s.addClass('class ' + k);
-      for (let i = 0; i < 6; i++) await s.addExample(id, vector(k, i), null);
+      for (let i = 0; i < 6; i++) await s.classifier.addExample(vector(k, i), 'class ' + k);
     }
     const asked = new Batch(s);
     const { classes, probabilities } = await asked.classify([vector(0, 9), vector(1, 9), vector(7, 9)]);
