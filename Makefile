@@ -247,9 +247,7 @@ test-targets: build build/emoji.npz numpy
 		set=$$(echo aerial_aid asl_signs scenes_sun16 | cut -d' ' -f$$((i % 3 + 1))) class=$$((i / 3 % 8)) && i=$$((i + 1)) && \
 		mkdir -p $(TINY)/pictures/$$set/$$class && for picture in build/samples-all/$$concept/*; do cp $$picture $(TINY)/pictures/$$set/$$class/$$concept-$${picture##*/}; done; \
 	done; for set in aerial_aid asl_signs scenes_sun16; do tar cf $(TINY)/pictures/$$set.tar -C $(TINY)/pictures $$set || exit 1; done
-	@$(PYTHON) -c 'import json, numpy; n = numpy.arange(45 * 36) // 36; numpy.savez("$(TINY)/numbers/miniimagenet-conv4.npz", labels=n.astype("int32"), \
-		embeddings=(numpy.random.default_rng(0).normal(size=(n.size, 6)) + numpy.random.default_rng(1).normal(size=(45, 6))[n]).astype("float32")); c = ["c%d" % i for i in range(45)]; \
-		json.dump({"name": "miniimagenet-conv4", "dimension": 6, "classes": c, "splits": {"train": c[:25], "val": c[25:35], "test": c[35:]}}, open("$(TINY)/numbers/miniimagenet-conv4.json", "w"))'
+	@$(NODE) web/test/numbers.mjs $(TINY)/numbers miniimagenet-conv4
 	$(TINY_LAB) embed prior lodo any-prior reproduce
 	@if test -f $(ORIGINALS)/yamnet_spectra_in.tflite && test -f ../shared/sounds/digits.tar; then \
 		kept=$$(ls -d build/ears 2>/dev/null); mkdir -p $(TINY)/recordings && cp ../shared/sounds/animals.tar ../shared/sounds/digits.tar $(TINY)/recordings && \
