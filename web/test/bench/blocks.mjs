@@ -73,6 +73,7 @@ const batch = Array.from({ length: 500 }, (_, i) => example(i));
 await timed('classify 500', () => classifier.classify(batch));
 await timed('suggest 5 of 500', () => classifier.suggest(batch, { count: 5 }));
 await timed('the first predictSet', () => classifier.predictSet(example(3)));
-await timed('60 examples more', () => classifier.addExamples(batch.slice(0, 60), [...labels.slice(0, 30), ...labels.slice(-30)]));
+const again = Array.from({ length: 60 }, (_, i) => /** @type {string} */ (labels.at((i - 30) % labels.length))); // of the first and the last classes
+await timed('60 examples more', () => classifier.addExamples(batch.slice(0, 60), again));
 await timed('predict', () => classifier.predict(example(3)));
 await timed('leaveOneOut', () => classifier.leaveOneOut());
