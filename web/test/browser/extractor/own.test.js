@@ -279,9 +279,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
     // Of a function nothing more is asked than its manifest, however it comes.
     const speechManifest = await speech(path.join(temporary, 'speech'));
     await dialog(page)
-      .getByText(
-        'An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.',
-      )
+      .getByText('This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.')
       .waitFor();
     for (const [label, files] of [
       ['Folder of the extractor', path.dirname(speechManifest)],
