@@ -107,15 +107,27 @@ func (c *Classifier) Near() float64 {
 // Group finds the bursts of all pictures, as long as more says so, and reports whether that is done.
 func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
 
+// Grouped reports whether the bursts of all pictures are those of the correlation length in force.
+// Cost C d after a change.
+func (c *Classifier) Grouped() bool {
+	c.measure()
+	return c.grouped || !slices.ContainsFunc(c.classes, func(k *class) bool { return k.near != c.near })
+}
+
+// measure finds the correlation length of the pictures that there are.
+func (c *Classifier) measure() {
+	if !c.measured {
+		c.near, c.measured = c.nearOf(), true
+	}
+}
+
 // group brings the bursts to the correlation length in force, as long as more says so, and
-// reports whether that is all. Cost, where it has changed, that of adding all pictures anew.
+// reports whether that is all. Cost, where it has changed, that of [class.regroup] for each class.
 func (c *Classifier) group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
 	}
-	if !c.measured {
-		c.near, c.measured = c.nearOf(), true
-	}
+	c.measure()
 	for _, k := range c.classes {
 		if k.near == c.near {
 			continue
@@ -123,15 +135,58 @@ func (c *Classifier) group(more func() bool) bool {
 		if !more() {
 			return false
 		}
-		fresh := newClass(k.label, k.w.Cols, c.near)
-		fresh.serial = k.serial
-		for i := range k.of {
-			fresh.add(k.picture(i))
+		if k.regroup(c.near) {
+			c.settled, c.followed, c.chosen = false, false, nil
 		}
-		*k = *fresh
-		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, k.w.Cols), false, false, nil
 	}
 	c.grouped = true
+	return true
+}
+
+// regroup gives a class another correlation length, and reports whether its examples change. One
+// that stays the same keeps its id, so that a [covariance] takes in the others alone. Cost at most
+// K² d/2, and that of adding all pictures anew where there are bursts before or after.
+func (c *class) regroup(near float64) (changed bool) {
+	if c.apart(reachOf(near)) {
+		c.near = near
+		return false
+	}
+	fresh := newClass(c.label, c.w.Cols, near)
+	for i := range c.of {
+		fresh.add(c.picture(i))
+	}
+	same := make([]bool, len(c.list))
+	fresh.serial = c.serial
+	for b, s := range fresh.list {
+		was := c.of[s.pictures[0]]
+		if same[was] = c.n[was] == fresh.n[b] && slices.Equal(c.list[was].pictures, s.pictures) && slices.Equal(c.row(was), fresh.row(b)); same[was] {
+			fresh.ids[b] = c.ids[was]
+		} else {
+			fresh.identify(b)
+		}
+	}
+	for b := range c.list {
+		if !same[b] {
+			c.forget(b)
+		}
+	}
+	fresh.seen, fresh.ahead, fresh.gone = c.seen, c.ahead, c.gone
+	*c = *fresh
+	return slices.Contains(same, false) || len(same) < fresh.count()
+}
+
+// apart reports whether each picture is an example of its own and stays one with another reach.
+func (c *class) apart(reach float64) bool {
+	if c.count() < c.pictures() {
+		return false
+	}
+	for i := range min(c.count(), mostLinked) {
+		for k := range i {
+			if within(c.row(i), c.row(k), reach) {
+				return false
+			}
+		}
+	}
 	return true
 }
 
@@ -140,7 +195,9 @@ func (c *Classifier) group(more func() bool) bool {
 const linked = 0.25
 
 // reach returns the squared whitened distance below which two pictures are linked.
-func (b *bursts) reach() float64 { return reachOfOne * b.near }
+func (b *bursts) reach() float64 { return reachOf(b.near) }
+
+func reachOf(near float64) float64 { return reachOfOne * near }
 
 var reachOfOne = math.Sqrt(-math.Log(linked))
 

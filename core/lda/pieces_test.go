@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -187,6 +189,72 @@ func TestChangesInPiecesChangeNoBit(t *testing.T) {
 				t.Errorf("d = %d: all is done in %d pieces", d, steps)
 			}
 			same(t, fmt.Sprint("answer ", d, round), ask(t, pieces, query), ask(t, once, query), 0)
+		}
+	}
+}
+
+// A picture far from the others of its class changes the correlation length, by which all bursts
+// are found. The classifier then takes in the bursts that change, and not all pictures anew. It
+// answers as one that had this length from the start.
+func TestAnotherCorrelationLengthChangesFewExamples(t *testing.T) {
+	b := &counting{}
+	blas64.Use(b)
+	defer blas64.Use(gonum.Implementation{})
+	const way = 100
+	for _, name := range []string{"bayes", "parts"} {
+		for _, d := range []int{120, 500} { // 203 residuals: A itself, and the smaller matrix
+			rng := rand.New(rand.NewPCG(93, uint64(d)))
+			o := variants[name]
+			o.Near = 1e9
+			add := func(c *Classifier, label string, x []float64) {
+				t.Helper()
+				test.OK(t, c.Add(label, x))
+			}
+			c, fresh := test.Must(New(niw.HandCrafted(d, 1), o))(t), test.Must(New(niw.HandCrafted(d, 1), o))(t)
+			for j := range way {
+				label := fmt.Sprint(j)
+				test.OK(t, c.AddClass(label))
+				test.OK(t, fresh.AddClass(label))
+				for range 3 {
+					x := niwtest.Vector(rng, d, 0)
+					x[j] += 5
+					add(c, label, x)
+					add(fresh, label, x)
+					if j < 3 { // a burst, whose count depends on the length
+						y := niwtest.Vector(rng, d, 0)
+						floats.AddScaledTo(y, x, 0.3, y)
+						add(c, label, y)
+						add(fresh, label, y)
+					}
+				}
+			}
+			b.cost = 0
+			c.Prepare(always)
+			anew, near := b.cost, c.Near()
+			counts := slices.Clone(c.classes[0].n)
+			far := niwtest.Vector(rng, d, 0)
+			floats.Scale(2.2, far)
+			add(c, "70", far)
+			add(fresh, "70", far)
+			b.cost = 0
+			c.Prepare(always)
+			if c.Near() == near || slices.Equal(c.classes[0].n, counts) || c.classes[0].count() != len(counts) {
+				t.Fatalf("%s, d = %d: the length is %v after %v, the counts of a class with bursts %v after %v", name, d, c.Near(), near, c.classes[0].n, counts)
+			}
+			if b.cost > anew/2 {
+				t.Errorf("%s, d = %d: one picture takes %d multiply-adds, all of them %d", name, d, b.cost, anew)
+			}
+			fresh.Prepare(always)
+			for j, k := range c.classes {
+				if other := fresh.classes[j]; !slices.Equal(k.n, other.n) || !slices.Equal(k.of, other.of) || !slices.Equal(k.w.Data, other.w.Data) {
+					t.Fatalf("%s, d = %d: class %d has other examples than in a session that begins so", name, d, j)
+				}
+			}
+			for _, j := range []int{0, 1, 70, 99} {
+				x := niwtest.Vector(rng, d, 0)
+				x[j] += 5
+				same(t, fmt.Sprint(name, " d = ", d), ask(t, c, x), ask(t, fresh, x), 1e-9)
+			}
 		}
 	}
 }
