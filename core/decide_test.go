@@ -70,8 +70,8 @@ func TestWithout(t *testing.T) {
 
 // The package's documents state the same bounds as the code.
 func TestDocumentsStateTheBounds(t *testing.T) {
-	for _, name := range []string{"README.md", "classifier/options.js"} {
-		text := string(test.Must(os.ReadFile("../web/library/" + name))(t))
+	for _, name := range []string{"library/README.md", "engine/contract.js"} {
+		text := string(test.Must(os.ReadFile("../web/" + name))(t))
 		for _, want := range []string{fmt.Sprintf("at least %d %%", NoneFrom), fmt.Sprintf("less than %d %%", SureFrom)} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)

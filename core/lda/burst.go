@@ -107,13 +107,6 @@ func (c *Classifier) Near() float64 {
 // Group finds the bursts of all pictures, as long as more says so, and reports whether that is done.
 func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
 
-// Grouped reports whether the bursts of all pictures are those of the correlation length in force.
-// Cost C d after a change.
-func (c *Classifier) Grouped() bool {
-	c.measure()
-	return c.grouped || !slices.ContainsFunc(c.classes, func(k *class) bool { return k.near != c.near })
-}
-
 // measure finds the correlation length of the pictures that there are.
 func (c *Classifier) measure() {
 	if !c.measured {
