@@ -31,6 +31,9 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 		return e.keeping.gone
 	}
 	before := e.keeping.number
+	if last := e.keeping.last; last.Number > 0 { // nobody asked yet: several calls are asked about together
+		before = last.Before
+	}
 	token, err := e.changing(func() error {
 		if vectors {
 			if err := e.addable(); err != nil {
@@ -52,14 +55,14 @@ func explained(err error) error {
 	return Explain(err)
 }
 
-// Noted is what one call noted to be stored: the changes after the number before, up to another one.
+// Noted is what calls noted to be stored: the changes after the number before, up to another one.
 type Noted struct {
 	Before, Number uint64
-	Undo           string // token for [metaqda.Classifier.UndoStep], empty without a step
+	Undo           string // id of the last step for [metaqda.Classifier.UndoStep], empty without one
 	Taught         bool   // examples were added
 }
 
-// Changed returns what the last [Engine.Change] noted, once.
+// Changed returns what was noted by [Engine.Change] since it was called last.
 func (e *Engine) Changed() Noted {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -181,9 +184,11 @@ func (e *Engine) noteHeard() {
 		e.note(p)
 	}
 	e.commands = nil
-	if added == 1 && len(classes) == 1 {
+	switch {
+	case e.later():
+	case added == 1 && len(classes) == 1:
 		e.follow() // hundreds of pictures are added at once, other changes come one at a time
-	} else {
+	default:
 		e.refresh()
 	}
 	e.announce()

@@ -89,7 +89,7 @@ type keeping struct {
 	unmark   []string // vanished sessions, whose marks can be deleted
 	number   uint64   // of the last change noted
 	refused  map[uint64]error
-	last     Noted // by the last Change
+	last     Noted // by Change, until Changed
 	sweep    bool  // priors are out of use, or deleted data must leave the files
 }
 

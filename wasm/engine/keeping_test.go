@@ -372,3 +372,26 @@ func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
 		t.Errorf("opened %q, and it is said: %q", s.SessionName, s.Vanished)
 	}
 }
+
+// Several changes that are asked about together are refused together: none is forgotten.
+func TestChangesAreAskedAboutTogether(t *testing.T) {
+	w := newWorld(t, log.NewMemory())
+	before := w.Noted()
+	for _, label := range []string{"cat", "dog"} {
+		test.OK(t, w.Change(false, func(c *metaqda.Classifier) error {
+			_, err := c.AddClass(label)
+			return err
+		}))
+	}
+	first := w.Changed()
+	if first.Before != before || first.Number != before+2 || first.Undo == "" || first.Taught {
+		t.Errorf("%+v, want both changes after number %d", first, before)
+	}
+	if again := w.Changed(); again != (Noted{}) {
+		t.Errorf("%+v was told twice", again)
+	}
+	test.OK(t, w.Ask(false, func(c *metaqda.Classifier) error { return nil }))
+	if asked := w.Changed(); asked != (Noted{}) {
+		t.Errorf("a question changed %+v", asked)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/watch"
+	"metaqda/wasm/log"
 	"metaqda/wasm/view"
 )
 
@@ -194,6 +195,19 @@ func (e *Engine) follow() {
 			}
 		})
 	}
+}
+
+// later has the query of a large session answered anew in slices, and reports whether it has one.
+// Until then the former answer is shown. In one piece it would take some tenths of a second.
+func (e *Engine) later() bool {
+	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures {
+		return false
+	}
+	if !e.preparing {
+		e.preparing = true
+		go e.prepareLater(e.taught)
+	}
+	return true
 }
 
 // refresh answers the query anew and shows the result.

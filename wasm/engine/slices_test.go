@@ -7,7 +7,10 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +21,7 @@ import (
 	"metaqda/core/niw"
 	"metaqda/core/test"
 	"metaqda/wasm/log"
+	"metaqda/wasm/view"
 )
 
 // slow returns an engine that works in slices, as in a tab: its clock advances two thirds of a
@@ -275,5 +279,50 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	file, err = model.DecodeClassifier(now2)
 	if err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger" {
 		t.Errorf("the session itself is not as it was changed %v", err)
+	}
+}
+
+// A session with many pictures answers its query anew after a change, not within the call that
+// changes it.
+func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
+	s, rng := log.NewMemory(), rand.New(rand.NewPCG(5, 6))
+	w := newWorld(t, s)
+	for k := range 11 {
+		id := w.addClass(t, "class "+strconv.Itoa(k))
+		for range 60 {
+			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil, "")))
+		}
+	}
+	w.Flush()
+	var within atomic.Int32
+	shown := make(chan view.Frame, 1000)
+	var looks atomic.Int64
+	e := New(s, "", Hooks{
+		Show: func(f view.Frame) {
+			if strings.Contains(string(debug.Stack()), "(*Engine).Change(") {
+				within.Add(1)
+			}
+			shown <- f
+		},
+		Now:   func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) },
+		Yield: func(bool) { runtime.Gosched() },
+	})
+	test.OK(t, e.Start())
+	e.Await()
+	x := picture(rng, 3)
+	test.Must(e.Show(x))(t)
+	for range 3 {
+		test.OK(t, first(e.AddExample(e.State().Classes[3].ID, picture(rng, 3.1), nil, "")))
+	}
+	if n := within.Load(); n > 0 {
+		t.Errorf("%d answers within the calls", n)
+	}
+	want := test.Must(e.Predict(x))(t)
+	for f := range shown { // one with the answer to all of them comes
+		if slices.ContainsFunc(f.Rows, func(r view.Row) bool {
+			return r.Name == "class 3" && math.Abs(r.P-want.Probabilities["class 3"]) < 1e-9
+		}) {
+			return
+		}
 	}
 }

@@ -5,7 +5,7 @@ import { Classifier } from './classifier/classifier.js';
 /** @typedef {import('../engine/contract.js').LoadedEngine} Program */
 /**
  * @typedef {object} Teaching
- * @property {Classifier} taught the classifier of the open session; what it changes is stored soon
+ * @property {Classifier} taught the classifier of the open session, to be asked; what changes it goes through `stored`
  * @property {<T>(change: (taught: Classifier) => T) => Promise<{result: Awaited<T>, undo: string}>} stored calls a function at once,
  *   which may change the classifier, and answers once that is stored. `undo` is the id of the step for `taught.undo`, empty
  *   without one or within `beginStep` and `endStep`. It rejects if another tab was quicker
