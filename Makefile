@@ -312,7 +312,7 @@ $(NETWORKS): web/test/extractors/package.json web/test/extractors/package-lock.j
 test-js: site $(NETWORKS)
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
-	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
+	$(NODE) --test --test-concurrency=2 --test-timeout=300000 --test-reporter=spec $$files
 
 # The bundler that the package is tested with, and for 'make test-all' others and runtimes; those that cannot be had are left out.
 BUNDLERS := web/test/package/node_modules/.package-lock.json
