@@ -93,9 +93,9 @@ func coarse(x float64) float64 {
 }
 
 const (
-	inClass = 0.6 // W over D: .4 to .8 in thirteen sets of pictures at length one
-	ofClass = 0.3 // see Bursts in core/session/EXPERIMENTS.md
-	least   = 0.5 // a session of less than that has frames alone
+	inClass = 0.6  // W over D: .4 to .8 in thirteen sets of pictures at length one
+	ofClass = 0.3  // see Bursts in core/session/EXPERIMENTS.md
+	least   = 0.75 // a session of less than that has frames alone
 )
 
 // Near returns the correlation length of the session, by which all bursts are found.
