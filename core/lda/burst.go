@@ -107,20 +107,15 @@ func (c *Classifier) Near() float64 {
 // Group finds the bursts of all pictures, as long as more says so, and reports whether that is done.
 func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
 
-// measure finds the correlation length of the pictures that there are.
-func (c *Classifier) measure() {
-	if !c.measured {
-		c.near, c.measured = c.nearOf(), true
-	}
-}
-
 // group brings the bursts to the correlation length in force, as long as more says so, and
 // reports whether that is all. Cost, where it has changed, that of [class.regroup] for each class.
 func (c *Classifier) group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
 	}
-	c.measure()
+	if !c.measured {
+		c.near, c.measured = c.nearOf(), true
+	}
 	for _, k := range c.classes {
 		if k.near == c.near {
 			continue

@@ -84,7 +84,7 @@ func (e *Engine) Begin() {
 	}
 }
 
-// End ends the step and returns a token for [Engine.Undo], empty if nothing was changed.
+// End ends the step and returns its id, empty if nothing was changed.
 func (e *Engine) End() (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,8 +95,8 @@ func (e *Engine) End() (token string, err error) {
 }
 
 // change runs a function that changes the classifier, and notes the changes to be stored and
-// shown. It returns a token for [Engine.Undo]. The token is empty without a step, so also
-// between [Engine.Begin] and [Engine.End].
+// shown. It returns the id of the step, empty without one, so also between [Engine.Begin] and
+// [Engine.End].
 func (e *Engine) change(f func() error) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

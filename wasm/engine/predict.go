@@ -197,8 +197,9 @@ func (e *Engine) follow() {
 	}
 }
 
-// later has the query of a large session answered anew in slices, and reports whether it has one.
-// Until then the former answer is shown. In one piece it would take some tenths of a second.
+// later has the query of a large session answered anew in slices, and shows the former answer until
+// then: in one piece it would take some tenths of a second. It returns false for other sessions, and
+// without a query.
 func (e *Engine) later() bool {
 	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures {
 		return false

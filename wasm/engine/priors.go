@@ -140,7 +140,7 @@ func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
 }
 
 // ImportPrior makes the session use the prior of a file, and stores it. It returns a token with
-// which [Engine.Undo] restores the former prior. A prior for another extractor is refused.
+// which [metaqda.Classifier.UndoStep] restores the former prior. A prior for another extractor is refused.
 // notice is empty or a sentence to show. It waits.
 func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice string, err error) {
 	e.waiting.Lock()
@@ -196,7 +196,7 @@ func (e *Engine) chose(sum string) {
 }
 
 // ResetPrior makes the session use the site's prior again, or the default if that does not fit
-// its pictures. It returns a token for [Engine.Undo].
+// its pictures. It returns a token for [metaqda.Classifier.UndoStep].
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
 	d := 0

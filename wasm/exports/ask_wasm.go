@@ -18,12 +18,12 @@ func Predict(h, n, d int32) (numbers int32) {
 			numbers = guard(func() (int32, error) { panic(r) })
 		}
 	}()
-	if c := state.handles[h]; c != nil { // about half of the time of a small prediction would be with's
-		if numbers, err := predict(c, n, d); err == nil {
-			return numbers
-		} else {
+	if c := state.handles[h]; c != nil { // no call is made more often: it needs no closure
+		numbers, err := predict(c, n, d)
+		if err != nil {
 			return fail(err)
 		}
+		return numbers
 	}
 	return comparing(h, func(c *metaqda.Classifier) (int32, error) { return predict(c, n, d) })
 }
@@ -55,11 +55,7 @@ func Nearest(h, d, n int32) int32 {
 		}
 		state.answer, state.reply = state.answer[:0], state.reply[:0]
 		for i, f := range found {
-			near := 0.0
-			if f.Near {
-				near = 1
-			}
-			if state.answer = append(state.answer, f.Distance, near); i > 0 {
+			if state.answer = append(state.answer, f.Distance, number(f.Near)); i > 0 {
 				state.reply = append(state.reply, '\n')
 			}
 			k, _ := c.Class(f.Example.Class)
@@ -100,10 +96,15 @@ func Decide(h int32) int32 {
 }
 
 func decided(d metaqda.Decision) []float64 {
-	if d.Doubtful {
-		return []float64{float64(d.Class), 1}
+	return []float64{float64(d.Class), number(d.Doubtful)}
+}
+
+// number returns 1 for true and 0 for false.
+func number(is bool) float64 {
+	if is {
+		return 1
 	}
-	return []float64{float64(d.Class), 0}
+	return 0
 }
 
 // row adds an answer to the answer, as those of [Predict] and [Decide] one after the
@@ -136,10 +137,7 @@ func Set(h int32, coverage float64) int32 {
 		if err != nil {
 			return 0, err
 		}
-		state.answer = append(state.answer[:0], float64(s.Examples), 0)
-		if s.Borrowed {
-			state.answer[1] = 1
-		}
+		state.answer = append(state.answer[:0], float64(s.Examples), number(s.Borrowed))
 		for _, i := range s.Labels {
 			state.answer = append(state.answer, float64(i))
 		}

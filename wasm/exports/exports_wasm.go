@@ -144,6 +144,8 @@ func adding(h int32, f call) int32 { return through(Session.Change, true, h, f) 
 // call is what a function does with a classifier. It returns what the function returns.
 type call func(c *metaqda.Classifier) (int32, error)
 
+// through calls f for a classifier: that of the open session by a method of it.
+//
 //go:noinline
 func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vectors bool, h int32, f call) int32 {
 	return guard(func() (n int32, err error) {

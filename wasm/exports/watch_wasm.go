@@ -48,11 +48,7 @@ func Next(w int32, seconds float64, n int32) int32 {
 		}
 		state.answer, state.reply = state.answer[:0], state.reply[:0]
 		for _, e := range events {
-			here := 0.0
-			if e.Here {
-				here = 1
-			}
-			state.answer = append(state.answer, here, e.Since, e.Probability)
+			state.answer = append(state.answer, number(e.Here), e.Since, e.Probability)
 			state.reply = append(append(state.reply, e.Label...), '\n')
 		}
 		label, headline := of.Shown()

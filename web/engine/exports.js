@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class Exports {
-  /** Counts changes that others make to what classifiers know. */
+  /** Rises with each change of the open session: what a classifier remembers of it is out of date then. */
   version = 0;
 
   /** @param {Program} program @param {string} [stopped] what a call says once the program has ended */

@@ -171,7 +171,7 @@ export class Classifier {
   }
 
   /**
-   * Sets what happens when a class comes and goes, in the words of the program that does it; files keep them.
+   * Sets what happens when a class comes and goes. The text is for the program that does it; files keep it.
    *
    * @param {string | null} label null for none of the classes @param {string} actions empty for nothing
    */
@@ -183,7 +183,7 @@ export class Classifier {
    * Takes back the last change of classes or examples, up to a hundred of them, and says what it was about in plain words,
    * such as "add an example to cup"; empty if there is none.
    *
-   * @param {string} [step] takes back that of a step, of which a storage tells the id
+   * @param {string} [step] takes back this one instead: the id that `stored` of a storage answered
    * @returns {string}
    */
   undo(step = '') {

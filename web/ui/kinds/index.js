@@ -64,6 +64,7 @@
  * @property {[off: string, on: string]} names of sessions without it and with it
  */
 import { MetaqdaError } from '../../base/remote.js';
+import { gone } from '../teach/model.js';
 
 /**
  * The error to show if a source cannot be opened. Errors of the browser are explained by their name.
@@ -142,7 +143,7 @@ export async function teach(engine, kind, label, sample, embedding) {
     const nearest = await near(engine, kind, vector);
     const twin = nearest.find((one) => one.label !== label() && one.copy)?.id ?? null;
     const { result } = await engine.stored((taught) => {
-      if (!taught.has(label())) throw new MetaqdaError('class', 'This class does not exist any more: it was removed, perhaps in another tab.');
+      if (!taught.has(label())) gone();
       return taught.addExampleSync(vector, label(), { thumbnail });
     });
     return { id: result, twin };

@@ -434,7 +434,7 @@ export class Sorting {
         await this.changes.teach(
           target,
           chosen.map((item) => async (classId) => {
-            const label = () => this.changes.model().name(classId);
+            const label = () => this.changes.model().label(classId);
             if (item.taught) await this.engine.stored((taught) => taught.moveExample(item.example, label()));
             else item.examples.push((item.example = await teachItem(this.engine, this.kinds.now, label, item)));
             item.taught = classId;

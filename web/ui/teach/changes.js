@@ -3,6 +3,7 @@
 import { say } from '../kit/announce.js';
 import { byId, counted, noun, sentence } from '../kit/dom.js';
 import { nextTask } from '../../base/task.js';
+import { gone } from './model.js';
 import { removed } from './words.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -99,7 +100,7 @@ export class Changes {
   /** @param {string} id @param {string} name */
   async rename(id, name) {
     if (!name) throw new Error('A class needs a name.');
-    await this.engine.stored((taught) => taught.renameClass(this.model().name(id), name));
+    await this.engine.stored((taught) => taught.renameClass(this.model().label(id), name));
     say(`Renamed to “${name}”.`);
   }
 
@@ -119,14 +120,14 @@ export class Changes {
 
   /** @param {string} id of a class */
   async removeClass(id) {
-    const { name = '', examples = [] } = this.model().of(id) ?? {};
+    const { name, examples } = this.model().of(id) ?? gone();
     await this.engine.stored((taught) => taught.removeClass(name));
     say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, noun())}` : ', which was empty'}.`);
   }
 
   /** Moves all examples of a class into another one and removes the class. @param {string} id @param {string} into */
   async merge(id, into) {
-    const [from, to] = [id, into].map((one) => this.model().name(one));
+    const [from, to] = [id, into].map((one) => this.model().label(one));
     await this.engine.stored((taught) => taught.mergeClasses(from, to));
     say(`“${from}” is now part of “${to}”.`);
   }
@@ -146,7 +147,7 @@ export class Changes {
   async move(ids, target) {
     const { undo } = await this.#step(async () => {
       const from = this.model().holding(ids[0]);
-      const name = 'id' in target ? this.model().name(target.id) : (await this.addClass(target.name)).name;
+      const name = 'id' in target ? this.model().label(target.id) : (await this.addClass(target.name)).name;
       for (const one of ids) await this.engine.stored((taught) => taught.moveExample(one, name));
       say(`Moved ${ids.length === 1 ? `a ${noun()}` : counted(ids.length, noun())} from “${from?.name}” to “${name}”.`);
     });

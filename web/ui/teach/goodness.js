@@ -73,10 +73,11 @@ export function judge(truth, ids, { probabilities, none, decision: answer }) {
 
 /** @param {Trial[]} trials all of a session @returns {Goodness} */
 export function goodnessOf(trials) {
-  const labels = [...new Set(trials.map(({ label }) => label))];
-  const several = labels.filter((label) => trials.filter((one) => one.label === label).length > 1); // of others nothing is left to recognise them by
-  const verdicts = trials.flatMap(({ label, ids, prediction }) => (prediction && several.includes(label) ? [judge(label, ids, prediction)] : []));
-  const classes = labels.map((label) => classResult(label, trials, verdicts));
+  /** Trials of each class. @type {Map<string, number>} */
+  const count = new Map();
+  for (const { label } of trials) count.set(label, (count.get(label) ?? 0) + 1);
+  const verdicts = trials.flatMap(({ label, ids, prediction }) => (prediction && count.get(label) !== 1 ? [judge(label, ids, prediction)] : [])); // of a class of one nothing is left to recognise it by
+  const classes = [...count.keys()].map((label) => classResult(label, trials, verdicts));
   const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
   return {
     right: verdicts.length - wrong.length,

@@ -1,6 +1,8 @@
 // @ts-check
 /** A copy of the engine's classes. Nothing here touches the page. */
 
+import { MetaqdaError } from '../../base/remote.js';
+
 /** @import {ClassState, Step} from '../../library/types.js' */
 /**
  * @typedef {object} Taught a class
@@ -10,6 +12,11 @@
  * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
  * @property {string} actions what happens when it comes and goes, empty for nothing
  */
+
+/** Throws that a class has gone. @returns {never} */
+export function gone() {
+  throw new MetaqdaError('class', 'This class does not exist any more: it was removed, perhaps in another tab.');
+}
 
 export class Classes {
   /** In their order. @type {Taught[]} */
@@ -28,6 +35,11 @@ export class Classes {
   /** The name of a class; empty if there is none. @param {string|null|undefined} id */
   name(id) {
     return (id && this.of(id)?.name) || '';
+  }
+
+  /** The name of a class that is to be changed. It throws if the class has gone. @param {string} id */
+  label(id) {
+    return this.of(id)?.name ?? gone();
   }
 
   /** The id of the class of a name; empty if there is none. @param {string|null} name */
