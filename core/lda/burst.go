@@ -11,7 +11,7 @@ import (
 // bursts tells which pictures of a class are nearly the same, and what they count. Two
 // pictures at a squared whitened distance d² correlate by
 //
-//	ρ = exp(-(d²/near)²)
+//	ρ = 2^(-(d²/near)²/2)
 //
 // Two are linked if ρ is above linked. A burst is a set of pictures with a chain of links from
 // each to every other one, whatever their order. It is one example of its class: with the
@@ -24,7 +24,7 @@ import (
 // are equal that is n = K/(1+(K-1)ρ). Else C may be singular and its weights negative, while
 // w_i is always positive and needs no factor.
 type bursts struct {
-	near float64 // squared whitened distance at which ρ is 1/e; 0: no picture correlates
+	near float64 // squared whitened distance at which ρ is 1/√2; 0: no picture correlates
 	list []burst // in the order of their first pictures
 	of   []int   // burst of each picture
 }
@@ -41,13 +41,15 @@ type burst struct {
 //	W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
 //	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
 //
-// With one class D is twice the mean squared length, as of orthogonal pictures. Both are taken to
-// half a power of two, so that the length seldom changes. Where two classes have several pictures,
+// With one class D is twice the mean squared length, as of orthogonal pictures. Lengths are taken to
+// half a power of two, so that they seldom change. Where two classes have several pictures,
 //
 //	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
 //
-// else Near and Near inClass D. So pictures of classes that are all alike do not pass for copies,
-// and frames do where all classes have nothing else. Cost C d.
+// else Near and Near inClass D. So pictures of classes that are all alike do not pass for copies.
+// Pictures of different things are seldom so much nearer in their class that W < frames D. Then
+// all classes have frames of one thing alone, and near is Near. With Options.Spread nothing tells
+// frames from classes that lie far apart. Cost C d.
 func (c *Classifier) nearOf() float64 {
 	o, n := &c.options, float64(len(c.taught))
 	if o.Near == 0 || n == 0 {
@@ -62,8 +64,8 @@ func (c *Classifier) nearOf() float64 {
 			}
 		}
 	}
-	if o.Spread == 0 && (several < 2 || ofClass*coarse(w) >= o.Near) {
-		return o.Near // D changes nothing
+	if o.Spread == 0 && several < 2 {
+		return o.Near
 	}
 	g, square := make([]float64, len(c.taught[0].sum)), 0.0
 	for _, k := range c.taught {
@@ -80,6 +82,8 @@ func (c *Classifier) nearOf() float64 {
 		return o.Near * coarse(inClass*d)
 	case o.Spread > 0:
 		return o.Near * coarse(math.Min(w, inClass*d))
+	case w < frames*d:
+		return o.Near
 	}
 	return math.Min(o.Near, ofClass*coarse(math.Max(w, least*d)))
 }
@@ -92,10 +96,12 @@ func coarse(x float64) float64 {
 	return math.Exp2(math.Round(2*math.Log2(x)) / 2)
 }
 
+// See Bursts in core/session/EXPERIMENTS.md.
 const (
-	inClass = 0.6  // W over D: .4 to .8 in thirteen sets of pictures at length one
-	ofClass = 0.3  // see Bursts in core/session/EXPERIMENTS.md
-	least   = 0.75 // a session of less than that has frames alone
+	inClass = 0.6 // W over D: .4 to .9 in forty sets of pictures
+	frames  = 0.4 // W over D of frames: .1 to .35 in nine sets of ten
+	ofClass = 0.25
+	least   = 0.75
 )
 
 // Near returns the correlation length of the session, by which all bursts are found.
@@ -180,14 +186,14 @@ func (c *class) apart(reach float64) bool {
 
 // linked is the correlation above which two pictures are of one burst. Below it one is taught
 // for almost what two count, and leaving one out says something of the other.
-const linked = 0.25
+const linked = 0.6
 
 // reach returns the squared whitened distance below which two pictures are linked.
 func (b *bursts) reach() float64 { return reachOf(b.near) }
 
 func reachOf(near float64) float64 { return reachOfOne * near }
 
-var reachOfOne = math.Sqrt(-math.Log(linked))
+var reachOfOne = math.Sqrt(-2 * math.Log2(linked))
 
 // mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
 // of their class correlate with none. What a class of hundreds counts hardly changes.
@@ -366,7 +372,7 @@ func (c *class) mean(s *burst) (mean []float64, n float64) {
 		s.totals = append(s.totals, 1)
 		for k, y := range frames[:i] {
 			d2 := squaredDistance(frames[i], y) / c.near
-			rho := math.Exp(-d2 * d2)
+			rho := math.Exp2(-d2 * d2 / 2)
 			s.totals[i] += rho
 			s.totals[k] += rho
 		}

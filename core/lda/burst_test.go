@@ -15,6 +15,9 @@ import (
 	"metaqda/core/test"
 )
 
+// reachFor1 is the d² below which pictures are linked at the length 1: 2^(-d⁴/2) = .6.
+var reachFor1 = math.Sqrt(2 * math.Log2(1/0.6))
+
 // groupedNaively returns the pictures of each burst by the definition: the reach of every
 // picture over links, repeated until nothing changes.
 func groupedNaively(w [][]float64, near float64) (list [][]int) {
@@ -26,7 +29,7 @@ func groupedNaively(w [][]float64, near float64) (list [][]int) {
 		changed = false
 		for i, x := range w {
 			for k, y := range w[:i] {
-				if d := floats.Distance(x, y, 2); of[i] != of[k] && d*d < near*math.Sqrt(math.Log(4)) {
+				if d := floats.Distance(x, y, 2); of[i] != of[k] && d*d < near*reachFor1 {
 					of[i], of[k], changed = min(of[i], of[k]), min(of[i], of[k]), true
 				}
 			}
@@ -207,7 +210,7 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		p := niw.HandCrafted(d, 1)
 		scale := make([]float64, d)
 		p.WhitenTo(scale, at(1))
-		o := with(Options{NonePrior: 0.2, Near: of.reach / math.Sqrt(math.Log(4))})
+		o := with(Options{NonePrior: 0.2, Near: of.reach / reachFor1})
 		var pictures [][]float64
 		for _, x := range of.pictures {
 			pictures = append(pictures, at(x/scale[0]))
@@ -335,7 +338,7 @@ func TestABurstCountsWhatItsCorrelationLeaves(t *testing.T) {
 				class.add(w)
 				ones.SetVec(i, 1)
 				for j := range i + 1 {
-					c.SetSym(i, j, math.Exp(-d2*d2/near/near))
+					c.SetSym(i, j, math.Exp2(-d2*d2/near/near/2))
 				}
 				c.SetSym(i, i, 1+1e-12)
 			}
@@ -461,6 +464,47 @@ func TestCorrelationLengthInUnitsOfTheSession(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where every class has frames of one thing alone, as far apart as the prior takes frames to be,
+// they are one burst that hardly counts more than one picture. Another thing is an example of its
+// own.
+func TestFramesInEveryClassAreOneBurst(t *testing.T) {
+	const d, many = 200, 12
+	for _, spread := range []float64{0, 0.01, 0.1, 0.7} { // d² of two frames over 400
+		for _, near := range []float64{250, 300} { // pictures of two things are 400 apart, or more
+			rng := rand.New(rand.NewPCG(50, 1))
+			classes, things := make([]*class, 3), make([][]float64, 3)
+			for j := range classes {
+				things[j] = niwtest.Vector(rng, d, 0)
+				classes[j] = newClass(fmt.Sprint(j), d, near)
+				for range many {
+					classes[j].add(around(rng, things[j], math.Sqrt(spread)))
+				}
+			}
+			c := &Classifier{options: Options{Near: near}, classes: classes, taught: classes}
+			c.group(always)
+			for j, k := range c.classes {
+				if k.count() != 1 || k.weight() > 1.5 {
+					t.Errorf("near %v, spread %v: class %d has %d bursts that count %v", near, spread, j, k.count(), k.weight())
+				}
+			}
+			classes[0].add(around(rng, niwtest.Vector(rng, d, 0), 0)) // another thing
+			classes[1].add(around(rng, niwtest.Vector(rng, d, 0), 0))
+			c.measured, c.grouped = false, false
+			c.group(always)
+			if bursts := c.classes[0].count(); bursts != 2 {
+				t.Errorf("near %v, spread %v: two things make %d bursts", near, spread, bursts)
+			}
+		}
+	}
+}
+
+// around returns x moved at random, by share times what two random vectors differ by.
+func around(rng *rand.Rand, x []float64, share float64) []float64 {
+	moved := slices.Clone(x)
+	floats.AddScaled(moved, share, niwtest.Vector(rng, len(x), 0))
+	return moved
 }
 
 // A frame that is added to its burst is compared with the others alone, not these with each

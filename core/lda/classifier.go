@@ -34,7 +34,7 @@ type Options struct {
 	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix
 	Kappa      float64             // of the class means
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
-	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/e, with Spread in its units; 0 for no correlation; see [bursts]
+	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2, with Spread in its units; 0 for no correlation; see [bursts]
 	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
 	Spread     float64             // n_2 of the session's spread, the unit of densities; 0 for the prior's unit
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands

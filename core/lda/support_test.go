@@ -79,9 +79,6 @@ func TestSupportOfALargeSession(t *testing.T) {
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	for name, o := range variants {
 		rng := rand.New(rand.NewPCG(60, 1))
-		if o.Near = 1e-9; o.Spread > 0 { // so that the length is that of the whole session
-			o.Near = 0
-		}
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := niwtest.Prior(rng, d)
 			s := scene{drift(rng, 7, d), drift(rng, 4, d), drift(rng, 1, d)}
@@ -102,7 +99,9 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 					got := make([]float64, 3, 4)
 					none := test.Must(c.LeaveOutTo(got, label, b))(t)
 					what := fmt.Sprint(name, " d=", d, " ", label, " ", b)
-					same(t, what, append(got, none), ask(t, others.teach(t, p, o), mean), 1e-9)
+					without := others.teach(t, p, o)
+					without.near, without.measured, without.grouped = c.near, true, false // that of the whole session
+					same(t, what, append(got, none), ask(t, without, mean), 1e-9)
 					same(t, what+", afterwards", ask(t, c, query), before, 0)
 				}
 			}

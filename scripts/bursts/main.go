@@ -1,13 +1,14 @@
 // Command bursts measures the effect of near-copies on a class. It teaches five-way tasks: one
-// class in several frames of each thing, the others in one frame of each, drawn at random. Then it
-// asks about pictures of other things:
+// class, or every class, in several frames of each thing, the others in one frame of each, drawn at
+// random. Then it asks about pictures of other things:
 //
 //	go run ./scripts/bursts -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz
 //
 // The sets have groups: the frames of a thing. Each set is asked under the prior that was learned
 // without its name, and under the default prior. It prints the accuracy and the negative log
-// likelihood with one frame of each thing alone. Then it prints the change if all frames are taught
-// without a group: as the prior takes them, and in full. `make bursts` has the sets.
+// likelihood with one frame of each thing alone. Then it prints the change if all frames of one
+// class, and of every class, are taught without a group: as the prior takes them, and in full.
+// `make bursts` has the sets.
 //
 // The one frame is drawn because the first has no noise and no shift, like the pictures that are
 // asked about. The first alone would help, although near-copies do no harm.
@@ -44,6 +45,19 @@ const (
 	query = 6 // pictures of each class, at most
 )
 
+// ways are those of teaching a task.
+var ways = []struct {
+	name       string
+	one, every bool // one class is taught in all frames, or every class
+	full       bool // the prior takes no pictures for near-copies
+}{
+	{name: "one frame of each thing"},
+	{name: "all frames of one class", one: true},
+	{name: "all frames of every class", every: true},
+	{name: "all frames of one class in full", one: true, full: true},
+	{name: "all frames of every class in full", every: true, full: true},
+}
+
 // figures are those of one way of teaching, by set.
 type figures struct{ accuracy, loss []float64 }
 
@@ -65,7 +79,7 @@ func run(priors string, files []string, tasks int) error {
 	}
 	for _, kind := range []string{"learned", "default"} {
 		for things := 1; things <= 3; things++ {
-			var all [3]figures // one frame of each thing, all as the prior takes them, all in full
+			all := make([]figures, len(ways))
 			for _, file := range files {
 				set, err := dataset.Load(file)
 				if err != nil {
@@ -80,17 +94,15 @@ func run(priors string, files []string, tasks int) error {
 					err = fmt.Errorf("no prior was learned without %s", set.Name)
 				}
 				if err == nil {
-					err = measure(&all, set, p, things, tasks)
+					err = measure(all, set, p, things, tasks)
 				}
 				if err != nil {
 					return err
 				}
 			}
 			fmt.Printf("%s prior, %d things a class: %s\n", kind, things, all[0].mean())
-			for i, name := range []string{"", "all frames", "all frames in full"} {
-				if i > 0 {
-					fmt.Printf("  %s: %s\n", name, all[i].beside(all[0]))
-				}
+			for i, w := range ways[1:] {
+				fmt.Printf("  %s: %s\n", w.name, all[i+1].beside(all[0]))
 			}
 		}
 	}
@@ -115,33 +127,33 @@ func (f figures) beside(first figures) string {
 	return fmt.Sprintf("accuracy %+.1f, worst %+.1f; NLL %+.3f, worst %+.3f", 100*accuracy, 100*least, loss, most)
 }
 
-// measure appends the figures of a set.
-func measure(all *[3]figures, set *dataset.Set, p *model.Prior, things, tasks int) error {
+// measure appends the figures of a set, for each of the ways.
+func measure(all []figures, set *dataset.Set, p *model.Prior, things, tasks int) error {
 	full := *p
 	full.Session.Near = 0
-	var priors [3]*metaqda.Prior
-	for i, file := range []*model.Prior{p, p, &full} {
+	priors := map[bool]*metaqda.Prior{}
+	for inFull, file := range map[bool]*model.Prior{false: p, true: &full} {
 		bytes, err := model.EncodePrior(file)
 		if err != nil {
 			return err
 		}
-		if priors[i], err = metaqda.DecodePrior(bytes); err != nil {
+		if priors[inFull], err = metaqda.DecodePrior(bytes); err != nil {
 			return err
 		}
 	}
-	var right, loss [3]float64
+	right, loss := make([]float64, len(ways)), make([]float64, len(ways))
 	asked := 0.0
 	rng := rand.New(rand.NewPCG(uint64(things), 1))
 	for n := range tasks {
 		task := draw(rng, set, things)
-		for i, prior := range priors {
-			c, err := metaqda.New(metaqda.Settings{}, prior)
+		for i, w := range ways {
+			c, err := metaqda.New(metaqda.Settings{}, priors[w.full])
 			if err != nil {
 				return err
 			}
 			for j, groups := range task.taught {
 				for _, rows := range groups {
-					if i == 0 || j != n%len(task.taught) {
+					if !w.every && (!w.one || j != n%len(task.taught)) {
 						rows = rows[:1]
 					}
 					for _, row := range rows {

@@ -158,7 +158,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY\": which data sets are left out together (default: of the preset)"),
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),
-		numberFlag(&s.Near, "near", "squared whitened distance at which two pictures of a class correlate by 1/e, as a share of the mean one within classes; 0 for no near-copies"),
+		numberFlag(&s.Near, "near", "squared whitened distance at which two pictures of a class correlate by .71, as a share of the mean one within classes; 0 for no near-copies"),
 		numberFlag(&s.Centre, "centre", "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none"),
 		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
 		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
