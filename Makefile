@@ -236,6 +236,7 @@ test-all: ## run every test, also what 'make test' leaves out because it takes l
 TINY := build/tiny
 ORIGINALS ?= ../shared/extractors
 TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures SOUNDS=$(TINY)/sounds HANDS= DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
+	BURST_SETS='aerial_aid asl_signs' BURST_TASKS=1 \
 	PRIOR_RECIPE='--preset shipped --steps 20 --n-way 3-5 --n-shot 1-3 --n-query 3 --calibrate 1 --quiet' REPRODUCE='--steps .01 --n-tasks 2' \
 	ANY_FIT=$(TINY)/data/asl_signs.npz ANY_CHECK=$(TINY)/data/aerial_aid.npz ANY_WORDS= ANY_FITTED=$(TINY)/data/asl_signs.npz@64 ANY_CHECKED=$(TINY)/data/aerial_aid.npz@64 ANY='-sessions 3 -tasks 3'
 
@@ -248,7 +249,7 @@ test-targets: build build/emoji.npz numpy
 		mkdir -p $(TINY)/pictures/$$set/$$class && for picture in build/samples-all/$$concept/*; do cp $$picture $(TINY)/pictures/$$set/$$class/$$concept-$${picture##*/}; done; \
 	done; for set in aerial_aid asl_signs scenes_sun16; do tar cf $(TINY)/pictures/$$set.tar -C $(TINY)/pictures $$set || exit 1; done
 	@$(NODE) web/test/numbers.mjs $(TINY)/numbers miniimagenet-conv4
-	$(TINY_LAB) embed prior lodo any-prior reproduce
+	$(TINY_LAB) embed prior lodo any-prior reproduce bursts
 	@if test -f $(ORIGINALS)/yamnet_spectra_in.tflite && test -f ../shared/sounds/digits.tar; then \
 		kept=$$(ls -d build/ears 2>/dev/null); mkdir -p $(TINY)/recordings && cp ../shared/sounds/animals.tar ../shared/sounds/digits.tar $(TINY)/recordings && \
 		$(MAKE) eye EYE=mobilenet-v2 FROM=$(ORIGINALS)/tf2_mobilenet_v2_1.0_224_ptq.tflite && $(MAKE) ears YAMNET=$(ORIGINALS)/yamnet_spectra_in.tflite && \
