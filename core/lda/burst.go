@@ -64,8 +64,8 @@ func (c *Classifier) nearOf() float64 {
 			}
 		}
 	}
-	if o.Spread == 0 && several < 2 {
-		return o.Near
+	if o.Spread == 0 && (several < 2 || ofClass*coarse(w) >= o.Near) {
+		return o.Near // whatever D is
 	}
 	g, square := make([]float64, len(c.taught[0].sum)), 0.0
 	for _, k := range c.taught {
