@@ -26,6 +26,7 @@ export function* adding(engine, handle, change, vectors, labels, { group = '', t
   if (vectors.length === 0) return [];
   const rows = rowsOf(vectors.map(vectorOf));
   const d = rows[0].length;
+  yield false;
   const bulk = engine.call('mq_add_begin', handle(), rows.length, d);
   try {
     yield false;
