@@ -24,6 +24,19 @@ export function nextTask() {
   });
 }
 
+/** Milliseconds between two words about progress. */
+const TELL_EVERY = 50;
+
+/** Tells of progress now and then, and of the end. @param {(progress: {done: number, total: number}) => void} tell */
+export function paced(tell) {
+  let told = 0;
+  return (/** @type {{done: number, total: number}} */ { done, total }) => {
+    if (done < total && performance.now() - told < TELL_EVERY) return;
+    told = performance.now();
+    tell({ done, total });
+  };
+}
+
 /** How long the thread may be busy at a time, in milliseconds. */
 const SLICE = 12;
 

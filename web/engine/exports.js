@@ -6,14 +6,14 @@ import { MetaqdaError } from '../base/remote.js';
 
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof import('./program.js').start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
-const MOST_ROOM = 2 ** 24; // bytes that are kept for the next call
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class Exports {
   /** Rises with each change of the open session: what a classifier remembers of it is out of date then. */
   version = 0;
+  /** Bytes of room that are kept for the next call. */
+  most = 2 ** 24;
 
   /** @param {Program} program @param {string} [stopped] what a call says once the program has ended */
   constructor(program, stopped = 'create the classifier anew, with fewer or shorter vectors') {
@@ -42,7 +42,7 @@ export class Exports {
 
   /** Makes room for n bytes. @param {number} n */
   reserve(n) {
-    if (n > this.size || (this.size > MOST_ROOM && n <= MOST_ROOM)) {
+    if (n > this.size || (this.size > this.most && n <= this.most)) {
       this.size = 0; // the room is gone even if there is no memory for another one
       this.room = this.checked(Number(this.#run('mq_room', BigInt(n))));
       this.size = n;
@@ -119,7 +119,7 @@ export class Exports {
   checked(n) {
     this.fresh();
     if (n >= 0) return n;
-    const text = decoder.decode(this.reply(-n));
+    const text = this.text(-n);
     const [code] = text.split('\n', 1);
     throw new MetaqdaError(code, text.slice(code.length + 1));
   }
@@ -128,5 +128,22 @@ export class Exports {
   reply(n) {
     const at = this.program.exports.mq_reply() >>> 0;
     return this.bytes.slice(at, at + n);
+  }
+
+  /** The reply of n bytes of text. @param {number} n */
+  text(n) {
+    return decoder.decode(this.reply(n));
+  }
+
+  /** Reads a prior file, and answers its sum. @param {Uint8Array} file */
+  prior(file) {
+    this.writeBytes(file, '');
+    return this.text(this.call('mq_prior', file.length));
+  }
+
+  /** Opens a classifier file under the prior of a sum, or for '' under the one that it names. Answers the handle. @param {Uint8Array} file @param {string} sum */
+  open(file, sum) {
+    const [n, m] = this.writeBytes(file, sum);
+    return this.call('mq_open', n, m);
   }
 }

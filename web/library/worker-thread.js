@@ -1,6 +1,7 @@
 // @ts-check
 /** The thread of worker.js, which describes the messages. */
 import { answer, MetaqdaError } from '../base/remote.js';
+import { paced } from '../base/task.js';
 import { Classifier } from './classifier/classifier.js';
 import { createClassifier, openClassifier } from './classifier/create.js';
 import { init } from './engine.js';
@@ -29,7 +30,6 @@ const named = ({ extractor, ...options }) => ({ ...options, ...(extractor && { e
 
 /** What ends calls that go on. @type {Map<number, AbortController>} */
 const running = new Map();
-const TELL_EVERY = 50; // milliseconds
 
 const tell = answer(
   {
@@ -46,7 +46,11 @@ const tell = answer(
       running.set(number, controller);
       const { onProgress, ...rest } = options;
       try {
-        return await found.call(classifier, ...args, { ...rest, signal: controller.signal, ...(onProgress && { onProgress: progressOf(number) }) });
+        return await found.call(classifier, ...args, {
+          ...rest,
+          signal: controller.signal,
+          ...(onProgress && { onProgress: paced((progress) => tell('progress', { number, ...progress })) }),
+        });
       } finally {
         running.delete(number);
       }
@@ -55,13 +59,3 @@ const tell = answer(
   },
   { code: 'internal' },
 );
-
-/** @param {number} number */
-function progressOf(number) {
-  let told = 0;
-  return (/** @type {{done: number, total: number}} */ { done, total }) => {
-    if (done < total && performance.now() - told < TELL_EVERY) return;
-    told = performance.now();
-    tell('progress', { number, done, total });
-  };
-}

@@ -1,7 +1,6 @@
 // @ts-check
 /** Adds many examples, in pieces between which the thread may be free. */
 import { rests } from '../../base/task.js';
-import { decoder } from './answers.js';
 import { rowsOf, vectorOf } from '../vectors.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
@@ -48,7 +47,7 @@ export function* adding(engine, handle, change, vectors, labels, { group = '', t
       yield false;
     }
     while (change('mq_add_some', bulk) === 1) yield true;
-    const ids = decoder.decode(engine.reply(change('mq_add_end', bulk))).split('\n');
+    const ids = engine.text(change('mq_add_end', bulk)).split('\n');
     do yield true;
     while (handle() !== 0 && engine.call('mq_enrol', handle()) === 1);
     return ids;

@@ -6,7 +6,7 @@ import { MetaqdaError } from '../../base/remote.js';
 /** @import {Explanation, Influence, LeftOut, Near, Need, Prediction} from './options.js' */
 /** @import {Cells, View} from '../../extractor/session.js' */
 
-export const decoder = new TextDecoder();
+const decoder = new TextDecoder();
 
 /** Of labels that may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
 export function record(labels, value) {

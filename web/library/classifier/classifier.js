@@ -2,9 +2,9 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { byView, checkCells, decoder, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
+import { answered, prepared } from '../../engine/job.js';
+import { byView, checkCells, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
 import { adding, atOnce, inPieces } from './adding.js';
-import { answered, prepared } from './job.js';
 import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
@@ -208,7 +208,7 @@ export class Classifier {
 
   /** The reply of n bytes. @param {number} n */
   #text(n) {
-    return decoder.decode(this.#engine.reply(n));
+    return this.#engine.text(n);
   }
 
   /**

@@ -42,10 +42,7 @@ export async function createClassifier(options = {}) {
 export async function openClassifier(file, options = {}) {
   known(options, OPENING);
   const bytes = await bytesOf(file);
-  return made(options, (engine, sum) => {
-    const [n, m] = engine.writeBytes(bytes, sum);
-    return engine.call('mq_open', n, m);
-  });
+  return made(options, (engine, sum) => engine.open(bytes, sum));
 }
 
 /**
@@ -60,12 +57,7 @@ async function made(options, make, onNote) {
   /** @type {Classifier<Input> | undefined} */
   let classifier;
   try {
-    let sum = '';
-    if (prior) {
-      engine.writeBytes(prior, '');
-      sum = new TextDecoder().decode(engine.reply(engine.call('mq_prior', prior.length)));
-    }
-    classifier = new Classifier(engine, make(engine, sum), options.extractor, onNote);
+    classifier = new Classifier(engine, make(engine, prior ? engine.prior(prior) : ''), options.extractor, onNote);
     return classifier;
   } catch (error) {
     if (!classifier) release();

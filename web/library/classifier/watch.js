@@ -1,7 +1,6 @@
 // @ts-check
 /** A watch: what comes and goes in a stream of predictions. core/watch has the model. */
 import { MetaqdaError } from '../../base/remote.js';
-import { decoder } from './answers.js';
 import { FUNCTION, known } from './options.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
@@ -80,7 +79,7 @@ export class Watch {
     }
     const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
     const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 2 + labels.length);
-    const lines = decoder.decode(engine.reply(numbers[3 * n])).split('\n');
+    const lines = engine.text(numbers[3 * n]).split('\n');
     this.#here = lines[n] || null;
     this.#shown = lines[n + 2]
       ? {

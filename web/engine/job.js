@@ -1,10 +1,8 @@
 // @ts-check
 /** What the engine answers in steps, between which the thread is free. */
-import { nextTask, rests } from '../../base/task.js';
-import { decoder } from './answers.js';
+import { nextTask, rests } from '../base/task.js';
 
-/** @import {Exports} from '../../engine/exports.js' */
-/** @import {BatchOptions} from './options.js' */
+/** @import {Exports} from './exports.js' */
 
 // What mq_step returns while it works, and with the last of the answers.
 const [GIVEN, WORKING] = [0, 1];
@@ -13,7 +11,7 @@ const [GIVEN, WORKING] = [0, 1];
  * @template T
  * @param {Exports} engine @param {number} job its number
  * @param {string[]} labels of the classes when it was asked
- * @param {BatchOptions | undefined} options
+ * @param {{onProgress?: (progress: {done: number, total: number}) => void, signal?: AbortSignal} | undefined} options
  * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads some of the answers
  * @param {number} done steps of the work that are done @param {number} count steps that the job is
  * @returns {Promise<T[]>}
@@ -35,8 +33,7 @@ export async function answered(engine, job, labels, options, read, done, count) 
       if (step === WORKING) {
         onProgress?.({ done: done + Math.floor(count * (first / second)), total });
       } else {
-        for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n')))
-          answers.push(answer);
+        for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, engine.text(second).split('\n'))) answers.push(answer);
       }
       if (step === GIVEN) break;
       await rest();
