@@ -1,7 +1,6 @@
 package metaqda
 
 import (
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
@@ -101,21 +100,6 @@ func worded(slack, class int, labels []string, bursts []int, classes []float64, 
 		d.Headline = "Almost certainly " + name(at) + ": " + Percent(p[at])
 	}
 	return d
-}
-
-// Without returns the probabilities after a person excluded some classes. Theirs are zero; the
-// others keep their ratios and sum to one. If nothing is left, all of it is none.
-func Without(classes []float64, none float64, out []int) ([]float64, float64) {
-	left := slices.Clone(classes)
-	for _, i := range out {
-		left[i] = 0
-	}
-	sum := none + floats.Sum(left)
-	if sum == 0 {
-		return left, 1
-	}
-	floats.Scale(1/sum, left)
-	return left, none / sum
 }
 
 // onlyTaught returns the index of the only class with examples, else -1.

@@ -48,26 +48,6 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestWithout(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		classes, want []float64
-		none, left    float64
-		out           []int
-	}{
-		{"no class", []float64{.5, .25}, []float64{.5, .25}, .25, .25, nil},
-		{"one", []float64{.5, .25}, []float64{0, .5}, .25, .5, []int{0}},
-		{"all", []float64{.5, .25}, []float64{0, 0}, .25, 1, []int{0, 1}},
-		{"all there is", []float64{1, 0}, []float64{0, 0}, 0, 1, []int{0}},
-	} {
-		before := c.classes[0]
-		got, none := Without(c.classes, c.none, c.out)
-		if none != c.left || got[0] != c.want[0] || got[1] != c.want[1] || c.classes[0] != before {
-			t.Errorf("%s: %v and none %v", c.name, got, none)
-		}
-	}
-}
-
 // The package's documents state the same bounds as the code.
 func TestDocumentsStateTheBounds(t *testing.T) {
 	for _, name := range []string{"library/README.md", "engine/contract.js"} {

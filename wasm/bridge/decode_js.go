@@ -16,16 +16,9 @@ import (
 // undefined, and those that are too many are not looked at.
 type Decoder func(args []js.Value) (Call, error)
 
-// Numbers are those of many embeddings, one after the other.
-type Numbers []float32
-
-// mostNumbers bounds them to what fits a tab's memory several times.
-const mostNumbers = 32 << 20
-
 // Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
 // number, a Float32Array, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
-// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked,
-// unless the type is [Numbers]. names are what messages call the arguments, separated by
+// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked. names are what messages call the arguments, separated by
 // commas. A question mark follows one that may be missing, undefined or null. fields name the
 // results in the object that is the answer, the error aside. Without fields the answer is the
 // only result. See [Encode].
@@ -86,11 +79,11 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 			return v.String(), nil
 		}
 		return nil, mistyped(what, "a string")
-	case reflect.TypeFor[float64](), reflect.TypeFor[int]():
-		if v.Type() != js.TypeNumber {
-			return nil, mistyped(what, "a number")
+	case reflect.TypeFor[float64]():
+		if v.Type() == js.TypeNumber {
+			return v.Float(), nil
 		}
-		return reflect.ValueOf(v.Float()).Convert(t).Interface(), nil
+		return nil, mistyped(what, "a number")
 	case reflect.TypeFor[js.Value]():
 		if v.Type() == js.TypeFunction {
 			return v, nil
@@ -99,14 +92,11 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	case reflect.TypeFor[[]byte]():
 		return bytesOf(what, v)
 	case reflect.TypeFor[[]float32]():
-		x, err := numbersOf(what, v, model.MaxDimension)
+		x, err := numbersOf(what, v)
 		if err == nil {
 			err = engine.CheckEmbedding(x)
 		}
 		return x, err
-	case reflect.TypeFor[Numbers]():
-		x, err := numbersOf(what, v, mostNumbers)
-		return Numbers(x), err
 	case reflect.TypeFor[model.Extractor](): // what is missing, or no text, stays empty
 		var x model.Extractor
 		for name, to := range map[string]*string{"id": &x.ID, "sha256": &x.SHA256} {
@@ -204,15 +194,14 @@ func bytesOf(what string, v js.Value) ([]byte, error) {
 	return b, nil
 }
 
-// numbersOf copies a Float32Array of at most so many numbers, at once through a view of its
-// bytes.
-func numbersOf(what string, v js.Value, most int) ([]float32, error) {
+// numbersOf copies a Float32Array at once, through a view of its bytes.
+func numbersOf(what string, v js.Value) ([]float32, error) {
 	if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
 		return nil, mistyped(what, "a Float32Array")
 	}
 	n := v.Length()
-	if n > most {
-		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(most) + "."}
+	if n > model.MaxDimension {
+		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(model.MaxDimension) + "."}
 	}
 	if n == 0 {
 		return nil, nil

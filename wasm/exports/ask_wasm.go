@@ -2,6 +2,7 @@ package exports
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	metaqda "metaqda/core"
@@ -82,8 +83,9 @@ func onePiece(work func(more func() bool) bool) int32 {
 	return 1
 }
 
-// Decide decides what the one vector of the last [Predict] is. It replies the headline and returns its
-// length. The answer has two more numbers then: the class, -1 for none, and 1 if that is doubtful.
+// Decide decides by the answer of the last [Predict] of one vector, or by what the host wrote in its
+// place. It replies the headline and returns its length. The answer has two more numbers then: the class,
+// -1 for none, and 1 if that is doubtful.
 //
 //go:wasmexport mq_decide
 func Decide(h int32) int32 {
@@ -207,6 +209,7 @@ func Classify(h, n, d int32) int32 {
 
 // Suggest asks which of n vectors of d numbers to label next, at most count of them. The classifier
 // may be empty. It returns the number of a job, which answers their places, the most useful first.
+// The reply has how many of the others look like each, a line each.
 //
 //go:wasmexport mq_suggest
 func Suggest(h, n, d, count int32) int32 {
@@ -275,8 +278,9 @@ func Step(b int32) int32 {
 		of.influences()
 		of.answer(of.given, min(end, of.Len()))
 		of.leftOut(of.given, min(end, len(of.LeftOut)))
-		for _, i := range of.Suggestions {
-			state.answer = append(state.answer, float64(i))
+		for i, place := range of.Suggestions {
+			state.answer = append(state.answer, float64(place))
+			state.reply = append(strconv.AppendInt(state.reply, int64(of.Like[i]), 10), '\n')
 		}
 		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
 		if of.given = end; end < n {

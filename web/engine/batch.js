@@ -3,13 +3,11 @@
  * Answers about many pictures at once, and learns a prior. Both run in a worker, so the page stays responsive.
  * The worker gets the bytes of the session and the embeddings. It stores nothing.
  *
- *   start     {modules, runtime, name, role}
- *   session   [bytes of the session, of its prior or null, numbers per picture]
- *   pictures  the embeddings, row by row
- *   classify  [for each picture with excluded classes: its number and the indices of these classes] -> Answers without
- *             class ids; or null
+ *   start     {modules, runtime, name}
+ *   open      [bytes of the session, of its prior or null, the embeddings row by row, numbers per picture]
+ *   classify  [how many classes, for each picture the indices of excluded ones] -> Answers without class ids
  *   suggest   how many pictures
- *   alike     [numbers of the pictures]
+ *   alike     numbers of the pictures
  *   learn     [files of sessions, prior or null], see learn()
  *   progress  {done, total}, sent by the worker unasked
  */
@@ -33,7 +31,7 @@ class Thread {
     if (!this.#running || this.#running.client.dead) {
       const { worker, ...message } = this.engine.thread;
       const client = new RemoteClient(worker(), this.options);
-      const started = client.ask('start', { ...message, role: 'batch' });
+      const started = client.ask('start', message);
       started.catch((error) => client.close(error.message)); // the next question starts another
       this.#running = { client, started };
     }
@@ -82,16 +80,13 @@ export class Batch {
     if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before the worker started
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
-    await this.#thread.ask('session', [classifier, prior, dimension]);
-    await this.#thread.ask('pictures', rows, [rows.buffer]);
-    const left = out.flatMap((ids, i) => (ids.size ? [[i, ...classes.flatMap(({ id }, k) => (ids.has(id) ? [k] : []))]] : []));
-    const { probabilities, taken, doubtful, headlines } = (await this.#thread.ask('classify', [left])) ?? {
-      probabilities: null,
-      taken: [],
-      doubtful: [],
-      headlines: [],
-    };
-    return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
+    const left = embeddings.map((_, i) => classes.flatMap(({ id }, k) => (out[i]?.has(id) ? [k] : [])));
+    await this.#thread.ask('open', [classifier, prior, rows, dimension], [rows.buffer, classifier.buffer]); // which the worker does not keep
+    const answers = await this.#thread.ask('classify', [classes.length, left]).catch((error) => {
+      if (error.code !== 'empty') throw error;
+      return { probabilities: null, taken: new Int32Array(), doubtful: new Uint8Array(), headlines: [] };
+    });
+    return { classes: classes.map(({ id }) => id), ...answers };
   }
 
   /** The pictures that help most when taught, the best one first; `like` counts the pictures that look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
@@ -106,7 +101,7 @@ export class Batch {
    * @returns {Promise<number[][]>} the largest group first
    */
   alike(outOfSet) {
-    return this.#thread.ask('alike', [outOfSet]);
+    return this.#thread.ask('alike', outOfSet);
   }
 
   /** Ends the worker. */

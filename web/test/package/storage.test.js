@@ -192,15 +192,42 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       for (let i = 0; i < 6; i++) await s.classifier.addExample(vector(k, i), 'class ' + k);
     }
     const asked = new Batch(s);
-    const { classes, probabilities } = await asked.classify([vector(0, 9), vector(1, 9), vector(7, 9)]);
+    const pictures = [0, 1, 7, 7, 7, 7].map((k, i) => vector(k, 9 + i));
+    const { classes, probabilities, taken, doubtful, headlines } = await asked.classify(pictures);
+    const rows = pictures.map((_, i) => [...probabilities.subarray(i * 9, i * 9 + 9)]);
+    const alone = await s.taught.classify(pictures);
+    const same = alone.map(({ none, probabilities: p, decision, doubtful: d, headline }, i) =>
+      [none, ...Object.values(p)].every((v, k) => v === rows[i][k]) && decision === s.taught.labels[taken[i]] && d === (doubtful[i] === 1) && headline === headlines[i]);
+    const { places, like } = await asked.suggest(2);
+    const suggested = await s.taught.suggest(pictures, { count: 2 });
+    const alike = await asked.alike([0, 2, 3, 4, 5]);
+    const out = await asked.classify(pictures, [new Set(classes), new Set([classes[1], 'gone'])]);
+    const left = [0, 1, 2].map((i) => [...out.probabilities.subarray(i * 9, i * 9 + 9)]);
+    const kept = left[1].every((v, k) => k === 2 ? v === 0 : Math.abs(v - rows[1][k] / (1 - rows[1][2])) < 1e-12);
     asked.close();
-    const best = [0, 1, 2].map((i) => { const p = [...probabilities.subarray(i * 9 + 1, i * 9 + 9)]; return p.indexOf(Math.max(...p)); });
     const early = await learn(s).catch((error) => error.code);
     await s.newSession('another');
     const { classes: from, sessions, before, after } = await learn(s);
-    return { n: classes.length, best, early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
+    return {
+      n: classes.length, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: alike.map((group) => group.sort().join()),
+      left: left[0], kept, untouched: String(left[2]) === String(rows[2]), out: [out.taken[0], out.taken[1] !== 1, /none of these/.test(out.headlines[0])],
+      early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
     );
-    assert.deepEqual(seen, { n: 8, best: [0, 1, 7], early: 'too-little', from: 8, sessions: 1, measured: [1, 1] });
+    assert.deepEqual(seen, {
+      n: 8,
+      same: [true, true, true, true, true, true],
+      taken: [0, 1, 7, 7, 7, 7],
+      suggested: true,
+      alike: ['2,3,4,5'],
+      left: [1, 0, 0, 0, 0, 0, 0, 0, 0],
+      kept: true,
+      untouched: true,
+      out: [-1, true, true],
+      early: 'too-little',
+      from: 8,
+      sessions: 1,
+      measured: [1, 1],
+    });
   }));
 
 test('a batch is judged in the window in slices, between which frames are drawn and keys are heard', () =>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Batch } from '../../engine/batch.js';
+import { without } from '../../engine/worker.js';
 import { Line, runBatch, summary } from '../../ui/kit/batch.js';
 
 test('a batch works on one item at a time, goes on after one that fails and tells how far it is; cancelled, it finishes the item it is at and starts no other', async () => {
@@ -83,4 +84,11 @@ test('what is stopped before its worker has begun begins none', async () => {
   batch.close();
   go({ classifier: new Uint8Array(1), prior: null });
   await assert.rejects(asked, { code: 'cancelled' });
+});
+
+test('without the classes that a person excluded the others keep their ratios and sum to one, and all is none if nothing is left', () => {
+  assert.deepEqual(without([0.25, 0.5, 0.25], []), [0.25, 0.5, 0.25]);
+  assert.deepEqual(without([0.25, 0.5, 0.25], [0]), [0.5, 0, 0.5]);
+  assert.deepEqual(without([0.25, 0.5, 0.25], [0, 1]), [1, 0, 0]);
+  assert.deepEqual(without([0, 1, 0], [0]), [1, 0, 0]);
 });
