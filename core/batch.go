@@ -161,6 +161,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 	vectors = slices.Clone(vectors)
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
 		x, err := own.rows(vectors)
+		vectors = nil // garbage from here on
 		if err != nil {
 			return err
 		}
