@@ -49,15 +49,22 @@ func (b *Budget) grow(bytes int) {
 	if b.Used != nil {
 		return
 	}
-	if bytes > b.idle {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		if b.idle = int(m.HeapIdle); bytes > b.idle && bytes > int(m.HeapInuse)/2 {
+	if bytes > b.idle && b.short(bytes) {
+		if runtime.GC(); b.short(bytes) {
 			runtime.KeepAlive(make([]byte, bytes)) // is garbage at once, and its place stays
 			b.idle = bytes
 		}
 	}
 	b.idle = max(0, b.idle-bytes)
+}
+
+// short measures what the heap has and does not use, and reports whether so many bytes are more
+// than that, and many beside those in use.
+func (b *Budget) short(bytes int) bool {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.idle = int(m.HeapIdle)
+	return bytes > b.idle && bytes > int(m.HeapInuse)/2
 }
 
 func (b *Budget) used() int {

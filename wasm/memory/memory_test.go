@@ -76,4 +76,9 @@ func TestTheHeapGrowsAtOnce(t *testing.T) {
 	if now := system(); now > grown+little {
 		t.Errorf("it grew for a thousand bytes from %d to %d", grown, now)
 	}
+	all = nil // garbage, which makes room
+	test.OK(t, (&Budget{Most: Most}).Reserve(granted*3/4))
+	if now := system(); now > grown+little {
+		t.Errorf("it grew beside garbage from %d to %d", grown, now)
+	}
 }
