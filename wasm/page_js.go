@@ -82,8 +82,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"resetPrior":   stored(bind(p.ResetPrior, "", "undo")),
 		"useExtractor": atOnce(bind(p.UseExtractor, "identity of the extractor")),
 
-		"learningInput": waiting(bind(p.learningInput, "", "sessions", "prior")),
-		"batchInput":    waiting(bind(p.batchInput, "", "classifier", "prior")),
+		"otherSessions": waiting(bind(p.OtherSessions, "")),
+		"learnedPrior":  waiting(bind(p.LearnedPrior, "")),
 	}
 }
 
@@ -283,29 +283,4 @@ func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: correct the call."}
 	}
 	return p.UsePrior(*s.URL, *s.SHA256)
-}
-
-// learningInput returns what learning from the other sessions needs: their files, and the file
-// of the open session's prior. A prior made by hand has none: nil.
-func (p *page) learningInput() (sessions [][]byte, prior []byte, err error) {
-	if err := p.CheckExtractor(); err != nil {
-		return nil, nil, err
-	}
-	if sessions, err = p.OtherSessions(); err == nil {
-		prior, err = p.LearnedPrior()
-	}
-	return sessions, prior, err
-}
-
-// batchInput returns what a worker needs to judge a batch: the file of the open session,
-// without pictures, and that of its prior. A prior made by hand has none: nil. Nothing of it
-// outlasts the worker, so no save is noted.
-func (p *page) batchInput() (classifier js.Value, prior []byte, err error) {
-	if err := p.CheckExtractor(); err != nil {
-		return classifier, nil, err
-	}
-	if classifier, err = slowArray(p.SharedFile(false)); err == nil {
-		prior, err = p.LearnedPrior()
-	}
-	return classifier, prior, err
 }

@@ -24,13 +24,6 @@ func (e *Engine) UseExtractor(here model.Extractor) error {
 	return nil
 }
 
-// CheckExtractor returns an error if another extractor read the pictures of the open session.
-func (e *Engine) CheckExtractor() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.foreign()
-}
-
 // foreign returns an error if the session's pictures cannot be compared with those read here.
 func (e *Engine) foreign() error {
 	if e.here.ID == "" || e.session.Extractor == e.here || e.taught.Count() == 0 {

@@ -51,7 +51,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 				t.Errorf("a variant: %+v by %v", s.Prior, s.Extractor)
 			}
 			test.OK(t, w.UseExtractor(here))
-			if w.CheckExtractor() == nil {
+			if test.Err(w.LearnedPrior()) == nil {
 				t.Error("the variant's examples are compared with the extractor's")
 			}
 

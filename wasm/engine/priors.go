@@ -211,13 +211,14 @@ func (e *Engine) ResetPrior() (token string, err error) {
 	return e.choose(p)
 }
 
-// LearnedPrior returns the file of the prior in use, nil for [metaqda.Default].
+// LearnedPrior returns the file of the prior in use, nil for [metaqda.Default], or an error if
+// another extractor read the pictures of the open session.
 func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
-	p := e.taught.Prior()
+	p, err := e.taught.Prior(), e.foreign()
 	e.mu.Unlock()
-	if p == nil || p.Sum() == "" {
-		return nil, nil
+	if err != nil || p == nil || p.Sum() == "" {
+		return nil, err
 	}
 	return p.File()
 }

@@ -248,7 +248,7 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	other.importPrior(t, own)
 	same(t, "with the prior", other.ask(t), w.ask(t))
 	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
-	if code(other.CheckExtractor()) != "extractor" {
+	if code(test.Err(other.LearnedPrior())) != "extractor" {
 		t.Error("the imported session does not say what read it")
 	}
 }
@@ -279,7 +279,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, "")),
 				"showing":       first(again.Show(x)),
 				"probabilities": first(again.Predict(x)),
-				"learning":      again.CheckExtractor(),
+				"learning":      test.Err(again.LearnedPrior()),
 			} {
 				if code(err) != c.code {
 					t.Errorf("%s: %v, want code %q", what, err, c.code)

@@ -76,7 +76,11 @@ export class Batch {
    */
   async classify(embeddings, out = []) {
     const [dimension, closed] = [embeddings[0].length, this.#closed];
-    const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.batchInput()]);
+    const [{ classes }, classifier, prior] = await Promise.all([
+      this.engine.state(),
+      this.engine.sharedSession({ pictures: false }),
+      this.engine.learnedPrior(),
+    ]);
     if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before the worker started
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
@@ -121,8 +125,7 @@ export class Batch {
 export async function learn(engine) {
   const thread = new Thread(engine, { died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
   try {
-    const { sessions, prior } = await engine.learningInput();
-    return await thread.ask('learn', [sessions, prior]);
+    return await thread.ask('learn', await Promise.all([engine.otherSessions(), engine.learnedPrior()]));
   } finally {
     thread.close('Learning is over.');
   }

@@ -127,6 +127,8 @@
  * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior
  * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{undo: string, notice: string}>} importPrior as importSession
  * @property {() => Promise<Uint8Array>} exportPrior
+ * @property {() => Promise<Uint8Array|null>} learnedPrior the prior in use, null for one made by hand. Rejects if another extractor read the pictures
+ * @property {() => Promise<Uint8Array[]>} otherSessions files of the other sessions of the same extractor, without pictures
  * @property {() => Promise<unknown>} resetPrior
  * @property {(event: 'change', listener: () => void) => unknown} on
  * @property {{none: number, sure: number}} bounds of decisions, in percent: none of these from `none` on, doubtful below `sure`
@@ -159,11 +161,9 @@
  */
 
 /**
- * The engine of a window, with the inputs of its workers.
+ * The engine of a window. `memory` returns the bytes that the program holds.
  *
- * `memory` returns the bytes that the program holds.
- *
- * @typedef {Engine & {exports: import('./exports.js').Exports, modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {exports: import('./exports.js').Exports, modules: Modules, thread: Thread, memory: () => Promise<number>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress in bytes; total is 0 until it is known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

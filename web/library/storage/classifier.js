@@ -33,7 +33,7 @@ const ENROLLED = /^(predict|classify|suggest|leaveOneOut|influence|needs|explain
 export function storedClassifier(engine, extractor) {
   let disposed = false;
   const copy = async () => {
-    const { classifier, prior } = await engine.batchInput();
+    const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.learnedPrior()]);
     return openClassifier(classifier, { ...(extractor && { extractor }), ...(prior && { prior }) });
   };
   /** What does more than the classifier's own method. @type {Record<string, (...args: any[]) => unknown>} */

@@ -79,10 +79,12 @@ test('what is stopped before its worker has begun begins none', async () => {
     go = resolve;
   });
   const worker = () => assert.fail('a worker was started');
-  const batch = new Batch(/** @type {any} */ ({ state: async () => ({ classes: [] }), batchInput: () => input, thread: { worker } }));
+  const batch = new Batch(
+    /** @type {any} */ ({ state: async () => ({ classes: [] }), sharedSession: () => input, learnedPrior: async () => null, thread: { worker } }),
+  );
   const asked = batch.classify([new Float32Array(2)]);
   batch.close();
-  go({ classifier: new Uint8Array(1), prior: null });
+  go(new Uint8Array(1));
   await assert.rejects(asked, { code: 'cancelled' });
 });
 
