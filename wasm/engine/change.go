@@ -8,8 +8,9 @@ import (
 	"metaqda/wasm/log"
 )
 
-// Ask calls f with the classifier of the open session. With vectors it first returns an error if
-// vectors of now cannot be compared with those of the session.
+// Ask calls f with the classifier of the open session, which has the session's name and extractor.
+// With vectors it first returns an error if vectors of now cannot be compared with those of the
+// session.
 func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -18,6 +19,7 @@ func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
 			return err
 		}
 	}
+	e.taught.Name, e.taught.Extractor = e.session.Name, e.madeWith()
 	return explained(f(e.taught))
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/test"
 	"metaqda/wasm/log"
@@ -291,15 +292,19 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 
 func TestExportedFilesNameTheClasses(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
-	var refused *Error
-	_, err := w.ExportClassifier()
-	if !errors.As(err, &refused) || refused.Code != "empty" {
+	var b []byte
+	export := func(c *metaqda.Classifier) (err error) { b, err = c.Export(); return err }
+	if err := w.Ask(false, export); code(err) != "empty" {
 		t.Errorf("nothing taught: %v", err)
 	}
 	w.teachAll(t, "cat", "dog")
-	b := test.Must(w.ExportClassifier())(t)
-	if !strings.Contains(string(b), `[\"cat\",\"dog\"]`) {
-		t.Errorf("no classes in %.600s", b)
+	id := w.State().SessionID
+	test.OK(t, w.RenameSession(id, "Animals"))
+	test.OK(t, w.Ask(false, export))
+	for _, want := range []string{`[\"cat\",\"dog\"]`, "Animals"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %s in %.600s", want, b)
+		}
 	}
 }
 

@@ -106,19 +106,6 @@ func (e *Engine) noteSaved(id string) {
 	}
 }
 
-// ExportClassifier returns a file of the open session for other programs, which answer with it
-// as the session does now; see [model.EncodePlain].
-func (e *Engine) ExportClassifier() ([]byte, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.taught.Name, e.taught.Extractor = e.session.Name, e.madeWith()
-	b, err := e.taught.Export()
-	if metaqda.Code(err) == "empty" {
-		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
-	}
-	return b, err
-}
-
 // ImportSession opens a new session with the content of a file. It waits. The site's prior
 // serves if the prior that the file names is not here. A file with embeddings of another
 // extractor is refused. notice is empty or a sentence to show.

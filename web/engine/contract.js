@@ -118,7 +118,6 @@
  * @property {() => Promise<Uint8Array<ArrayBuffer>>} saveSession the file of the open session; notes that it was saved
  * @property {(options: {pictures: boolean}) => Promise<Uint8Array>} sharedSession the file of the open session, to share; does
  *   not note that it was saved
- * @property {() => Promise<Uint8Array<ArrayBuffer>>} exportClassifier the open session as a file for other programs
  * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor sets the extractor of new pictures. A session of another
  *   extractor stays as it is, and refuses to add and to predict with the code 'extractor'

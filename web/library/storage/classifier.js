@@ -39,7 +39,6 @@ export function storedClassifier(engine, extractor) {
   /** What does more than the classifier's own method. @type {Record<string, (...args: any[]) => unknown>} */
   const own = {
     save: () => engine.saveSession(),
-    export: () => engine.exportClassifier(),
     async merge(other) {
       const copied = copies.get(other);
       const both = [await copy(), await (copied?.() ?? other)];

@@ -101,7 +101,7 @@ export class SessionsDialog {
         <details><summary class="small">For other programs</summary>
           <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. “Use it…” beside the answer has
             programs that read such files, and other forms.</p>
-          <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
+          <div class="actions">${this.#button('Save the numbers', async () => this.#saved(this.engine.taught.export(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
         <p class="small muted">Removed ${noun()}s are kept as long as you can undo the removal.</p>
         <div class="actions">${this.#button('Erase undo history', async () => {
           await this.engine.forgetUndo();

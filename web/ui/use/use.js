@@ -137,7 +137,7 @@ class UseDialog {
       sha256,
       session: () => engine.sharedSession({ pictures: false }),
       prior: () => engine.exportPrior(),
-      numbers: () => engine.exportClassifier(),
+      numbers: async () => engine.taught.export(),
     };
   }
 
