@@ -163,7 +163,7 @@ export class Recogniser {
       const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, picture, embedding })));
       if (turn === this.#turn) await this.#piece(likeliest);
       if (turn !== this.#turn) return;
-      this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+      this.prediction.scrollIntoView({ block: 'nearest', behavior: 'instant' });
       this.#headline.scrollIntoView({ block: 'nearest' });
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {

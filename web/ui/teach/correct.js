@@ -75,7 +75,7 @@ export class CorrectBar {
     const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" title=${name}
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
     render(
-      html`<span class="correct-label" id=${this.id}>${this.#label}</span>
+      html`<div class="correct-row"><span class="correct-label" id=${this.id}>${this.#label}</span>
       <div class="correct-choices">${shown.map(({ id, name }) => button(id, name))}${
         left
           ? html`<button class="button quiet" type="button" @click=${() => {
@@ -84,7 +84,7 @@ export class CorrectBar {
             }}>${left} more…</button>`
           : nothing
       }${this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
-      <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button>
+      <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button></div>
       ${
         this.#open
           ? html`<form class="correct-new" @submit=${this.#submit}>
