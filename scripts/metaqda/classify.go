@@ -34,13 +34,14 @@ directions: of vectors of one number nothing counts but the sign. Columns of a t
 units of their own, want --scale standardise.`
 
 func teachCommand() *cli.Command {
-	j, out := defaultJob(), ""
-	return fileCommand(cli.Command{Name: "teach", Aliases: []string{"enrol"}, Usage: "teach a classifier labelled embeddings", Description: teachAbout},
+	j, out, said, quiet := defaultJob(), "", "", false
+	c := fileCommand(cli.Command{Name: "teach", Aliases: []string{"enrol"}, Usage: "teach a classifier labelled embeddings", Description: teachAbout},
 		neededFile{&out, "out", "classifier file to write"},
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
 		[]cli.Flag{
 			textFlag(&j.Prior, "prior", "prior file, in place of that of the extractor"),
 			j.nonePriorFlag("0.2 if left out"), j.scaleFlag(),
+			boolFlag(&quiet, "quiet", "do not say what was taught"),
 		},
 		func(_ context.Context, c *cli.Command) ([]byte, error) {
 			j.Note = c.Root().ErrWriter
@@ -48,8 +49,26 @@ func teachCommand() *cli.Command {
 			if err != nil {
 				return nil, err
 			}
+			said = fmt.Sprintf("taught %s of %s, %d numbers each: %s",
+				counted(taught.Count(), "example", "examples"), counted(taught.Len(), "class", "classes"), taught.Dim(), out)
 			return taught.Save()
 		})
+	write := c.Action
+	c.Action = func(ctx context.Context, c *cli.Command) error {
+		err := write(ctx, c)
+		if err == nil && !quiet {
+			fmt.Fprintln(c.Root().Writer, said)
+		}
+		return err
+	}
+	return c
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
 }
 
 var classifyAbout = fmt.Sprintf(`Writes a table (CSV) of what every picture probably is: its row and, where the
