@@ -6,7 +6,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
 import { seeing } from './extractor/film.js';
-import { addClass, addPictures, card, eventually, recognise, sample, teach, visit } from './harness.js';
+import { addClass, addPictures, card, eventually, recognise, sample, status, teach, visit } from './harness.js';
 import { opened, share } from './share/shared.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -88,6 +88,14 @@ test('live, it says of each thing before the camera whether it is all right, and
     await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => wide(at))));
     await page.getByRole('button', { name: 'Live camera' }).click();
     for (const text of [/^This one looks all right/, /^Something is wrong with this one/, /^This one looks all right/]) await says(page, text);
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await status(page, /^(This one looks all right|Something is wrong with this one|It cannot tell).* The camera is off\.$/);
+    assert.deepEqual(
+      await Promise.all(['.good-says', '#verdict'].map((part) => page.locator(part).isVisible())),
+      [true, false],
+      'the last picture is judged alike',
+    );
+    await page.getByRole('button', { name: /^Live/ }).click();
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await says(page, /^Something is wrong/);

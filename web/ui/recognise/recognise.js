@@ -349,10 +349,11 @@ export class Recogniser {
     const turn = ++this.#turn;
     if (!last) return this.#forget();
     const sample = await last.sample();
-    const picture = await pictureOf(sample).finally(() => sample.close());
+    const both = async () => [await pictureOf(sample), last.cells ?? (await sample.cells?.()) ?? null];
+    const [picture, cells] = /** @type {[Blob, Cells|null]} */ (await both().finally(() => sample.close()));
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
-    await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample, last.cells ?? null);
+    await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample, cells);
     if (turn === this.#turn) say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 

@@ -147,7 +147,7 @@ export class Lookalikes {
     render(
       html`<div class="ask-body">
         <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, noun())} …` : count === 1 ? `Name this ${noun()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, noun())} look alike: name them`}</h3>
-        <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${noun()} that does not belong to leave it out.</p>
+        <p class="muted small">${of ? `Taken for “${of}” now. ` : this.#classes.length ? 'None of the classes fits them surely. ' : ''}Press a ${noun()} that does not belong to leave it out.</p>
         <ul class="alike-list" aria-labelledby="alike-title">${repeat(
           group.items,
           (item) => item,
