@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 
 	metaqda "metaqda/core"
 )
@@ -132,7 +133,7 @@ func Compose(in Input) Frame {
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	return Frame{Verdict: together.Replace(in.Decision.Headline), Rows: rows, Rest: rest, Hint: strings.TrimSpace(oneOf(in) + " " + little(in, best))}
+	return Frame{Verdict: together.Replace(apart(in.Decision.Headline, rows)), Rows: rows, Rest: rest, Hint: strings.TrimSpace(oneOf(in) + " " + little(in, best))}
 }
 
 // NotSure reports whether the headline says so.
@@ -160,6 +161,20 @@ func oneOf(in Input) string {
 		return "Nine times in ten it is " + some + ". That number comes from other sessions, for this one has too few examples."
 	}
 	return "Nine times in ten it is " + some + "."
+}
+
+// apart ends each name of right-to-left letters by a mark: its number would stand on its other side.
+func apart(headline string, rows []Row) string {
+	leftwards := func(c rune) bool { return unicode.In(c, unicode.Hebrew, unicode.Arabic) }
+	if !strings.ContainsFunc(headline, leftwards) {
+		return headline
+	}
+	for _, r := range rows {
+		if strings.ContainsFunc(r.Name, leftwards) {
+			headline = strings.ReplaceAll(headline, r.Name, r.Name+"\u200e")
+		}
+	}
+	return headline
 }
 
 // together keeps a number and its sign on one line.

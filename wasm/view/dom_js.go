@@ -135,6 +135,7 @@ func (d *DOM) newRow() *row {
 	r.meter.SetAttribute("role", "meter")
 	r.meter.SetAttribute("aria-valuemin", "0")
 	r.meter.SetAttribute("aria-valuemax", "1")
+	r.name.SetAttribute("dir", "auto") // a name that is too long is cut at its end
 	for _, e := range []*dom.BasicElement{r.bar, r.name, r.value} {
 		r.meter.AppendChild(e)
 	}

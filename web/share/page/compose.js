@@ -24,8 +24,12 @@ export function compose(classes, none, { sort, taken, headline }) {
   const best = rows.find(first) ?? rows.at(taken) ?? rows[0];
   best.best = true;
   const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
-  return { verdict: together(headline), rows: sort === 'taught' ? rows : ranked };
+  return { verdict: together(apart(headline, rows)), rows: sort === 'taught' ? rows : ranked };
 }
+
+/** Ends each name of right-to-left letters by a mark: its number would stand on its other side. @param {string} headline @param {Row[]} rows */
+const apart = (headline, rows) =>
+  rows.reduce((text, { name }) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? text.replaceAll(name, `${name}\u200e`) : text), headline);
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */
 const row = (name, p, text) => ({ name, text, p, best: false, none: false });

@@ -12,7 +12,7 @@ export function showMeters({ verdict, rows }) {
       ({ name, none }) => `${none}${name}`,
       ({ name, text, p, best, none }) => html`<li>
     <div class="meter${none ? ' meter-none' : ''}${best ? ' meter-best' : ''}" role="meter" aria-valuemin="0" aria-valuemax="1" aria-label=${name} aria-valuetext=${text} aria-valuenow=${p}>
-      <span class="meter-bar" .style=${`width: ${(100 * p).toFixed(2)}%`}></span><span class="meter-name">${name}</span><span class="meter-value">${text}</span></div></li>`,
+      <span class="meter-bar" .style=${`width: ${(100 * p).toFixed(2)}%`}></span><span class="meter-name" dir="auto">${name}</span><span class="meter-value">${text}</span></div></li>`,
     ),
     byId('meters', HTMLElement),
   );

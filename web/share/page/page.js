@@ -149,7 +149,7 @@ function showKnown(classifier, { one, play }, pictures) {
       el(
         'li',
         { class: 'known' },
-        el('span', { class: 'ellipsis' }, label),
+        el('span', { class: 'ellipsis', dir: 'auto' }, label),
         el('span', { class: 'muted small' }, counted(counts[label], one)),
         el(
           'span',

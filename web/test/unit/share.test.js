@@ -21,7 +21,7 @@ test('the page of a shared file speaks as the page itself does', async () => {
   for (const { classes, none, sort, verdict, rows } of frames) {
     const likeliest = Math.max(...classes.map((/** @type {{probability: number}} */ { probability }) => probability));
     const taken = none >= 0.335 ? -1 : classes.findIndex((/** @type {{probability: number}} */ { probability }) => probability === likeliest);
-    assert.deepEqual(compose(classes, none, { sort, taken, headline: verdict.replaceAll('\u00a0', ' ') }), { verdict, rows });
+    assert.deepEqual(compose(classes, none, { sort, taken, headline: verdict.replaceAll('\u00a0', ' ').replaceAll('\u200e', '') }), { verdict, rows });
   }
 });
 

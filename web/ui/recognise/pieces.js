@@ -89,7 +89,7 @@ export class Pieces {
           this.choose(i);
           this.onChoose(i);
         }}>
-          <img src=${this.#urls[i]} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
+          <img src=${this.#urls[i]} alt=""><span class="muted">${at}</span><span class="ellipsis" dir="auto">${best}</span></button></li>`;
       })}</ol>
       <p class="small muted">This is the mean of ${all.length} pieces. The piece from ${all[this.#chosen]?.at} is shown below: press another to see and correct it.</p>`,
       this.element,

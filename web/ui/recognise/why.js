@@ -64,7 +64,7 @@ export class Why {
         ({ label, id }) => html`<li>
         <button class="near" type="button" aria-label="${label}: show this ${noun()}" @click=${() => this.classes.enlarge(this.classes.model.holding(id)?.id ?? '', id)}>
           <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id))}>
-          <span class="small ellipsis">${label}</span></button></li>`,
+          <span class="small ellipsis" dir="auto">${label}</span></button></li>`,
       )}</ul>
       ${others ? html`<p class="small muted why-note">The answer weighs whole classes, not single ${noun()}s.</p>` : nothing}`,
       this.box,

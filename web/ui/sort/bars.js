@@ -72,7 +72,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
     filters,
     (one) => keyOf(one.filter),
     (one) => html`<button class="chip" type="button"
-      aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`,
+      aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis" dir="auto">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`,
   )}</div>
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" ?disabled=${arriving /* they stand as they come */} @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>

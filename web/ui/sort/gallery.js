@@ -88,7 +88,7 @@ export class Gallery {
     const stop = shown.includes(this.#stops[id]) ? this.#stops[id] : shown[0];
     const others = () => [...this.selected].filter((item) => !items.includes(item));
     return html`<section class=${id === NONE || id === WAITING ? 'shelf shelf-none' : 'shelf'} aria-labelledby=${title}>
-      <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, noun())}</span>
+      <div class="shelf-head"><h3 id=${title}><span class="ellipsis" dir="auto">${name}</span></h3><span class="muted small">${counted(items.length, noun())}</span>
         <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
       ${id === NONE ? html`<p class="muted small">At least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
       <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${repeat(

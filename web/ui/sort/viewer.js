@@ -89,7 +89,7 @@ export class Viewer {
         <div class="viewer-text"><p class="viewer-name ellipsis" title=${item.path}>${item.path}</p><span class="muted small" aria-live="polite">${this.#at + 1} of ${this.#items.length}</span></div>
         <button class="button square" type="button" aria-label="Next picture" aria-disabled=${end(this.#items.length - 1)} @click=${() => this.#go(1)}>${icon('next')}</button>
       </div>
-      <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value]) => html`<li><span class="ellipsis">${text}</span><span>${value}</span></li>`)}</ol>
+      <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value]) => html`<li><span class="ellipsis" dir="auto">${text}</span><span>${value}</span></li>`)}</ol>
       ${this.bar.element}`,
       this.#body,
     );

@@ -89,7 +89,7 @@ export class ClassCard {
     this.#hinted = hint;
     return html`
       <div class="card-head">
-        <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
+        <input class="card-name" type="text" dir="auto" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
           .value=${live(typed)} @input=${() => {
             if (this.#misnamed) this.complain('');
           }} @change=${this.#rename} @keydown=${this.#nameKey}>

@@ -218,7 +218,7 @@ export class CheckPanel {
 /** @param {import('./goodness.js').ClassResult} result */
 function classRow({ label, right, asked }) {
   const text = asked ? `${right} of ${asked} right` : `only one ${noun()}`;
-  return html`<li><span class="ellipsis">${label}</span>
+  return html`<li><span class="ellipsis" dir="auto">${label}</span>
     ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${label}: ${text}"></meter>` : html`<span></span>`}
     <span class="small muted">${text}</span></li>`;
 }

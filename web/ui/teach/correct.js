@@ -72,7 +72,7 @@ export class CorrectBar {
   #draw() {
     const shown = this.#all || this.#classes.length <= AT_ONCE + 1 ? this.#classes : this.#classes.slice(0, AT_ONCE);
     const left = this.#classes.length - shown.length;
-    const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" title=${name}
+    const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" dir="auto" title=${name}
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
     render(
       html`<div class="correct-row"><span class="correct-label" id=${this.id}>${this.#label}</span>

@@ -48,12 +48,12 @@ export const isDrawing = (file) => file.type === 'image/svg+xml' || (file.type =
  */
 export function refusal(file) {
   const name = `“${file.name || 'The pasted picture'}”`;
-  if (file.size === 0) return `${name} is empty, so there is no picture in it.`;
+  if (file.size === 0) return `${name} is empty, so there is no picture in it: choose another file.`;
   if (HEIC.test(file.name) || /hei[cf]/.test(file.type)) {
     return `${name} is a HEIC picture, which this browser cannot open: save it as JPEG or PNG and add that.`;
   }
   if (!claimsPicture(file)) return `${name} is not a picture: choose a JPEG, PNG or WebP file.`;
-  return `${name} could not be read as a picture: it may be damaged, or in a format this browser does not know.`;
+  return `${name} could not be read as a picture: it may be damaged, or in a format this browser does not know. Save it as JPEG or PNG and add that.`;
 }
 
 /**

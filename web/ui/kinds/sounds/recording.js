@@ -29,19 +29,19 @@ export const decodeSound = async (file) => piecesOf(await decoded(file), file.na
 export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
-  if (file.size === 0) throw refuse('is empty, so there is no sound in it.');
+  if (file.size === 0) throw refuse('is empty, so there is no sound in it: choose another file.');
   if (file.type.startsWith('video/') || (file.type === '' && VIDEO.test(file.name)))
     throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
   if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
   if (file.size > MOST_BYTES)
     throw refuse(`has ${Math.round(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
   const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
-    throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know.');
+    throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know. Save it as MP3 or WAV and add that.');
   });
   const seconds = samples.length / RATE;
   if (seconds > LONGEST)
     throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
-  if (samples.length < RATE / 50) throw refuse('holds no sound.');
+  if (samples.length < RATE / 50) throw refuse('holds no sound: choose another file.');
   return samples;
 }
 
