@@ -5,7 +5,7 @@
  * Events: `ready`; `example`, {label, ids}; `answer`, a Prediction, several times a second; `failed`, an error with a
  * sentence. Parts to style: video, form, label, add, undo, answer.
  */
-import { MetaqdaError } from '../base/remote.js';
+import { mediaDevices, sourceError } from '../base/media.js';
 import { createClassifier } from './classifier/create.js';
 import { loadExtractor, prior } from './efficientnet-lite0.js';
 
@@ -26,21 +26,12 @@ const MARKUP = `
 const STYLE =
   ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
 
-/** What the browser calls a refusal, in words. @type {Record<string, string>} */
-const REFUSALS = {
-  NotAllowedError: 'The camera is not allowed: allow it for this page, and reload.',
-  NotFoundError: 'No camera was found: connect one, and reload.',
-  NotReadableError: 'The camera is in use by another program: close that one, and reload.',
-};
-
 /** @returns {Promise<MediaStream>} */
 async function camera() {
-  if (!navigator.mediaDevices) throw new MetaqdaError('insecure', 'Browsers give the camera only to pages from https or localhost: serve this one from there.');
   try {
-    return await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+    return await mediaDevices(globalThis, 'camera').getUserMedia({ video: { facingMode: 'environment' } });
   } catch (error) {
-    const { name, message } = /** @type {Error} */ (error);
-    throw new MetaqdaError('camera', REFUSALS[name] ?? `The camera cannot be had (${message}): try another one, and reload.`);
+    throw sourceError(error, 'camera', { again: 'reload the page' });
   }
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** The microphone, whose last second can be asked for at any time. */
-import { ExtractorError } from '../extractor/errors.js';
+import { mediaDevices, sourceError } from '../base/media.js';
 
 /** Seconds that are remembered: about a word, and what the page of metaqda hears at once. */
 const HEARD = 1;
@@ -14,16 +14,16 @@ const SIZE = 32_768;
  */
 
 /**
- * Asks the person for the microphone, and resolves once it has heard a second. Call it after a press: browsers start no sound
+ * Asks the person for the microphone, and resolves once it has heard a second. Rejects with a sentence. Call it after a press: browsers start no sound
  * before one.
  *
  * @returns {Promise<Listening>}
  */
 export async function openMicrophone() {
-  if (!navigator.mediaDevices)
-    throw new ExtractorError('insecure', 'Browsers give the microphone only to pages from https or localhost: serve this one from there.');
   // What improves speech for people takes away what other sounds are told apart by.
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } });
+  const audio = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  const refuse = (/** @type {unknown} */ error) => Promise.reject(sourceError(error, 'microphone'));
+  const stream = await mediaDevices(globalThis, 'microphone').getUserMedia({ audio }).catch(refuse);
   const context = new AudioContext();
   const close = () => {
     for (const track of stream.getTracks()) track.stop();

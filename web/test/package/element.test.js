@@ -85,13 +85,13 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
         document.querySelector('metaqda-classifier')?.remove();
         document.body.append(document.createElement('metaqda-classifier'));
       });
-      await answer.filter({ hasText: 'No camera was found: connect one, and reload.' }).waitFor();
+      await answer.filter({ hasText: 'No camera was found: connect one and reload the page.' }).waitFor();
       assert.deepEqual(
         await page.evaluate(() => {
           const [, { code, message }] = /** @type {any} */ (globalThis).told.at(-1);
           return [code, message];
         }),
-        ['camera', 'No camera was found: connect one, and reload.'],
+        ['missing', 'No camera was found: connect one and reload the page.'],
       );
     });
   } finally {

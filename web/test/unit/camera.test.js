@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { MetaqdaError } from '../../base/remote.js';
-import { leaveSource, mediaDevices, sourceError, takeSource } from '../../ui/kinds/index.js';
+import { mediaDevices, sourceError } from '../../base/media.js';
+import { openMicrophone } from '../../library/microphone.js';
+import { leaveSource, takeSource } from '../../ui/kinds/index.js';
 
-const cameraError = (/** @type {unknown} */ error) => sourceError(error, 'camera', 'pictures');
+const cameraError = (/** @type {unknown} */ error) => sourceError(error, 'camera', { instead: 'add pictures from files' });
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [
@@ -14,24 +16,26 @@ test('each way a camera fails has a sentence with a remedy', () => {
     ['OverconstrainedError', 'missing', /connect another/],
     ['NotReadableError', 'busy', /close that program/],
     ['AbortError', 'busy', /try again/],
-    ['SomethingNew', 'failed', /try again/],
+    ['SomethingNew', 'device', /try again/],
   ]) {
     const error = cameraError(new DOMException('Permission denied', /** @type {string} */ (name)));
     assert.equal(error.code, code);
     assert.match(error.message, /** @type {RegExp} */ (remedy));
     assert.match(error.message, /\.$/);
   }
-  assert.equal(cameraError('odd').code, 'failed');
+  assert.equal(cameraError('odd').code, 'device');
+  const { message } = sourceError(new DOMException('', 'NotFoundError'), 'camera', { again: 'reload the page' });
+  assert.equal(message, 'No camera was found: connect one and reload the page.');
   const own = new MetaqdaError('lost', 'Gone.');
   assert.equal(cameraError(own), own);
 });
 
 test('an insecure page and a browser without cameras are told apart', () => {
   const code = (/** @type {string} */ wanted) => (/** @type {unknown} */ error) => error instanceof MetaqdaError && error.code === wanted;
-  assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }, 'camera', 'pictures'), code('insecure'));
-  assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }, 'camera', 'pictures'), code('missing'));
+  assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }, 'camera', 'add pictures from files'), code('insecure'));
+  assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }, 'camera', 'add pictures from files'), code('missing'));
   const devices = /** @type {MediaDevices} */ (/** @type {unknown} */ ({ getUserMedia() {} }));
-  assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }, 'camera', 'pictures'), devices);
+  assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }, 'camera', 'add pictures from files'), devices);
 });
 
 test('taking the source makes its former holder let go, once', () => {
@@ -55,4 +59,22 @@ test('taking the source makes its former holder let go, once', () => {
   takeSource(b);
   assert.deepEqual(log, ['a', 'b']);
   leaveSource(b);
+});
+
+test('the microphone of the package is refused in the same sentences', async () => {
+  const before = ['isSecureContext', 'navigator'].map((name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+  const put = (/** @type {string} */ name, /** @type {unknown} */ value) =>
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  try {
+    put('isSecureContext', true);
+    put('navigator', { mediaDevices: { getUserMedia: () => Promise.reject(new DOMException('Permission denied', 'NotAllowedError')) } });
+    await assert.rejects(openMicrophone(), { code: 'denied', message: /allow it for this page beside the address bar, then try again\.$/ });
+    put('isSecureContext', false);
+    await assert.rejects(openMicrophone(), { code: 'insecure' });
+  } finally {
+    for (const [name, one] of before) {
+      if (one) Object.defineProperty(globalThis, name, one);
+      else delete (/** @type {any} */ (globalThis)[name]);
+    }
+  }
 });

@@ -63,47 +63,7 @@
  * @property {string} hint a sentence below
  * @property {[off: string, on: string]} names of sessions without it and with it
  */
-import { MetaqdaError } from '../../base/remote.js';
 import { gone } from '../teach/model.js';
-
-/**
- * The error to show if a source cannot be opened. Errors of the browser are explained by their name.
- *
- * @param {unknown} error @param {string} source such as 'camera' @param {string} things that may come from files instead
- */
-export function sourceError(error, source, things) {
-  if (error instanceof MetaqdaError) return error;
-  const denied = ['denied', `The browser may not use the ${source}: allow it for this page beside the address bar, then try again.`];
-  /** @type {Record<string, string[]>} by the names of the browser's errors */
-  const reasons = {
-    NotAllowedError: denied,
-    SecurityError: denied,
-    NotFoundError: ['missing', `No ${source} was found: connect one, or add ${things} from files.`],
-    OverconstrainedError: ['missing', `No suitable ${source} was found: connect another one, or add ${things} from files.`],
-    NotReadableError: ['busy', `The ${source} is in use by another program: close that program and try again.`],
-    AbortError: ['busy', `The ${source} stopped while it was starting: try again.`],
-  };
-  const [code, text] = reasons[error instanceof Error ? error.name : ''] ?? [
-    'failed',
-    `The ${source} could not be started: try again, or add ${things} from files.`,
-  ];
-  return new MetaqdaError(code, text);
-}
-
-/**
- * Returns the devices. Throws if the page can never use a source.
- *
- * @param {{isSecureContext: boolean, navigator: {mediaDevices?: MediaDevices}}} scope @param {string} source such as 'camera' @param {string} things that may come from files instead
- */
-export function mediaDevices(scope, source, things) {
-  if (!scope.isSecureContext) throw insecure(source);
-  const devices = scope.navigator.mediaDevices;
-  if (!devices?.getUserMedia) throw new MetaqdaError('missing', `This browser offers no ${source}: add ${things} from files instead.`);
-  return devices;
-}
-
-/** @param {string} source such as 'camera' */
-export const insecure = (source) => new MetaqdaError('insecure', `The ${source} needs a secure page: open this page by https or on localhost.`);
 
 /** All kinds by id, and the kind of the open session. @typedef {{all: Record<string, Kind>, now: Kind}} Kinds */
 /** @param {Kind[]} all the first one is for sessions without a kind @returns {Kinds} */

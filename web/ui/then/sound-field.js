@@ -3,7 +3,8 @@
 import { base64 } from '../../base/base64.js';
 import { sentence } from '../kit/dom.js';
 import { html } from '../kit/view.js';
-import { leaveSource, mediaDevices, sourceError, takeSource } from '../kinds/index.js';
+import { mediaDevices, sourceError } from '../../base/media.js';
+import { leaveSource, takeSource } from '../kinds/index.js';
 import { decoded, RATE, waveOf } from '../kinds/sounds/recording.js';
 import { LONGEST } from './recording.js';
 
@@ -40,7 +41,7 @@ export class SoundField {
     const stop = () => this.#recorder?.stop();
     takeSource(stop); // the microphone may be in use for recognising
     try {
-      const stream = await mediaDevices(window, 'microphone', 'a sound file').getUserMedia({ audio: true });
+      const stream = await mediaDevices(window, 'microphone', 'choose a sound file').getUserMedia({ audio: true });
       const recorder = (this.#recorder = new MediaRecorder(stream));
       /** @type {Blob[]} */
       const pieces = [];
@@ -58,7 +59,7 @@ export class SoundField {
       this.onSound(this.#sound); // drawn anew
     } catch (error) {
       leaveSource(stop);
-      this.onError(sentence(sourceError(error, 'microphone', 'a sound')));
+      this.onError(sentence(sourceError(error, 'microphone', { instead: 'choose a sound file' })));
     }
   }
 

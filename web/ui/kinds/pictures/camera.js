@@ -1,8 +1,10 @@
 // @ts-check
 /** The camera: opening, switching, closing, and one sentence for each failure. */
+import { mediaDevices, sourceError } from '../../../base/media.js';
 import { MetaqdaError } from '../../../base/remote.js';
 import { el, icon } from '../../kit/dom.js';
-import { mediaDevices, sourceError } from '../index.js';
+
+const INSTEAD = 'add pictures from files';
 
 /**
  * One open camera with its <video>. The video must be in the document before
@@ -47,7 +49,7 @@ export class Camera {
    */
   async start(deviceId) {
     try {
-      const devices = mediaDevices(window, 'camera', 'pictures');
+      const devices = mediaDevices(window, 'camera', INSTEAD);
       const which = deviceId ? { deviceId: { exact: deviceId } } : { facingMode: { ideal: 'environment' } };
       const stream = await devices.getUserMedia({
         video: { ...which, width: { ideal: 640 }, height: { ideal: 480 } },
@@ -57,7 +59,7 @@ export class Camera {
       await this.#list(devices);
     } catch (error) {
       this.#stop();
-      throw sourceError(error, 'camera', 'pictures');
+      throw sourceError(error, 'camera', { instead: INSTEAD });
     }
   }
 
@@ -110,7 +112,7 @@ export class Camera {
     try {
       await this.start(next);
     } catch (error) {
-      this.onLost(sourceError(error, 'camera', 'pictures'));
+      this.onLost(sourceError(error, 'camera', { instead: INSTEAD }));
     }
   }
 

@@ -1,10 +1,11 @@
 // @ts-check
 /** The microphone: opening, the last seconds, closing, and one sentence for each failure. */
+import { insecure, mediaDevices, sourceError } from '../../../base/media.js';
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
-import { insecure, mediaDevices, sourceError } from '../index.js';
 import { program } from './program.js';
 
+const INSTEAD = 'add recordings from files';
 /** Seconds to remember, and milliseconds without a block until the microphone counts as frozen. */
 const [KEPT, PATIENCE] = [4, 4000];
 /** Milliseconds between two drawings of the level. */
@@ -63,7 +64,7 @@ export class Microphone {
   /** Opens the microphone and resolves at the first sound. @throws {MetaqdaError} */
   async start() {
     try {
-      const devices = mediaDevices(window, 'microphone', 'recordings');
+      const devices = mediaDevices(window, 'microphone', INSTEAD);
       // Filters that improve speech for people remove what tells other sounds apart.
       const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
       this.#stream = stream;
@@ -88,7 +89,7 @@ export class Microphone {
       await this.until(1);
     } catch (error) {
       this.#stop();
-      throw sourceError(error, 'microphone', 'recordings');
+      throw sourceError(error, 'microphone', { instead: INSTEAD });
     }
   }
 
