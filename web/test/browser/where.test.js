@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
-import { eventually, recognise, sample, teach, visit } from './harness.js';
+import { addPictures, eventually, likeliest, meters, recognise, sample, teach, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -80,4 +80,38 @@ test('a class that is gone is not outlined', () =>
     await outlined(page, '“Rocket”');
     await page.keyboard.press('Control+z');
     await outlined(page, '“Cat”');
+  }));
+
+test('why: the nearest pictures, and a note where the nearest one is of another class than the answer', () =>
+  visit({}, async ({ page }) => {
+    const why = page.getByRole('region', { name: 'Why' });
+    const nearest = () => why.locator('.near .ellipsis').first().textContent();
+    await teach(page, 'Cat', [...styles, 'emojione']);
+    await teach(page, 'Rocket', styles);
+    const query = sample('fluent-emoji-flat', 'cat');
+    assert.equal(likeliest(await recognise(page, query)), 'Cat');
+    assert.equal(await nearest(), 'Cat');
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('slider').fill('0'); // so that the answer is a class
+    await page.keyboard.press('Escape');
+    await eventually(async () => assert.equal((await meters(page))['None of these'], 0));
+    const [turned, same] = ['turned', 'same'].map((name) => path.join(folder, `${name}.png`));
+    await sharp(query).resize(200).flatten({ background: '#fff' }).rotate(60, { background: '#fff' }).png().toFile(turned);
+    await sharp(query).resize(200).flatten({ background: '#fff' }).png().toFile(same);
+    const seen = /** @type {boolean[]} */ ([]);
+    // A cat is taught as a rocket by mistake: turned, it is nearest and the other cats outweigh it; as it is, it is the answer.
+    for (const mistaken of [turned, same]) {
+      await addPictures(page, 'Rocket', [mistaken]);
+      await eventually(async () => {
+        assert.equal(await nearest(), 'Rocket');
+        const answer = await page.locator('.meter-best .meter-name').textContent();
+        const close = /^Nearest taught pictures:$/.test((await why.locator('#nearest-title').textContent()) ?? '');
+        const note = await why.getByText('The answer weighs whole classes, not single pictures.', { exact: true }).isVisible();
+        assert.equal(note, close && answer !== 'Rocket', `nearest is Rocket, the answer ${answer}, close: ${close}`);
+        seen.push(note);
+      });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await eventually(async () => assert.equal(await nearest(), 'Cat'));
+    }
+    assert.deepEqual(seen, [true, false], 'both were the case');
   }));
