@@ -10,7 +10,8 @@ import { onSource, sourceTaken } from './index.js';
 
 /** Sets a kind's words in the recognising part of the page or of a shared file. @param {import('./index.js').Kind} kind */
 export function speakOf({ one, choose, accept, icon: drawn, live }) {
-  setNoun(one);
+  setNoun(one, live.senses);
+  byId('then-sees', HTMLElement).textContent = live.senses[0];
   const field = byId('query-file', HTMLInputElement);
   field.accept = accept;
   const [several, them] = field.multiple ? ['one or several', 'them'] : ['one', 'it'];

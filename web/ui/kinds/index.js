@@ -38,8 +38,8 @@
  * @property {string} icon of one example
  * @property {string} one the word for one example, such as 'picture'; the plural has an s
  * @property {string} choose label of the button that chooses a file to recognise
- * @property {{name: string, icon: string, hold: string, lookAt: string}} live words of the source: its name ('Camera'), its icon,
- *   the label of the capture button ('Hold to capture'), and a status while it recognises
+ * @property {{name: string, icon: string, hold: string, lookAt: string, senses: [string, string]}} live words of the source: its name ('Camera'),
+ *   its icon, the label of the capture button ('Hold to capture'), a status while it recognises, and sees and seen, or hears and heard
  * @property {string} such a possible class, such as 'Mug'
  * @property {string} vary how to make the next example different, such as 'turn it'
  * @property {boolean} others whether a person's own extractors work for it

@@ -61,9 +61,15 @@ export const noun = () => example;
 /** @param {string} word */
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-/** Sets this word. @param {string} name */
-export const setNoun = (name) => {
-  example = name;
+/** The words for what it does live and what is done to a thing: sees and seen, or hears and heard. */
+let senses = ['sees', 'seen'];
+
+export const sees = () => senses[0];
+export const seen = () => senses[1];
+
+/** Sets these words. @param {string} name @param {string[]} words */
+export const setNoun = (name, words) => {
+  [example, senses] = [name, words];
 };
 
 /** "1 picture", "2 pictures". @param {number} count @param {string} word @param {string} [many] */

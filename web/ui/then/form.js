@@ -1,6 +1,6 @@
 // @ts-check
 /** The form that adds an action, or changes one. */
-import { el, sentence } from '../kit/dom.js';
+import { el, seen, sentence } from '../kit/dom.js';
 import { html, live, nothing, render } from '../kit/view.js';
 import { checked, NONE_NAME } from './actions.js';
 import { deviceOf, devices } from './index.js';
@@ -121,7 +121,7 @@ export class ThenForm {
           'is',
           this.#when,
           [
-            ['come', 'seen'],
+            ['come', seen()],
             ['go', 'gone'],
           ],
           (when) => {

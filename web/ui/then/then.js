@@ -4,7 +4,7 @@
  * that, with the devices that it needs and the pages that listen. Shared files use it too, without the form.
  */
 import { say, toast } from '../kit/announce.js';
-import { byId, capital, counted, sentence } from '../kit/dom.js';
+import { byId, capital, counted, seen, sees, sentence } from '../kit/dom.js';
 import { html, live as bound, nothing, render, repeat } from '../kit/view.js';
 import { actionsOf, checked, NONE_NAME, PER_HOUR, PER_HOUR_RANGE, perHourOf, rulesOf, textOf } from './actions.js';
 import { deviceOf, devices } from './index.js';
@@ -215,12 +215,12 @@ export class Then {
     this.details.hidden = !this.change && !rules.length && !listeners.length;
     byId('then-count', HTMLElement).textContent = rules.length ? counted(rules.length, 'action') : '';
     render(
-      html`<p class="small muted">${this.change ? 'While it recognises live, something can happen when a thing is seen and when it is gone.' : 'This happens while it recognises live.'}${
-        this.#watching ? html` <b class="then-here">Seen now: ${this.#name(this.#presence.here) || 'none of these'}.</b>` : nothing
+      html`<p class="small muted">${this.change ? `While it recognises live, something can happen when a thing is ${seen()} and when it is gone.` : 'This happens while it recognises live.'}${
+        this.#watching ? html` <b class="then-here">${capital(seen())} now: ${this.#name(this.#presence.here) || 'none of these'}.</b>` : nothing
       }</p>
       ${
         rules.length
-          ? html`<ul class="then-rules" aria-label="When it sees">${repeat(
+          ? html`<ul class="then-rules" aria-label="When it ${sees()}">${repeat(
               rules,
               ({ id, when, at }) => `${id} ${when} ${at}`,
               (rule) => this.#row(rule),
@@ -302,7 +302,7 @@ const connected = (device) => `The ${device.link?.name} is connected: ${device.l
 /** @param {Rule} rule */
 function wordsOf({ name, when, action }) {
   const device = deviceOf(action.device);
-  return `When ${name} is ${when === 'come' ? 'seen' : 'gone'}: ${device ? device.words(checked(device, action)) : 'something that this version of the page does not know'}`;
+  return `When ${name} is ${when === 'come' ? seen() : 'gone'}: ${device ? device.words(checked(device, action)) : 'something that this version of the page does not know'}`;
 }
 
 /** @param {string} who @param {boolean} answers */

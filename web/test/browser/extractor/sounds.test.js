@@ -190,6 +190,10 @@ test('what is held is recorded in pieces, and recognised live; the microphone is
     await page.getByRole('meter', { name: 'Pedu' }).waitFor();
     await eventually(async () => assert.equal(most(await meters(page)), 'Pedu'));
     await page.waitForFunction(() => /** @type {HTMLMeterElement} */ (document.querySelector('[aria-label="Level of the microphone"]')).value > 0);
+    await page.getByText(/^When it hears …/).click();
+    await page.locator('.then-here', { hasText: /^Heard now: (Pedu|none of these)\.$/ }).waitFor();
+    assert.match(await page.locator('#then').innerText(), /when a thing is heard and when it is gone/);
+    assert.doesNotMatch(await page.locator('#then').innerText(), /\bsee[ns]\b/i);
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await status(page, /The microphone is off/);
   });

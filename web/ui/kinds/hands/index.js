@@ -29,7 +29,7 @@ export function hands(extractor) {
     copy: 0.12,
     samples: false,
     choose: 'Choose a photo of a hand',
-    live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
+    live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.', senses: ['sees', 'seen'] },
     advice: 'Show one whole hand, not too small: its outline is drawn once it is found. Left and right hands count as the same; the settings can change that.',
     variant: {
       id: 'handedness',

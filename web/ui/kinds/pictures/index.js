@@ -27,7 +27,7 @@ export function pictures(extractor) {
     accept: 'image/*',
     claims: claimsPicture,
     choose: 'Choose a picture',
-    live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
+    live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.', senses: ['sees', 'seen'] },
     open: async (file) => [{ ...sampleOf(await decode(file), file.name, extractor), ...(!isDrawing(file) && { file }) }],
     kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),

@@ -49,7 +49,7 @@ export function sounds(extractor, every) {
     samples: false,
     accept: 'audio/*',
     claims: claimsSound,
-    live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
+    live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.', senses: ['hears', 'heard'] },
     open: async (file) => (await withSpeech(await decodeSound(file), extractor)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
     kept: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
     source: (options) => new MicrophoneSource(extractor, options),
