@@ -91,4 +91,8 @@ test('sessions tell how safe what was taught is', () => {
     describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }),
     /Last saved to a file: .*2026.*2 stored records .* were left out/,
   );
+  assert.equal(
+    describeKeeping({ storage: { ...storage('no'), kept: false }, saved: 0, damaged: 0 }),
+    'Never saved to a file. It may be gone when this window is closed: save it to a file before.',
+  );
 });
