@@ -21,7 +21,7 @@ type Context interface{ Err() error }
 type Batch struct {
 	Suggestions []int       // of BeginSuggest, once it is done: indices into the batch
 	Like        []int       // number of others that look like each of them
-	Groups      [][]int     // of BeginAlike, once it is done: indices into the batch
+	Groups      [][][]int   // of BeginAlike, once it is done: of each set, indices into the batch
 	LeftOut     []LeftOut   // of BeginLeaveOneOut, once it is done
 	Influence   []Influence // of BeginInfluence, once it is done
 	Need        Need        // the same
@@ -124,17 +124,17 @@ func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 	})
 }
 
-// BeginAlike groups the vectors at the given indices by resemblance; see
+// BeginAlike groups the vectors at the indices of each set by resemblance; see
 // [lda.Classifier.Alike]. The classifier may be empty. Errors are those of Suggest, and an
 // [Error] with the code "argument" for an index out of range.
-func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch, error) {
-	for _, i := range places {
+func (c *Classifier) BeginAlike(vectors []float32, d int, sets ...[]int) (*Batch, error) {
+	for _, i := range slices.Concat(sets...) {
 		if i < 0 || (i+1)*d > len(vectors) {
 			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
 		}
 	}
 	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, _ Context, _ func(done, total int)) (err error) {
-		b.Groups, err = q.Alike(x, places)
+		b.Groups, err = q.Alike(x, sets...)
 		return err
 	})
 }

@@ -29,28 +29,36 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 	return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }
 
-// Alike groups m of n vectors of d numbers by resemblance. The places of these follow the vectors,
-// as float32. The answer has for each group how many they are and then their places. It returns
-// how many numbers that are. The npm package has no use for it.
+// Alike groups some of n vectors of d numbers by resemblance. m numbers follow the vectors, as
+// float32: for each set how many these are, and then their places. The answer has for each set how many
+// groups there are, and for each group how many they are and then their places. It returns how many
+// numbers that are. The npm package has no use for it.
 //
 //go:wasmexport mq_alike
 func Alike(h, n, d, m int32) int32 {
 	return exports.Comparing(h, n*d+m, func(c *metaqda.Classifier, x []float32) (answer []float64, err error) {
-		places := make([]int, m)
-		for i, at := range x[n*d:] {
-			places[i] = int(at)
+		var sets [][]int
+		for rest := x[n*d:]; len(rest) > 0; {
+			set := make([]int, int(rest[0]))
+			for i, at := range rest[1 : 1+len(set)] {
+				set[i] = int(at)
+			}
+			sets, rest = append(sets, set), rest[1+len(set):]
 		}
-		b, err := c.BeginAlike(x[:n*d], int(d), places)
+		b, err := c.BeginAlike(x[:n*d], int(d), sets...)
 		if err == nil {
 			err = b.Finish(nil, nil)
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, group := range b.Groups {
-			answer = append(answer, float64(len(group)))
-			for _, i := range group {
-				answer = append(answer, float64(i))
+		for _, groups := range b.Groups {
+			answer = append(answer, float64(len(groups)))
+			for _, group := range groups {
+				answer = append(answer, float64(len(group)))
+				for _, i := range group {
+					answer = append(answer, float64(i))
+				}
 			}
 		}
 		return answer, nil

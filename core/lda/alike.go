@@ -100,9 +100,10 @@ const (
 	alikeLeast = 3
 )
 
-// Alike groups pictures that resemble each other, among the rows of x, m×d, that outOfSet
-// lists. Each group begins with its centre, the others follow by resemblance. Larger groups
-// come first. A picture is in one group at most. Groups have at least three pictures.
+// Alike groups pictures that resemble each other, among the rows of x, m×d, that each of the sets
+// lists, and returns the groups of each set. Each group begins with its centre, the others follow
+// by resemblance. Larger groups come first. A picture of a set is in one group at most. Groups have
+// at least three pictures.
 //
 // Pictures u and v resemble each other if their cosine s(u,v) is alikeBound or more: that of
 // the whitened pictures about the mean of x. The picture that resembles the most others takes
@@ -112,11 +113,12 @@ const (
 // the first.
 //
 // A row that is not a finite embedding of length d is reported as a *[RowError]. An index out
-// of range panics. Cost m d + k² d for k of them, and 8 k² bytes. Of more than 1,024 pictures,
-// that many at equal steps are used.
-func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
-	if len(outOfSet) == 0 {
-		return nil, nil
+// of range panics. Cost m d, and k² d for each set of k of them, and 8 k² bytes. Of more than 1,024
+// pictures in a set, that many at equal steps are used.
+func (c *Classifier) Alike(x *mat.Dense, sets ...[]int) ([][][]int, error) {
+	all := make([][][]int, len(sets))
+	if !slices.ContainsFunc(sets, func(set []int) bool { return len(set) > 0 }) {
+		return all, nil
 	}
 	c = c.answering()
 	if err := c.checkRows(x); err != nil {
@@ -130,22 +132,30 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 		floats.AddScaled(mean, 1/float64(m), row)
 	}
 	c.prior.WhitenTo(mean, mean)
-	rows, step := some(len(outOfSet)), func(int) error { return nil }
-	for j, at := range rows {
-		rows[j] = outOfSet[at]
-	}
-	w, err := c.whitenSome(x, rows, step)
-	if err != nil {
-		return nil, err
-	}
-	s, err := cosines(w, mean, step)
-	groups := stars(s)
-	for _, g := range groups {
-		for j, i := range g {
-			g[j] = rows[i]
+	for k, set := range sets {
+		if len(set) == 0 {
+			continue
+		}
+		rows, step := some(len(set)), func(int) error { return nil }
+		for j, at := range rows {
+			rows[j] = set[at]
+		}
+		w, err := c.whitenSome(x, rows, step)
+		if err != nil {
+			return nil, err
+		}
+		s, err := cosines(w, mean, step)
+		if err != nil {
+			return nil, err
+		}
+		all[k] = stars(s)
+		for _, g := range all[k] {
+			for j, i := range g {
+				g[j] = rows[i]
+			}
 		}
 	}
-	return groups, err
+	return all, nil
 }
 
 // stars returns groups of row numbers by their similarities.

@@ -33,7 +33,7 @@ func TestClumpsAreFound(t *testing.T) {
 		for i := range all {
 			all[i] = i
 		}
-		groups := test.Must(c.Alike(x, all))(t)
+		groups := test.Must(c.Alike(x, all))(t)[0]
 		if len(groups) != 3 {
 			t.Fatalf("trial %d: groups %v", trial, groups)
 		}
@@ -43,9 +43,12 @@ func TestClumpsAreFound(t *testing.T) {
 			}
 		}
 		few := slices.DeleteFunc(all, func(i int) bool { return of[i] == 0 })
-		groups, err := c.Alike(x, few)
-		if err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2 {
-			t.Fatalf("trial %d, the first clump known: %v, %v", trial, groups, err)
+		both, err := c.Alike(x, few, nil, few[:8])
+		if err != nil || len(both) != 3 || len(both[0]) != 2 || of[both[0][0][0]] != 1 || of[both[0][1][0]] != 2 || both[1] != nil {
+			t.Fatalf("trial %d, the first clump known: %v, %v", trial, both, err)
+		}
+		if alone := test.Must(c.Alike(x, few[:8]))(t); !reflect.DeepEqual(both[2], alone[0]) {
+			t.Errorf("trial %d: a set beside others has the groups %v, alone %v", trial, both[2], alone[0])
 		}
 
 		suggested := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
@@ -93,8 +96,8 @@ func TestAlikeIsAStarCover(t *testing.T) {
 		left[i] = i
 		turned.SetRow(m-1-i, x.RawRowView(i))
 	}
-	groups := test.Must(c.Alike(x, left))(t)
-	backwards := test.Must(c.Alike(turned, left))(t)
+	groups := test.Must(c.Alike(x, left))(t)[0]
+	backwards := test.Must(c.Alike(turned, left))(t)[0]
 	if len(groups) < 3 {
 		t.Fatalf("only %d groups", len(groups))
 	}
@@ -223,11 +226,11 @@ func TestDegeneratePictures(t *testing.T) {
 		}
 	}
 	groups, err := c.Alike(new(mat.Dense), nil)
-	if err != nil || groups != nil {
+	if err != nil || len(groups) != 1 || groups[0] != nil {
 		t.Errorf("none are alike: %v, %v", groups, err)
 	}
 	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
-	if err != nil || len(groups) != 0 {
+	if err != nil || len(groups[0]) != 0 {
 		t.Errorf("all the same, without a direction: %v, %v", groups, err)
 	}
 	near, err := c.Nearest(make([]float64, 3), 5)

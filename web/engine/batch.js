@@ -7,7 +7,7 @@
  *   open      [bytes of the session, of its prior or null, the embeddings row by row, numbers per picture]
  *   classify  [how many classes, for each picture the indices of excluded ones] -> Answers without class ids
  *   suggest   how many pictures
- *   alike     numbers of the pictures
+ *   alike     sets of numbers of pictures, each picture in one set at most
  *   learn     [files of sessions, prior or null], see learn()
  *   progress  {done, total}, sent by the worker unasked
  */
@@ -101,11 +101,11 @@ export class Batch {
   /**
    * Groups of pictures that resemble each other.
    *
-   * @param {number[]} outOfSet numbers of the pictures to group
-   * @returns {Promise<number[][]>} the largest group first
+   * @param {number[][]} sets numbers of pictures, each in one set at most; a group is of one set
+   * @returns {Promise<number[][][]>} the groups of each set, the largest one first
    */
-  alike(outOfSet) {
-    return this.#thread.ask('alike', outOfSet);
+  alike(sets) {
+    return this.#thread.ask('alike', sets);
   }
 
   /** Ends the worker. */

@@ -32,7 +32,7 @@ export function serve(load) {
       engine.free('mq_free', handle);
       handle = engine.open(file, prior ? engine.prior(prior) : '');
       [n, d] = [rows.length / dimension, dimension];
-      engine.reserve(4 * (rows.length + n)); // what alike is about comes after the pictures
+      engine.reserve(4 * (rows.length + 2 * n)); // what alike is about comes after the pictures
       engine.floats.set(rows, engine.room / 4);
     },
     async classify([classes, out]) {
@@ -60,13 +60,13 @@ export function serve(load) {
       const [found] = await ask('mq_suggest', [count], (places, like) => [{ places: Array.from(places), like: like.map(Number) }]);
       return found;
     },
-    alike(places) {
+    alike(sets) {
+      const places = sets.flatMap((/** @type {number[]} */ set) => [set.length, ...set]);
       engine.floats.set(places, engine.room / 4 + n * d);
-      const end = engine.call('mq_alike', handle, n, d, places.length);
-      const numbers = Array.from(engine.doubles.subarray(engine.answer(), engine.answer() + end));
-      const groups = [];
-      while (numbers.length) groups.push(numbers.splice(0, numbers.shift()));
-      return groups;
+      engine.call('mq_alike', handle, n, d, places.length);
+      let at = engine.answer();
+      const next = () => engine.doubles[at++];
+      return sets.map(() => Array.from({ length: next() }, () => Array.from({ length: next() }, next)));
     },
   };
   const tell = answer(handlers, { code: 'internal' });

@@ -200,7 +200,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       [none, ...Object.values(p)].every((v, k) => v === rows[i][k]) && decision === s.taught.labels[taken[i]] && d === (doubtful[i] === 1) && headline === headlines[i]);
     const { places, like } = await asked.suggest(2);
     const suggested = await s.taught.suggest(pictures, { count: 2 });
-    const alike = await asked.alike([0, 2, 3, 4, 5]);
+    const [none, alike] = await asked.alike([[1], [0, 2, 3, 4, 5]]);
     const out = await asked.classify(pictures, [new Set(classes), new Set([classes[1], 'gone'])]);
     const left = [0, 1, 2].map((i) => [...out.probabilities.subarray(i * 9, i * 9 + 9)]);
     const kept = left[1].every((v, k) => k === 2 ? v === 0 : Math.abs(v - rows[1][k] / (1 - rows[1][2])) < 1e-12);
@@ -209,7 +209,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
     await s.newSession('another');
     const { classes: from, sessions, before, after } = await learn(s);
     return {
-      n: classes.length, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: alike.map((group) => group.sort().join()),
+      n: classes.length, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: [none.length, ...alike.map((group) => group.sort().join())],
       left: left[0], kept, untouched: String(left[2]) === String(rows[2]), out: [out.taken[0], out.taken[1] !== 1, /none of these/.test(out.headlines[0])],
       early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
     );
@@ -218,7 +218,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       same: [true, true, true, true, true, true],
       taken: [0, 1, 7, 7, 7, 7],
       suggested: true,
-      alike: ['2,3,4,5'],
+      alike: [0, '2,3,4,5'],
       left: [1, 0, 0, 0, 0, 0, 0, 0, 0],
       kept: true,
       untouched: true,

@@ -16,7 +16,7 @@ const UNLIKE = 0.4;
  * Groups of similar pictures: among none of these, and in each class if they differ from the rest of the class. Groups
  * without a class come first, then larger ones.
  *
- * @param {{alike: (numbers: number[]) => Promise<number[][]>}} batch
+ * @param {{alike: (sets: number[][]) => Promise<number[][][]>}} batch
  * @param {readonly Item[]} items as the batch has them
  * @param {readonly Item[]} taught those that were taught
  * @returns {Promise<Group[]>}
@@ -27,14 +27,16 @@ export async function lookalikes(batch, items, taught) {
   items.forEach((item, i) => {
     const { id } = verdict(item);
     const of = id === NONE || id === WAITING ? '' : id;
-    shelves.set(of, [...(shelves.get(of) ?? []), i]);
+    if (!shelves.has(of)) shelves.set(of, []);
+    shelves.get(of)?.push(i);
   });
   const mean = meanOf(items);
   /** @type {Group[]} */
   const groups = [];
-  for (const [of, numbers] of shelves) {
-    if (numbers.length < 3) continue;
-    for (const group of await batch.alike(numbers)) {
+  const sets = [...shelves].filter(([, numbers]) => numbers.length >= 3);
+  const found = await batch.alike(sets.map(([, numbers]) => numbers));
+  for (const [k, [of, numbers]] of sets.entries()) {
+    for (const group of found[k]) {
       const some = group.map((i) => items[i]);
       const rest = of ? [...taught.filter((item) => item.taught === of), ...numbers.flatMap((i) => (group.includes(i) ? [] : [items[i]]))] : [];
       if (!of || (rest.length && likeness(some, rest, mean) < UNLIKE)) groups.push({ items: some, of });
