@@ -184,7 +184,7 @@ func DefaultFile(d int) (*model.Prior, error) {
 		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: 2 * float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
 		Facts:     map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 0.4 I, kappa = 3, nu = 2 d, of embeddings of length one"},
-		Session:   model.Session{Near: 0.2, Centre: 1.67, Spread: 1, Shared: 1, Kappa: 3, Population: &population},
+		Session:   model.Session{Near: 0.15, Centre: 1.67, Spread: 1, Shared: 1, Kappa: 3, Population: &population},
 	}, nil
 }
 
