@@ -18,10 +18,10 @@ type Decoder func(args []js.Value) (Call, error)
 
 // Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
 // number, a Float32Array, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
-// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked. names are what messages call the arguments, separated by
-// commas. A question mark follows one that may be missing, undefined or null. fields name the
-// results in the object that is the answer, the error aside. Without fields the answer is the
-// only result. See [Encode].
+// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked. names are
+// what messages call the arguments, separated by commas. A question mark follows one that may be
+// missing, undefined or null. fields name the results in the object that is the answer, the error
+// aside. Without fields the answer is the only result. See [Encode].
 func Bind(f any, names string, fields ...string) Decoder {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()

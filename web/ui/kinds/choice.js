@@ -1,7 +1,7 @@
 // @ts-check
 /** The choice of kind for a new session, later a label. Sets the kind's words in the page. */
 import { complain, say } from '../kit/announce.js';
-import { byId, capital, dialogHead, el, icon as drawing, sentence, setNoun } from '../kit/dom.js';
+import { byId, capital, dialogHead, el, icon as drawing, sentence, setWords } from '../kit/dom.js';
 import { canDrop } from '../kit/drop.js';
 import { html, icon, render } from '../kit/view.js';
 import { onSource, sourceTaken } from './index.js';
@@ -10,7 +10,7 @@ import { onSource, sourceTaken } from './index.js';
 
 /** Sets a kind's words in the recognising part of the page or of a shared file. @param {import('./index.js').Kind} kind */
 export function speakOf({ one, choose, accept, icon: drawn, live }) {
-  setNoun(one, live.senses);
+  setWords(one, live.senses);
   byId('then-sees', HTMLElement).textContent = live.senses[0];
   const field = byId('query-file', HTMLInputElement);
   field.accept = accept;

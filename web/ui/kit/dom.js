@@ -67,8 +67,8 @@ let senses = ['sees', 'seen'];
 export const sees = () => senses[0];
 export const seen = () => senses[1];
 
-/** Sets these words. @param {string} name @param {string[]} words */
-export const setNoun = (name, words) => {
+/** Sets the word for an example, and the words of its sense. @param {string} name @param {string[]} words */
+export const setWords = (name, words) => {
   [example, senses] = [name, words];
 };
 
