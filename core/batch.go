@@ -218,7 +218,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 		return new(mat.Dense), nil
 	}
 	c.standardise()
-	x := mat.NewDense(len(vectors)/d, d, nil)
+	x := mat.NewDense(len(vectors)/d, len(c.x), nil)
 	for i := range len(vectors) / d {
 		if err := c.transform(vectors[i*d : (i+1)*d]); err != nil {
 			return nil, rowless(&lda.RowError{Row: i, Err: err})

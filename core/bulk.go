@@ -51,14 +51,14 @@ func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bulk{of: c, prior: p, examples: make([]Example, 0, n), x: make([]float64, d)}, nil
+	return &Bulk{of: c, prior: p, examples: make([]Example, 0, n), x: make([]float64, p.file.NIW.Dim())}, nil
 }
 
 // Take copies concatenated vectors. It returns an [Error] that names the first unusable vector,
 // counted from the begin.
 func (b *Bulk) Take(vectors []float32) error {
 	defer b.of.writing()()
-	for d := len(b.x); len(vectors) > 0; vectors = vectors[d:] {
+	for d := b.prior.Dim(); len(vectors) > 0; vectors = vectors[d:] {
 		x := slices.Clone(vectors[:d])
 		err := b.prior.transform(b.x, x)
 		if err == nil {

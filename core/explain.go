@@ -35,7 +35,7 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
 		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}
 	}
-	if want := len(c.x); d != want {
+	if want := c.dim(); d != want {
 		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}
 	}
 	if class == against {
@@ -61,7 +61,7 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 	if err := transform.ApplyTo(c.x, mean); err != nil {
 		return nil, err
 	}
-	weights := make([]float64, d)
+	weights := make([]float64, len(c.x))
 	rest, err := c.lda.WeightsTo(weights, c.x, of, to)
 	if err != nil {
 		return nil, err

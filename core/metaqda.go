@@ -30,7 +30,8 @@ type Settings struct {
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 
 	// Scale is empty, or "standardise" for columns of a table. Then each number is taken less the
-	// mean of the examples and over their standard deviation. Both follow every change, so the
+	// mean of the examples and over their standard deviation. A constant √d follows the d numbers,
+	// so how far a row is from the mean counts, too. Mean and deviation follow every change, so the
 	// first answer after a change costs as much as teaching all examples anew. A number that does
 	// not vary among the examples says nothing. Similar rows count as examples of their own, unless
 	// they have a group. It works only under [Default]; only New sets it.

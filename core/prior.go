@@ -37,7 +37,13 @@ func DecodePrior(file []byte) (*Prior, error) {
 func (p *Prior) Sum() string { return p.sum }
 
 // Dim returns d, the length of its vectors.
-func (p *Prior) Dim() int { return p.file.NIW.Dim() }
+func (p *Prior) Dim() int {
+	d := p.file.NIW.Dim()
+	if p.file.Transform.Constant != 0 {
+		d--
+	}
+	return d
+}
 
 // Extractor returns the feature extractor of the training data, if it is known.
 func (p *Prior) Extractor() Extractor { return p.file.Extractor }
@@ -60,10 +66,10 @@ func (p *Prior) File() ([]byte, error) {
 // transform stores in c.x the vector as package lda gets it.
 func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
 
-// transformTo stores the vector as package lda gets it in dst.
+// transformTo stores the vector as package lda gets it in dst, which is as long as c.x.
 func (c *Classifier) transformTo(dst []float64, vector []float32) error {
-	if len(vector) != len(dst) {
-		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(dst)}
+	if d := c.dim(); len(vector) != d {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: d}
 	}
 	return c.prior.transform(dst, vector)
 }
@@ -72,7 +78,7 @@ func (p *Prior) transform(dst []float64, vector []float32) error {
 	for i, v := range vector {
 		dst[i] = float64(v)
 	}
-	return p.file.Transform.ApplyTo(dst, dst)
+	return p.file.Transform.ApplyTo(dst, dst[:len(vector)])
 }
 
 // options returns the options of a classifier under the prior. Standardised rows of a table are
@@ -123,6 +129,12 @@ func (c *Classifier) replacePrior(p *Prior) error {
 	if err := checkScale(c.settings, p); err != nil {
 		return err
 	}
+	var err error
+	if c.settings.Scale != "" && p.file.Transform.Constant == 0 {
+		if p, err = p.forTables(); err != nil {
+			return err
+		}
+	}
 	fresh, err := lda.New(p.file.NIW, p.options(c.settings))
 	if err != nil {
 		return err
@@ -132,7 +144,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 			return err
 		}
 	}
-	c.prior, c.lda, c.x = p, fresh, make([]float64, p.Dim())
+	c.prior, c.lda, c.x = p, fresh, make([]float64, p.file.NIW.Dim())
 	if err := c.enrolAnew(); err != nil {
 		if c.prior, c.lda, c.x = before, q, x; before != nil {
 			_ = c.replacePrior(before) // it accepted them before
@@ -171,6 +183,22 @@ func DefaultFile(d int) (*model.Prior, error) {
 	if d < 1 || d > model.MaxDimension {
 		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(model.MaxDimension) + " are possible."}
 	}
+	return handCrafted(d)
+}
+
+// forTables returns [Default] for standardised columns of p's length. A constant √d, which is about
+// as large as the columns together, follows them. So scaling to length one does not lose how far a
+// row is from the mean.
+func (p *Prior) forTables() (*Prior, error) {
+	d := p.Dim()
+	file, err := handCrafted(d + 1)
+	if err == nil {
+		file.Transform.Constant = math.Sqrt(float64(d))
+	}
+	return &Prior{file: file}, err
+}
+
+func handCrafted(d int) (*model.Prior, error) {
 	scale := make([]float64, d)
 	for i := range scale {
 		scale[i] = math.Sqrt(0.4)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"metaqda/core/model"
 	"metaqda/core/test"
 )
 
@@ -27,12 +28,12 @@ func tableOf(n int) (rows [][]float32) {
 }
 
 // The oracle is a classifier without a scale and without near-copies that is given standardised
-// numbers.
+// numbers, and √d beside d of them.
 func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 	rows := tableOf(24)
 	taught, asked := rows[:12], rows[12:]
 	scaled := func(of [][]float32, x []float32) []float32 {
-		y := make([]float32, len(x))
+		y := make([]float32, len(x), len(x)+1)
 		for j := range x {
 			column := make([]float64, len(of))
 			for i := range of {
@@ -42,7 +43,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 				y[j] = float32((float64(x[j]) - mean) / sd)
 			}
 		}
-		return y
+		return append(y, float32(math.Sqrt(float64(len(x)))))
 	}
 	teach := func(s Settings, p *Prior, rows [][]float32) *Classifier {
 		c := test.Must(New(s, p))(t)
@@ -58,7 +59,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		for _, x := range of {
 			plain = append(plain, scaled(of, x))
 		}
-		file := test.Must(DefaultFile(len(of[0])))(t)
+		file := test.Must(DefaultFile(len(of[0]) + 1))(t)
 		file.Session.Near = 0
 		want := teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
 		var batch, batchWant [][]float32
@@ -101,6 +102,36 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		t.Fatalf("opened with %v, %v", opened.Settings(), err)
 	}
 	compare("opened", opened, taught)
+}
+
+// Three classes on a line differ in length alone, or in direction by chance.
+func TestStandardisedRowsKeepTheirLengths(t *testing.T) {
+	for d := 1; d <= 3; d++ {
+		r := rand.New(rand.NewPCG(42, uint64(d)))
+		row := func(class int) []float32 {
+			x := make([]float32, d)
+			for j := range x {
+				x[j] = float32(100 + 20*float64(class) + r.NormFloat64())
+			}
+			return x
+		}
+		c := test.Must(New(Settings{Scale: "standardise"}, nil))(t)
+		for i := range 15 {
+			test.Must(c.Add(string(rune('a'+i%3)), "", row(i%3)))(t)
+		}
+		right := 0
+		for i := range 60 {
+			if test.Must(c.Predict(row(i%3)))(t).Label == string(rune('a'+i%3)) {
+				right++
+			}
+		}
+		if right < 58 {
+			t.Errorf("of %d columns %d rows of 60 are recognised", d, right)
+		}
+	}
+	if c := test.Must(New(Settings{Scale: "standardise"}, nil))(t); test.Err(c.Add("a", "", make([]float32, model.MaxDimension))) != nil {
+		t.Error("the longest row cannot be standardised")
+	}
 }
 
 func TestScalesThatCannotBe(t *testing.T) {

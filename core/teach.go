@@ -168,7 +168,7 @@ func (c *Classifier) begin(first []float32, d int) error {
 		return err
 	}
 	if first != nil {
-		if err := p.transform(make([]float64, d), first); err != nil {
+		if err := p.transform(make([]float64, p.file.NIW.Dim()), first); err != nil {
 			return err
 		}
 	}

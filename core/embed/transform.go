@@ -34,6 +34,9 @@ const (
 // and then to y, y/|y| or (y-Centre)/|y-Centre| by Kind. Power 0 counts as 1. A
 // vector of length zero stays zero.
 //
+// If Constant is not zero, it follows y as number d+1 before the division. Then the length of y is
+// not lost: rows that differ in length alone still differ in direction.
+//
 // The shift is for activations bounded below by a negative constant, such as averages of hard-swish
 // (>= -0.375). Their spread grows with their height; a square root after the shift evens it out.
 type Transform struct {
@@ -45,6 +48,15 @@ type Transform struct {
 	// Mean and Scale are of length d, or nil. They standardise columns of numbers that have units
 	// of their own. Files of priors have neither.
 	Mean, Scale []float64 `json:"-"`
+	Constant    float64   `json:"-"` // Likewise. Not for CL2N.
+}
+
+// Len returns how many numbers the transform of d numbers has.
+func (t *Transform) Len(d int) int {
+	if t.Constant != 0 {
+		return d + 1
+	}
+	return d
 }
 
 // ParseKind returns the kind of the given name, or an error that lists them.
@@ -73,11 +85,11 @@ func (t *Transform) Validate(d int) error {
 	return niw.CheckVector("centre", t.Centre, d)
 }
 
-// ApplyTo stores the transform of x in dst, which has the same length and may be
-// x itself. It returns a *[niw.DimensionError] or a *[niw.ValueError] if x does
+// ApplyTo stores the transform of x in dst, of length [Transform.Len], which may begin with x
+// itself. It returns a *[niw.DimensionError] or a *[niw.ValueError] if x does
 // not fit the centre, is not finite or overflows. Cost O(d).
 func (t *Transform) ApplyTo(dst, x []float64) error {
-	if len(dst) != len(x) {
+	if len(dst) != t.Len(len(x)) {
 		panic("embed: destination of wrong length")
 	}
 	want := len(x)
@@ -90,14 +102,18 @@ func (t *Transform) ApplyTo(dst, x []float64) error {
 	if err := niw.CheckVector("embedding", x, want); err != nil {
 		return err
 	}
+	y := dst[:len(x)]
 	if t.Mean != nil {
-		floats.SubTo(dst, x, t.Mean)
-		floats.Mul(dst, t.Scale)
-		x = dst
+		floats.SubTo(y, x, t.Mean)
+		floats.Mul(y, t.Scale)
+		x = y
 	}
-	t.spread(dst, x)
+	t.spread(y, x)
+	if t.Constant != 0 {
+		dst[len(y)] = t.Constant
+	}
 	if t.Kind == None {
-		return niw.CheckVector("transformed embedding", dst, want)
+		return niw.CheckVector("transformed embedding", dst, len(dst))
 	}
 	if t.Kind == CL2N {
 		blas64.Axpy(-1, vector(t.Centre), vector(dst))
@@ -163,25 +179,26 @@ func largest(y []float64) (top float64, err error) {
 }
 
 // SplitTo splits wᵀy into parts of n cells and stores them in dst, of length n. y is the transform
-// of the mean of the cells. cells holds n vectors of length d, one after the other; w has length d.
-// It returns the part that belongs to no cell: all parts sum to wᵀy.
+// of the mean of the cells. cells holds n vectors of length d, one after the other; w is as long as
+// y. It returns the part that belongs to no cell: all parts sum to wᵀy.
 //
-// Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre belongs to no
-// cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. Integrated gradients on
+// Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre and Constant
+// belong to no cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. Integrated gradients on
 // the line from no activation, with |y| kept, give the same parts (Sundararajan, Taly and Yan,
 // Axiomatic attribution for deep networks, 2017). If some cells add to x_i and others take away,
 // h(x_i) is first split among both sides, by Shapley's value of two players. Errors are those of
 // [Transform.ApplyTo]. Cost O(n d).
 func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
-	n, d := len(dst), len(w)
-	if n == 0 || len(cells) != n*d {
+	n := len(dst)
+	d := len(cells) / max(1, n)
+	if d == 0 || len(cells) != n*d || len(w) != t.Len(d) {
 		panic("embed: cells of wrong length")
 	}
 	x := make([]float64, d) // the mean of the cells
 	for c := range n {
 		blas64.Axpy(1/float64(n), vector(cells[c*d:(c+1)*d]), vector(x))
 	}
-	y := make([]float64, d)
+	y := make([]float64, len(w))
 	if err := t.ApplyTo(y, x); err != nil {
 		return 0, err
 	}
@@ -213,6 +230,9 @@ func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 		if t.Kind == CL2N {
 			rest -= w[i] * t.Centre[i] / length
 		}
+	}
+	if t.Constant != 0 {
+		rest += w[d] * t.Constant / length
 	}
 	for c := range n {
 		part := 0.0
@@ -248,7 +268,7 @@ func (t *Transform) lengthOf(x []float64) (float64, error) {
 	}
 	plain := *t
 	plain.Kind, plain.Centre = None, nil
-	y := make([]float64, len(x))
+	y := make([]float64, t.Len(len(x)))
 	if err := plain.ApplyTo(y, x); err != nil {
 		return 0, err
 	}

@@ -28,11 +28,13 @@ func TestApply(t *testing.T) {
 		{"cube root", Transform{Kind: None, Power: 1. / 3}, []float64{27, -8}, []float64{3, -2}},
 		{"at the centre", Transform{Kind: CL2N, Centre: []float64{4, -3}}, []float64{4, -3}, []float64{0, 0}},
 		{"zero", Transform{Kind: L2}, []float64{0, 0}, []float64{0, 0}},
+		{"with a constant", Transform{Kind: L2, Constant: 12, Mean: []float64{1, 1}, Scale: []float64{1, 2}}, []float64{4, -1}, []float64{3. / 13, -4. / 13, 12. / 13}},
+		{"zero with a constant", Transform{Kind: L2, Constant: 2}, []float64{0, 0}, []float64{0, 0, 1}},
 		{"huge", Transform{Kind: L2}, []float64{3e300, -4e300}, []float64{0.6, -0.8}},
 		{"tiny", Transform{Kind: L2}, []float64{3e-300, -4e-300}, []float64{0.6, -0.8}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := make([]float64, len(c.x))
+			got := make([]float64, len(c.want))
 			test.OK(t, c.t.ApplyTo(got, c.x))
 			for i := range got {
 				if !(math.Abs(got[i]-c.want[i]) <= 1e-15) {
@@ -109,12 +111,18 @@ func TestPartsOfCellsSumToTheWhole(t *testing.T) {
 				for _, least := range []float64{0, -0.376, -9} {
 					const n, d = 5, 7
 					f := Transform{Kind: kind, Power: power, Shift: shift, Centre: make([]float64, d)}
-					w := make([]float64, d)
-					for i := range d {
-						f.Centre[i], w[i] = rng.NormFloat64(), rng.NormFloat64()
-					}
 					if rng.IntN(2) == 0 {
 						f.Mean, f.Scale = make([]float64, d), slices.Repeat([]float64{2}, d)
+						if kind != CL2N {
+							f.Constant = 3
+						}
+					}
+					w := make([]float64, f.Len(d))
+					for i := range d {
+						f.Centre[i] = rng.NormFloat64()
+					}
+					for i := range w {
+						w[i] = rng.NormFloat64()
 					}
 					cells := cellsOf(rng, n, d, least)
 					copy(cells[d:2*d], cells[:d])
@@ -124,8 +132,9 @@ func TestPartsOfCellsSumToTheWhole(t *testing.T) {
 					for i, v := range cells {
 						x[i%d] += v / n
 					}
-					test.OK(t, f.ApplyTo(x, x))
-					if got, want := floats.Sum(parts)+rest, floats.Dot(w, x); !(math.Abs(got-want) < 1e-12) {
+					y := make([]float64, len(w))
+					test.OK(t, f.ApplyTo(y, x))
+					if got, want := floats.Sum(parts)+rest, floats.Dot(w, y); !(math.Abs(got-want) < 1e-12) {
 						t.Errorf("%+v: the parts sum to %v, want %v", f, got, want)
 					}
 					if parts[0] != parts[1] {

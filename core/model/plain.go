@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	plainFormat  = "metaqda.plain"
-	plainVersion = "2"
+	plainFormat       = "metaqda.plain"
+	plainVersion      = "2"
+	plainWithConstant = "3"
 )
 
 // EncodePlain returns the bytes of a file for other programs. It has all that a classifier answers
@@ -26,6 +27,9 @@ const (
 //	centre (d)   weights (C×d)   intercept (C)   prior (C), log of the class prior
 //	hard (2×·)   inverse temperature, weight
 //	known (3×·)  slope, offset, weight
+//
+// Version 3 is of tables alone. There input has a fifth number, a constant that follows y before
+// the division, and centre and weights have d+1 columns.
 //
 // The metadata have the labels of the classes as a JSON list, the extractor and a name. Their
 // "sha256" is the checksum of the file with 64 zeros in the checksum's place. Three lines of a
@@ -43,8 +47,12 @@ func EncodePlain(p *lda.Predictor, t embed.Transform, name string, x Extractor) 
 	if t.Kind == embed.None {
 		unit = 0
 	}
-	c, d := p.Weights.Dims()
-	centre := make([]float64, d)
+	c, length := p.Weights.Dims()
+	input, version, d := []float64{shift, floor, power, unit}, plainVersion, length
+	if t.Constant != 0 {
+		input, version, d = append(input, t.Constant), plainWithConstant, length-1
+	}
+	centre := make([]float64, length)
 	if t.Kind == embed.CL2N {
 		copy(centre, t.Centre)
 	}
@@ -67,15 +75,15 @@ func EncodePlain(p *lda.Predictor, t embed.Transform, name string, x Extractor) 
 	floats.AddConst(p.LogOdds, known[nodes:2*nodes])
 	file := encodeTensors(map[string]tensor{
 		"columns":   floatTensor("F64", columns, 2, d),
-		"input":     floatTensor("F64", []float64{shift, floor, power, unit}, 4),
-		"centre":    floatTensor("F64", centre, d),
-		"weights":   floatTensor("F64", p.Weights.RawMatrix().Data, c, d),
+		"input":     floatTensor("F64", input, len(input)),
+		"centre":    floatTensor("F64", centre, length),
+		"weights":   floatTensor("F64", p.Weights.RawMatrix().Data, c, length),
 		"intercept": floatTensor("F64", p.Intercept, c),
 		"prior":     floatTensor("F64", p.LogPrior, c),
 		"hard":      floatTensor("F64", slices.Concat(p.Session.InverseT, p.Session.HardWeight), 2, len(p.Session.InverseT)),
 		"known":     floatTensor("F64", known, 3, nodes),
 	}, map[string]string{
-		"format": plainFormat, "version": plainVersion, "name": text(name),
+		"format": plainFormat, "version": version, "name": text(name),
 		"extractor": jsonText(x.code), "classes": writeList(p.Labels),
 		checksumKey: strings.Repeat("0", 64),
 	})

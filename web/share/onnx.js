@@ -5,7 +5,8 @@
  * It is made of the plain numbers that `export()` writes (core/model/plain.go), so it answers as the classifier did then and
  * cannot be taught. With the names of that file, for a row x:
  *
- *   y = sign(v) |v|^power - centre, v = max((x - mean) scale + shift, floor), divided by its length if unit is 1
+ *   y = sign(v) |v|^power, v = max((x - mean) scale + shift, floor); a constant follows y if there is one
+ *   y - centre is divided by its length if unit is 1
  *   u = weights y + intercept,  s = log sum exp(u + prior)
  *   none = sum_k weight_k sigmoid(-(slope_k s + offset_k))
  *   p = (1 - none) sum_k weight_k softmax(inverse temperature_k u + prior)
@@ -49,8 +50,8 @@ export function onnxOf(file, network) {
   const { meta, tensors } = plain(file);
   const classes = /** @type {string[]} */ (JSON.parse(meta.classes));
   const { centre, weights, intercept, prior, columns, hard, known, input } = tensors;
-  const d = centre.numbers.length;
-  const [shift, floor, power, unit] = input.numbers;
+  const d = columns.shape[1];
+  const [shift, floor, power, unit, constant = 0] = input.numbers;
   const row = (/** @type {Tensor} */ { shape: [, n], numbers }, /** @type {number} */ i) => numbers.subarray(i * n, (i + 1) * n);
   const graph = new Graph();
 
@@ -61,10 +62,14 @@ export function onnxOf(file, network) {
   if (shift) x = graph.node('Add', [x, graph.constant([shift])]);
   if (floor > -Number.MAX_VALUE) x = graph.node('Max', [x, graph.constant([floor])]);
   if (power !== 1) x = graph.node('Mul', [graph.node('Sign', [x]), graph.node('Pow', [graph.node('Abs', [x]), graph.constant([power])])]);
+  if (constant) x = graph.node('Pad', [x, graph.constant([0, 0, 0, 1], [4], 'int64'), graph.constant([constant], [])]);
   x = graph.node('Sub', [x, graph.constant(centre.numbers)]);
   if (unit) x = graph.node('Div', [x, graph.node('Max', [graph.node('ReduceL2', [x], { axes: [1], keepdims: 1 }), graph.constant([LEAST])])]);
 
-  const u = graph.node('Add', [graph.node('MatMul', [x, graph.constant(turned(weights), [d, classes.length])]), graph.constant(intercept.numbers)]);
+  const u = graph.node('Add', [
+    graph.node('MatMul', [x, graph.constant(turned(weights), [centre.numbers.length, classes.length])]),
+    graph.constant(intercept.numbers),
+  ]);
   const s = graph.node('ReduceLogSumExp', [graph.node('Add', [u, graph.constant(prior.numbers)])], { axes: [1], keepdims: 1 });
   const nodes = known.shape[1];
   const odds = graph.node('Add', [graph.node('Mul', [s, graph.constant(row(known, 0))]), graph.constant(row(known, 1))]);
@@ -99,7 +104,7 @@ function turned({ shape: [rows, d], numbers }) {
 /** The doubles of the file, by their names. @param {Uint8Array} file */
 function plain(file) {
   const { meta, tensors } = tensorsOf(file);
-  if (meta.format !== 'metaqda.plain' || meta.version !== '2')
+  if (meta.format !== 'metaqda.plain' || !['2', '3'].includes(meta.version))
     throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
   return { meta, tensors: Object.fromEntries(Object.entries(tensors).map(([name, { shape, bytes }]) => [name, { shape, numbers: new Float64Array(bytes) }])) };
 }

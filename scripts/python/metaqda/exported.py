@@ -15,6 +15,9 @@ import numpy as np
 
 __all__ = ['Classifier', 'load']
 
+# Version 3 has a constant beside the columns of a table (core/model/plain.go).
+VERSIONS = '2', '3'
+
 # None of these is the answer from so many whole percent on (core/decide.go).
 NONE_FROM = 34
 
@@ -32,9 +35,9 @@ def load(path):
                   for name, t in head.items()}
     except (KeyError, TypeError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(f'{path} is not an exported classifier: export one with `metaqda export`') from error
-    if meta.get('format') != 'metaqda.plain' or meta.get('version') != '2':
+    if meta.get('format') != 'metaqda.plain' or meta.get('version') not in VERSIONS:
         raise ValueError(f'{path} has the format {meta.get("format")}, version {meta.get("version")}; '
-                         'this package reads metaqda.plain, version 2: export the classifier anew')
+                         'this package reads metaqda.plain, versions {" and ".join(VERSIONS)}: export the classifier anew')
     checksum = meta.get('sha256')  # files of before have none
     if checksum and hashlib.sha256(raw.replace(checksum.encode(), b'0' * 64)).hexdigest() != checksum:
         raise ValueError(f'{path} does not have the checksum that it names: it was damaged or changed after it was written; take another copy')
@@ -54,17 +57,18 @@ class Classifier:
         """Returns n×C probabilities for n×d embeddings, and keeps those of none of the
         classes in `none_`. ValueError for rows of another length or that are not finite."""
         c, X = self._, np.atleast_2d(np.asarray(X, float))
-        d = len(c['centre'])
+        mean, scale = c['columns']
+        d = len(mean)
         if X.ndim != 2:
             raise ValueError(f'an array of {X.ndim} axes, want two: a row of {d} numbers for each picture')
         if X.shape[1] != d:
             raise ValueError(f'rows of {X.shape[-1]} numbers, want {d}: use the extractor {self.extractor.get("id") or "it was taught with"}')
         if not np.isfinite(X).all():
             raise ValueError(f'row {np.argmin(np.isfinite(X).all(1))} has a number that is not finite: leave it out')
-        shift, floor, power, unit = c['input']
-        mean, scale = c['columns']
+        shift, floor, power, unit, *constant = c['input']
         v = np.maximum((X - mean) * scale + shift, floor)
-        y = np.sign(v) * np.abs(v) ** power - c['centre']
+        v = np.sign(v) * np.abs(v) ** power
+        y = np.c_[v, np.tile(constant, (len(v), 1))] - c['centre']
         if unit:
             length = np.linalg.norm(y, axis=1, keepdims=True)
             y /= np.where(length > 0, length, 1)
