@@ -159,9 +159,12 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 		return nil, &niw.DimensionError{Name: "last vector", Got: rest, Want: d}
 	}
 	vectors = slices.Clone(vectors)
+	if own.settings.Scale != "" && len(vectors) > d { // one row by itself is answered as Predict does
+		own.beside, own.moved = vectors, true
+	}
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
 		x, err := own.rows(vectors)
-		vectors = nil // garbage from here on
+		vectors, own.beside = nil, nil // garbage from here on
 		if err != nil {
 			return err
 		}

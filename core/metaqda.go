@@ -32,8 +32,8 @@ type Settings struct {
 	// Scale is empty, or "standardise" for columns of a table. Then each number is taken less the
 	// mean of the examples and over their standard deviation. A constant √d follows the d numbers,
 	// so how far a row is from the mean counts, too. Mean and deviation follow every change, so the
-	// first answer after a change costs as much as teaching all examples anew. A number that does
-	// not vary among the examples says nothing. Similar rows count as examples of their own, unless
+	// first answer after a change costs as much as teaching all examples anew. Rows that are judged
+	// together count there as examples do. A number that does not vary says nothing. Similar rows count as examples of their own, unless
 	// they have a group. It works only under [Default]; only New sets it.
 	Scale string
 }
@@ -66,19 +66,20 @@ type Classifier struct {
 	ids      map[string]*class
 	folds    map[string][]*class // by labels as [model.FoldLabel] leaves them
 	examples map[string]*Example
-	behind   bool     // the densities do not know all examples, see enrol.go
-	untold   bool     // some were enrolled, and the sizes of bursts are not told yet
-	bulk     bool     // several changes are being made, see [Classifier.endBulk]
-	late     []*class // classes changed in bulk
-	adding   *Bulk    // whose examples are being added
-	actions  string   // of none of these
-	loading  bool     // labels are taken as they are
-	later    bool     // examples are enrolled in Enrol or Prepare
-	fitted   bool     // vectors that are put were checked
-	last     uint64   // last id given
-	top      float64  // largest order of a class so far
-	version  uint64   // changes with everything that answers depend on
-	moved    bool     // examples changed since columns were standardised
+	behind   bool      // the densities do not know all examples, see enrol.go
+	untold   bool      // some were enrolled, and the sizes of bursts are not told yet
+	bulk     bool      // several changes are being made, see [Classifier.endBulk]
+	late     []*class  // classes changed in bulk
+	adding   *Bulk     // whose examples are being added
+	actions  string    // of none of these
+	loading  bool      // labels are taken as they are
+	later    bool      // examples are enrolled in Enrol or Prepare
+	fitted   bool      // vectors that are put were checked
+	last     uint64    // last id given
+	top      float64   // largest order of a class so far
+	version  uint64    // changes with everything that answers depend on
+	moved    bool      // examples changed since columns were standardised
+	beside   []float32 // rows of a batch, which tell the means and deviations of columns, too
 	journal  journal
 	scores   *scores                     // of [Classifier.Scores], nil until they are asked for
 	near     float64                     // correlation length when bursts were told last

@@ -22,26 +22,33 @@ func checkScale(s Settings, p *Prior) error {
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
 // standardise updates the means and deviations of the columns after examples changed. The frames of
-// a group together count as one example. Cost O(N d), and that of teaching all examples anew.
+// a group together count as one example, and so does each row of a batch: its rows say how far
+// columns spread, which few examples hardly do. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
 	}
 	d, n, units := c.dim(), 0.0, 0
 	mean, scale := make([]float64, d), make([]float64, d)
+	count := func(row []float32, w float64) { // West, 1979
+		n += w
+		for i, v := range row {
+			step := w * (float64(v) - mean[i])
+			mean[i] += step / n
+			scale[i] += step * (float64(v) - mean[i])
+		}
+	}
 	for _, k := range c.classes { // in their order, to get the same bits
 		for _, u := range k.units {
 			units++
-			w := 1 / float64(len(u.frames))
 			for _, x := range u.frames {
-				n += w
-				for i, v := range x.Vector { // West, 1979
-					step := w * (float64(v) - mean[i])
-					mean[i] += step / n
-					scale[i] += step * (float64(v) - mean[i])
-				}
+				count(x.Vector, 1/float64(len(u.frames)))
 			}
 		}
+	}
+	for at := 0; at < len(c.beside); at += d {
+		units++
+		count(c.beside[at:at+d], 1)
 	}
 	for i, v := range scale {
 		if scale[i] = 0; v > 0 {

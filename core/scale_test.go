@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -62,7 +63,6 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		file := test.Must(DefaultFile(len(of[0]) + 1))(t)
 		file.Session.Near = 0
 		want := teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
-		var batch, batchWant [][]float32
 		for _, x := range asked {
 			got, err := c.Predict(x)
 			expect, err2 := want.Predict(scaled(of, x))
@@ -75,10 +75,18 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 					t.Errorf("%s: probability %d is %v, want %v", what, j, p, w)
 				}
 			}
-			batch, batchWant = append(batch, x), append(batchWant, scaled(of, x))
 		}
-		got, err := c.Classify(t.Context(), batch, nil)
-		expect, err2 := want.Classify(nil, batchWant, nil) // a nil context never ends
+		all, batch := slices.Concat(of, asked), [][]float32{} // rows that are judged together tell the columns, too
+		plain = nil
+		for _, x := range of {
+			plain = append(plain, scaled(all, x))
+		}
+		for _, x := range asked {
+			batch = append(batch, scaled(all, x))
+		}
+		want = teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
+		got, err := c.Classify(t.Context(), asked, nil)
+		expect, err2 := want.Classify(nil, batch, nil) // a nil context never ends
 		if err != nil || err2 != nil {
 			t.Fatalf("%v %v", err, err2)
 		}

@@ -96,13 +96,17 @@ def figures(X, y, n, make, ask=lambda c, X: c.predict_proba(X)):
     return np.array(rows)
 
 
+def together(c, X):
+    return c.judge_together(X).proba
+
+
 def methods(X, y, scale, n):
     """Yields each method's name and its figures."""
     def own(shots):
         return FewShotClassifier(scale=scale)
 
     yield '**metaqda**', figures(X, y, n, own)
-    yield '**metaqda**, judged together', figures(X, y, n, own, lambda c, X: c.judge_together(X).proba)
+    yield '**metaqda**, judged together', figures(X, y, n, own, together)
     for name, make in COMPETITORS.items():
         ways = {way: figures(X, y, n, lambda shots: make_pipeline(prepare(), make(shots))) for way, prepare in PREPARED.items()}
         means = {way: np.nanmean(f, axis=0) for way, f in ways.items()}
@@ -136,6 +140,8 @@ def main():
         tables = [np.load(file) for file in files]
         for way, make in TABLES.items():
             row(f'{len(tables)} tables, {way}', np.mean([figures(t['X'], t['y'], n, make) for t in tables], axis=0))
+        way, make = next(iter(TABLES.items()))
+        row(f'{len(tables)} tables, {way}, judged together', np.mean([figures(t['X'], t['y'], n, make, together) for t in tables], axis=0))
         return
     for name, (data, scale) in SETS.items():
         X, y = data()

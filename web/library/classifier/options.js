@@ -24,7 +24,8 @@ import { isFile } from '../files.js';
  *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
  * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
  * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
- *   of the examples' and over their standard deviation, as these are after every change; only without `prior`
+ *   of the examples' and over their standard deviation, as these are after every change; rows of a batch count there, too;
+ *   only without `prior`
  * @property {string} [name] written into files
  * @property {(note: string) => void} [onNote] is told once where `scale` would help, of columns that differ in spread by more
  *   than a hundredfold; `console.warn` if left out
