@@ -160,7 +160,10 @@ func (b *both) check(what string, query []float32) {
 			b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a)
 		}
 	}
-	if a.Class >= 0 != (p.Decision != nil) || a.Class >= 0 && taught[a.Class].Label != *p.Decision || a.Headline != p.Headline || a.Doubtful != p.Doubtful {
+	same := func(class int, label *string) bool {
+		return class >= 0 == (label != nil) && (class < 0 || taught[class].Label == *label)
+	}
+	if !same(a.Class, p.Decision) || !same(a.First, p.First) || a.Headline != p.Headline || a.Doubtful != p.Doubtful {
 		b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a.Decision)
 	}
 }

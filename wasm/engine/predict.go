@@ -20,6 +20,7 @@ type Prediction struct {
 	Decision      *string            `json:"decision"` // label, nil for none of these
 	Doubtful      bool               `json:"doubtful"` // worth a look by a person
 	Headline      string             `json:"headline"` // one sentence
+	First         *string            `json:"first"`    // label that the headline names first, nil for none of these
 }
 
 // Show answers an embedding: the probabilities with the names of the classes, nil while there are
@@ -136,6 +137,9 @@ func (e *Engine) ask(x []float32) (answer *Prediction, p []float64, err error) {
 		}
 		if i == d.Class {
 			answer.Decision = &k.Label
+		}
+		if i == d.First {
+			answer.First = &k.Label
 		}
 	}
 	return answer, p, nil

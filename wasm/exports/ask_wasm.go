@@ -84,8 +84,8 @@ func onePiece(work func(more func() bool) bool) int32 {
 }
 
 // Decide decides by the answer of the last [Predict] of one vector, or by what the host wrote in its
-// place. It replies the headline and returns its length. The answer has two more numbers then: the class,
-// -1 for none, and 1 if that is doubtful.
+// place. It replies the headline and returns its length. The answer has three more numbers then: the
+// class, -1 for none; 1 if that is doubtful; and the class that the headline names first, -1 for none.
 //
 //go:wasmexport mq_decide
 func Decide(h int32) int32 {
@@ -98,7 +98,7 @@ func Decide(h int32) int32 {
 }
 
 func decided(d metaqda.Decision) []float64 {
-	return []float64{float64(d.Class), number(d.Doubtful)}
+	return []float64{float64(d.Class), number(d.Doubtful), float64(d.First)}
 }
 
 // number returns 1 for true and 0 for false.
@@ -274,7 +274,7 @@ func Step(b int32) int32 {
 		}
 		state.answer, state.reply = append(state.answer[:0], 0, 0), state.reply[:0]
 		n := of.Len() + len(of.LeftOut)
-		end := min(of.given+max(1, answerPiece/(6+of.classes)), n)
+		end := min(of.given+max(1, answerPiece/(7+of.classes)), n)
 		of.influences()
 		of.answer(of.given, min(end, of.Len()))
 		of.leftOut(of.given, min(end, len(of.LeftOut)))

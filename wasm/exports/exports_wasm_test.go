@@ -101,7 +101,7 @@ func TestAnswersAreThoseOfCore(t *testing.T) {
 		put(rows[:3])
 		Predict(h, 1, 3)
 		want, _ := c.Predict(rows[:3])
-		if got := replied(t, Decide(h)); got != want.Headline || state.answer[3] != float64(want.Class) {
+		if got := replied(t, Decide(h)); got != want.Headline || state.answer[3] != float64(want.Class) || state.answer[5] != float64(want.First) {
 			t.Errorf("%q, %v, want %v", got, state.answer, want)
 		}
 	}

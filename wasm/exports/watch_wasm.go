@@ -27,9 +27,10 @@ func Watch(h int32, perHour float64) int32 {
 // Next gives a watch its next answer: the time in seconds, and n float64 numbers in the room, the
 // probability of each class. n is negative where there was nothing to ask about. It returns the
 // number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
-// probability; then the length of the reply, and if there is something to show, the probability of
-// none of the classes and of each. The reply is lines: the labels of the events, the label of the
-// class that is here now or nothing, the label of the class to show, and the headline.
+// probability; then the length of the reply. If there is something to show, the class that the
+// headline names first follows, -1 for none, and the probability of none of the classes and of each.
+// The reply is lines: the labels of the events, the label of the class that is here now or nothing,
+// the label of the class to show, and the headline.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {
@@ -57,7 +58,7 @@ func Next(w int32, seconds float64, n int32) int32 {
 		}
 		state.answer = append(state.answer, float64(len(state.reply)))
 		if classes, none := of.Answer(); classes != nil {
-			state.answer = append(append(state.answer, none), classes...)
+			state.answer = append(append(state.answer, float64(of.Decision().First), none), classes...)
 		}
 		return int32(len(events)), nil
 	})

@@ -81,7 +81,8 @@
  * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
  * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one
  *   class, of fewer than 3 examples, was taught
- * @property {string} headline one sentence, which names the decision first
+ * @property {string} headline one sentence, which names the decision; of two answers the more probable first
+ * @property {string | null} first label of the answer that the headline names first, null for none of these
  *
  * @typedef {object} LiveEvent something came or went before the camera or the microphone
  * @property {string} label of the class

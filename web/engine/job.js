@@ -7,6 +7,9 @@ import { nextTask, rests } from '../base/task.js';
 // What mq_step returns while it works, and with the last of the answers.
 const [GIVEN, WORKING] = [0, 1];
 
+/** Numbers of a decision, which follow the probabilities of an answer. */
+export const DECISION = 3;
+
 /**
  * @template T
  * @param {Exports} engine @param {number} job its number

@@ -6,7 +6,7 @@
 import { answer } from '../base/remote.js';
 import { paced } from '../base/task.js';
 import { Exports } from './exports.js';
-import { answered } from './job.js';
+import { answered, DECISION } from './job.js';
 import { startProgram } from './program.js';
 
 /** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load takes the runtime's address from the window */
@@ -45,7 +45,7 @@ export function serve(load) {
       };
       let next = 0;
       const headlines = await ask('mq_classify', [], (numbers, lines) => {
-        for (let at = 0; at < numbers.length; at += width + 2) take(next++, numbers.subarray(at));
+        for (let at = 0; at < numbers.length; at += width + DECISION) take(next++, numbers.subarray(at));
         return lines;
       });
       for (const [i, left] of out.entries()) {

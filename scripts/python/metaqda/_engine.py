@@ -13,7 +13,7 @@ from .errors import MetaqdaError
 
 LIMIT = 2**31 - 1  # bytes of one input: the engine's lengths have 32 bits
 WORKING = 1  # mq_step returns it while there is more to do
-DECISION = 2  # numbers after the probabilities of an answer to a job
+DECISION = 3  # numbers after the probabilities of an answer to a job
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 /** Reads what the engine of engine.js replies. */
 
 import { MetaqdaError } from '../../base/remote.js';
+import { DECISION } from '../../engine/job.js';
 
 /** @import {Explanation, Influence, LeftOut, Near, Need, Prediction} from './options.js' */
 /** @import {Cells, View} from '../../extractor/session.js' */
@@ -32,7 +33,7 @@ const MANY = 100;
 export function prediction(labels, numbers, at, headline) {
   const n = labels.length;
   const values = numbers.slice(at + 1, at + 1 + n);
-  const [taken, doubtful] = numbers.slice(at + 1 + n, at + 3 + n);
+  const [taken, doubtful, first] = numbers.slice(at + 1 + n, at + 1 + n + DECISION);
   let best = 0;
   for (let i = 1; i < n; i++) if (values[i] > values[best]) best = i;
   const probabilities = () => record(labels, (i) => values[i]);
@@ -43,6 +44,7 @@ export function prediction(labels, numbers, at, headline) {
     decision: labels[taken] ?? null,
     doubtful: doubtful === 1,
     headline,
+    first: labels[first] ?? null,
   };
   if (n >= MANY) lazily(answer, 'probabilities', probabilities);
   return answer;
@@ -110,7 +112,7 @@ export const nearOf = (numbers, at, lines) =>
  * @returns {LeftOut[]}
  */
 export function leftOut(numbers, labels, lines) {
-  const each = 6 + labels.length;
+  const each = 4 + labels.length + DECISION;
   const n = numbers.length / each;
   let next = n;
   return lines.slice(0, n).flatMap((headline, i) => {

@@ -2,7 +2,7 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { answered, prepared } from '../../engine/job.js';
+import { answered, DECISION, prepared } from '../../engine/job.js';
 import { byView, checkCells, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
 import { adding, atOnce, inPieces } from './adding.js';
 import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
@@ -383,7 +383,7 @@ export class Classifier {
    */
   async classify(batch, options) {
     return this.#batch(batch, options, 'mq_classify', [], (numbers, labels, headlines) => {
-      const each = 3 + labels.length;
+      const each = 1 + labels.length + DECISION;
       return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each, headlines[i]));
     });
   }

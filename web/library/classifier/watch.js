@@ -28,11 +28,12 @@ const WATCH = { falseEventsPerHour: ['a positive number', (x) => x > 0 && Number
  * @typedef {object} Shown what to show of a live view
  * @property {string | null} decision label of a class, null for none of these
  * @property {string} headline a sentence about it, empty without an answer
+ * @property {string | null} first label of the answer that the headline names first, null for none of these
  * @property {Record<string, number> | null} probabilities of the classes, null without an answer
  * @property {number} none probability of none of these
  */
 /** @type {Shown} */
-const NOTHING = { decision: null, headline: '', probabilities: null, none: 0 };
+const NOTHING = { decision: null, headline: '', first: null, probabilities: null, none: 0 };
 
 /** Follows one stream. Classes and examples of its classifier may change meanwhile. Get one from `classifier.watch()`. */
 export class Watch {
@@ -78,15 +79,16 @@ export class Watch {
       });
     }
     const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
-    const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 2 + labels.length);
+    const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 3 + labels.length);
     const lines = engine.text(numbers[3 * n]).split('\n');
     this.#here = lines[n] || null;
     this.#shown = lines[n + 2]
       ? {
           decision: lines[n + 1] || null,
           headline: lines[n + 2],
-          probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 2 + i]])),
-          none: numbers[3 * n + 1],
+          first: labels[numbers[3 * n + 1]] ?? null,
+          probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 3 + i]])),
+          none: numbers[3 * n + 2],
         }
       : NOTHING;
     const events = Array.from({ length: n }, (_, i) => ({

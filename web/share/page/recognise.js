@@ -40,12 +40,12 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
     const own = classifier.predictSync(asked);
     const { counts, labels } = classifier;
     const probabilities = shown?.probabilities ?? own.probabilities;
-    const { decision, headline, none } = shown?.probabilities ? shown : own;
+    const { headline, first, none } = shown?.probabilities ? shown : own;
     showMeters(
       compose(
         labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })),
         none,
-        { sort: about.sort, taken: labels.indexOf(decision ?? ''), headline },
+        { sort: about.sort, headline, first },
       ),
     );
     return own;

@@ -130,7 +130,7 @@ test('the probabilities of many classes are made when they are read, once', asyn
   const p = await c.predict(x);
   c.addExampleSync(vector(7, 9), 'class 7'); // does not reach it
   assert.deepEqual(structuredClone(p), { ...p, probabilities: Object.fromEntries(labels.map((label, i) => [label, into[i]])) });
-  assert.deepEqual(Object.keys(p), ['label', 'probabilities', 'none', 'decision', 'doubtful', 'headline']);
+  assert.deepEqual(Object.keys(p), ['label', 'probabilities', 'none', 'decision', 'doubtful', 'headline', 'first']);
   assert.equal(p.probabilities, p.probabilities);
   assertProbabilities(p);
   assert.equal(p.none, none);

@@ -32,10 +32,10 @@ test('a watch says what comes and what goes', async () => {
 test('what a watch shows names the class that is here, and one other answer does not change it', async () => {
   const { c } = await taught(['cup', 'pen']);
   const watch = c.watch();
-  const nothing = { decision: null, headline: '', probabilities: null, none: 0 };
+  const nothing = { decision: null, headline: '', first: null, probabilities: null, none: 0 };
   assert.deepEqual({ ...watch.shown }, nothing, 'before any prediction');
   show(c, watch, vector(0, 5), 0, 8);
-  assert.equal(watch.shown.decision, 'cup');
+  assert.deepEqual([watch.shown.decision, watch.shown.first], ['cup', 'cup']);
   const { probabilities, none, headline } = watch.shown;
   assert.ok(probabilities && Math.abs(Object.values(probabilities).reduce((sum, p) => sum + p, none) - 1) < 1e-9);
   assert.ok(headline.endsWith(`${Math.round(100 * probabilities.cup)} %`) || /[<>]/.test(headline), 'the headline has the number that is shown beside it');
@@ -43,7 +43,7 @@ test('what a watch shows names the class that is here, and one other answer does
   show(c, watch, null, 2, 1);
   assert.equal(watch.shown.decision, 'cup', 'after one other answer');
   show(c, watch, null, 2.25, 8);
-  assert.deepEqual([watch.here, watch.shown.decision], [null, null]);
+  assert.deepEqual([watch.here, watch.shown.decision, watch.shown.first], [null, null, null]);
   assert.match(watch.shown.headline, /none of these/);
   watch.next(null, 5);
   assert.deepEqual(watch.shown, nothing, 'with nothing to ask about');

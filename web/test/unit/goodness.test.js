@@ -17,6 +17,7 @@ const predicted = (decision, answer) => ({
   decision,
   doubtful: false,
   headline: '',
+  first: decision,
 });
 
 /** @param {string} label @param {string|null} decided a class, null for none of these @param {number[]} answer @param {string[]} [ids] */

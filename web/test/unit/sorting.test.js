@@ -93,7 +93,7 @@ test('of random sessions and batches everything agrees about what each picture i
         .slice(1)
         .map((line) => line.split(','));
       const folders = groupsOf(items, named).flatMap(({ id, items: some }) => some.map((item) => [item, id]));
-      answers.forEach(({ decision, doubtful, headline, none, probabilities }, i) => {
+      answers.forEach(({ decision, doubtful, headline, first, none, probabilities }, i) => {
         const least = cheapest(probabilities, none);
         if (least !== undefined) assert.equal(decision, least, `none of these ${none}`);
         if (none > 0.28 && none < 1 / 3) close.below++;
@@ -106,15 +106,15 @@ test('of random sessions and batches everything agrees about what each picture i
         const { verdict: said, rows } = compose(
           named.map(({ name }) => ({ name, examples: c.counts[name], probability: probabilities[name] })),
           none,
-          { sort: 'probability', taken: c.labels.indexOf(decision ?? ''), headline },
+          { sort: 'probability', headline, first },
         );
         assert.equal(said, together(headline));
         const [likeliest, q] = Object.entries(probabilities).reduce((a, b) => (b[1] > a[1] ? b : a));
-        const lead = Math.round(100 * q) > Math.round(100 * p) ? likeliest : (decision ?? 'none of these'); // the more probable one is named first
-        const [first] = /none of these|class \d/.exec(headline) ?? [''];
+        const lead = Math.round(100 * q) > Math.round(100 * p) ? likeliest : decision; // the more probable one is named first
         assert.equal(first, lead, headline);
+        assert.equal(/none of these|class \d/.exec(headline)?.[0], lead ?? 'none of these', headline);
         assert.ok(headline.includes(decision ?? 'none of these'), headline);
-        assert.equal(rows.find(({ best }) => best)?.name.toLowerCase(), first, 'meters of a shared file');
+        assert.equal(rows.find(({ best }) => best)?.name.toLowerCase(), lead ?? 'none of these', 'meters of a shared file');
         assert.equal(judge('class 0', [], { probabilities, none, decision }).answer, decision, 'How good is it?');
         seen[decision === null ? 'none' : doubtful ? 'doubtful' : 'sure']++;
       });
