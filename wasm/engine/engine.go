@@ -250,7 +250,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &format) && format.Older:
 		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
 	case errors.As(err, &format):
-		return &Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was exported here."}
+		return &Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was saved here."}
 	case errors.As(err, &little):
 		return &Error{Code: "too-little", Message: little.Error()}
 	}

@@ -9,7 +9,7 @@ import (
 var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
 
 // UseExtractor tells which extractor reads the pictures from now on. A session of another
-// extractor can still be viewed, exported and deleted, but takes no pictures and no queries.
+// extractor can still be viewed, saved and deleted, but takes no pictures and no queries.
 // Before the first call every session takes them.
 func (e *Engine) UseExtractor(here model.Extractor) error {
 	e.mu.Lock()
@@ -30,7 +30,7 @@ func (e *Engine) foreign() error {
 		return nil
 	}
 	return fail("extractor", "The pictures of this session were read by another feature extractor than this page uses now, so new ones cannot be compared with them: "+
-		"read them again, or show others in a new session. Until then the session can still be exported or deleted.")
+		"read them again, or show others in a new session. Until then the session can still be saved to a file or deleted.")
 }
 
 // record notes the page's extractor in a session without pictures. If pictures of another

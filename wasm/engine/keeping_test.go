@@ -223,7 +223,7 @@ func (s *small) Do(writes bool, f func(log.Tx) error) error {
 			n += len(b)
 		}
 		if n > s.room {
-			return &log.Error{Code: "quota", Message: "The storage is full: export the session."}
+			return &log.Error{Code: "quota", Message: "The storage is full: save the session to a file."}
 		}
 		return nil
 	}

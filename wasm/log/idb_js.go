@@ -120,7 +120,7 @@ func (d *IndexedDB) Erase() {
 	}
 }
 
-var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed: export the session before, or in a browser use a normal window."}
+var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed: save the session to a file before, or in a browser use a normal window."}
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
 // even looking at it may throw, which idb.Global would not survive.
@@ -175,15 +175,15 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case err == errTimeout:
-		return &Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept: export the session and reload the page."}
+		return &Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept: save the session to a file and reload the page."}
 	case is("QuotaExceededError"):
-		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed: export the session, then delete sessions or free space on the device."}
+		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed: save the session to a file, then delete sessions or free space on the device."}
 	case is("AbortError"):
 		return &Error{Code: "aborted", Message: "The browser broke off writing, as it does when its data are cleared, so the last change may be in this tab alone: save the session to a file, then reload the page."}
 	case is("VersionError"):
 		return &Error{Code: "version", Message: "A newer version of this page has already changed the storage, so nothing will be kept by this one: close all its tabs and open it anew."}
 	case is("InvalidStateError"):
-		return &Error{Code: "closed", Message: "The storage was closed, by another tab with a newer version of this page or because this window keeps nothing: reload the page, or export the session first."}
+		return &Error{Code: "closed", Message: "The storage was closed, by another tab with a newer version of this page or because this window keeps nothing: reload the page, or save the session to a file first."}
 	case is("SecurityError"), is("NotAllowedError"):
 		return errNowhere
 	}
@@ -191,7 +191,7 @@ func explain(err error) error {
 	if errors.As(err, new(idb.DOMException)) {
 		why = "JavaScript error: " + why // as for what was thrown
 	}
-	return &Error{Code: "storage", Message: "The browser's storage failed (" + why + "), so the last changes may not be kept: export the session and reload the page."}
+	return &Error{Code: "storage", Message: "The browser's storage failed (" + why + "), so the last changes may not be kept: save the session to a file and reload the page."}
 }
 
 // try turns what JavaScript throws into an error, for calls that idb does not make.

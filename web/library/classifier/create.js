@@ -29,7 +29,7 @@ export async function createClassifier(options = {}) {
 }
 
 /**
- * Opens what `save` wrote, or what the page of metaqda exported.
+ * Opens what `save` wrote, or what the page of metaqda saved.
  *
  * The prior that it names is taken if a classifier of this realm was created with it; else `options.prior`
  * must be its file. Another prior there serves in its place.

@@ -256,7 +256,7 @@ test('data that are cleared while the page is open are missed, and what is here 
 const without = {
   'without IndexedDB everything works but says that nothing is kept': [
     "Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })",
-    /allows no storage.*export the session/,
+    /allows no storage.*save the session to a file/,
   ],
   'a database of a newer version is left alone': [
     "await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })",
@@ -305,7 +305,7 @@ test('when the storage is full that is said, and what waited is stored once ther
     return { storage: (await engine.state()).storage };`,
     );
     assert.equal(full.storage.kept, false);
-    assert.match(full.storage.message, /storage is full.*export the session/);
+    assert.match(full.storage.message, /storage is full.*save the session to a file/);
     // What is removed meanwhile is gone for good, room or not.
     const kept = await run(
       page,
