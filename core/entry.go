@@ -8,11 +8,11 @@ import (
 	"metaqda/core/model"
 )
 
-// Entry exchanges a class, its head, an example or the prior for another one or nothing. Once
-// applied it holds the former state, so that applying it again undoes it.
+// Entry exchanges a class, its head, its actions, an example or the prior for another one or nothing.
+// Once applied it holds the previous state, so applying it again undoes it.
 type Entry struct {
 	Do      string   // "class", "head" (label and order of a class), "actions", "example" or "prior"
-	ID      string   // of the class or example; of "actions" empty for those of none of these
+	ID      string   // of the class or example; empty for the "actions" of none of these
 	Class   *Class   `json:",omitempty"` // the new class with its examples; nil for none
 	Example *Example `json:",omitempty"` // the new example; nil for none
 
@@ -35,7 +35,8 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 	return c.exchanged(entries, done, err)
 }
 
-// exchanged ends exchangeAll: of the entries so many were applied, and the next one had the error.
+// exchanged ends exchangeAll after the first done entries were applied. If err is not nil, it takes
+// them back.
 func (c *Classifier) exchanged(entries []Entry, done int, err error) error {
 	if !c.bulk {
 		return err
@@ -46,7 +47,7 @@ func (c *Classifier) exchanged(entries []Entry, done int, err error) error {
 	if err != nil {
 		c.bulk = true
 		for done--; done >= 0; done-- {
-			_ = c.exchange(&entries[done]) // restore the former state
+			_ = c.exchange(&entries[done]) // restore the previous state
 		}
 		_ = c.endBulk()
 	}

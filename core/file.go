@@ -48,8 +48,8 @@ func ClassesOf(f *model.Classifier) []Class {
 	return all
 }
 
-// Export returns a file for other programs, which answer with it as the classifier does now;
-// see [model.EncodePlain]. Classes without examples are left out; if all are, it returns
+// Export returns a file with which other programs answer as the classifier does now; see
+// [model.EncodePlain]. Classes without examples are left out. Without any example it returns
 // [lda.ErrNoExamples].
 func (c *Classifier) Export() ([]byte, error) {
 	defer c.writing()()
@@ -68,8 +68,8 @@ func (c *Classifier) Export() ([]byte, error) {
 
 // Open returns the classifier of a file. The given priors must include the one that the file
 // names; a file without one is opened with [Default]. It returns a *[model.FormatError] for
-// other bytes, and an [Error] with the code "prior", which names the sha256, if the prior is
-// missing.
+// other bytes. If the prior is missing, it returns an [Error] with the code "prior", which names
+// the sha256.
 func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
@@ -106,8 +106,8 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 }
 
 // Merge returns a new classifier with the examples of both, under the prior and the settings of
-// the first. Classes of one label become one. Groups of different classifiers stay apart
-// whatever their names. It returns an [Error] if the feature extractors differ, and a
+// the first. Classes with the same label become one. Groups of the two classifiers stay apart,
+// even if their names are equal. It returns an [Error] if the feature extractors differ, and a
 // *[niw.DimensionError] if the lengths of vectors do. It returns an [Error] with the code
 // "argument" if one of the two is nil.
 func Merge(a, b *Classifier) (*Classifier, error) {
@@ -165,8 +165,8 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Code returns a short word for an error of this package or its subpackages, or for the first
-// such error that err wraps:
+// Code returns the code of an error of this package or its subpackages, or of the first such
+// error that err wraps:
 //
 //	dimension   a vector of another length
 //	value       a number that is not finite or outside its domain

@@ -49,7 +49,7 @@ type Step struct {
 	alone bool // other copies of the session do not have it
 }
 
-// Persistent reports whether a step can be undone after it was stored and read again. Only
+// Persistent reports whether a step can still be undone after it was stored and read again. Only
 // changes of the prior cannot.
 func (s *Step) Persistent() bool {
 	return !slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Do == "prior" })
@@ -106,8 +106,8 @@ func (c *Classifier) note(s *Step) {
 	c.logStep(DoStep, s, entries)
 }
 
-// insert adds a step before the last ones, or its entries to the step with its id, and clears the
-// redo list. It returns the step.
+// insert adds a step before the last steps, as many as before says. If there is a step with its id,
+// it adds the entries to that one. It clears the redo list and returns the step.
 func (c *Classifier) insert(s *Step, before int) *Step {
 	j := &c.journal
 	j.lose(j.undone...)
@@ -129,7 +129,7 @@ func (c *Classifier) insert(s *Step, before int) *Step {
 }
 
 // Begin groups all changes until End into one step. If calls are nested, the outermost End
-// closes the step. Undo in between takes back the changes so far, and later changes form
+// closes the step. An Undo in between takes back the changes so far; later changes form
 // another step.
 func (c *Classifier) Begin() {
 	defer c.writing()()
@@ -153,8 +153,8 @@ func (c *Classifier) end() {
 	}
 }
 
-// Cancel is [Classifier.End] that first takes back the changes since the last Begin that are
-// not yet a step. They leave no trace: the redo list stays.
+// Cancel takes back the changes since the last Begin that are not yet a step, and then calls
+// [Classifier.End]. The changes leave no trace: the redo list stays.
 func (c *Classifier) Cancel() error {
 	defer c.writing()()
 	var err error
@@ -182,7 +182,7 @@ func (c *Classifier) close() {
 
 // Undo takes back the last step, as exactly as Remove removes, and returns it, or nil if there
 // is none. The last [MaxSteps] steps can be undone, but not the content of a file or a Merge.
-// Undoing another step may make a step impossible to undo. It is then forgotten with an error.
+// If another step that was undone makes it impossible, Undo drops the step and returns an error.
 func (c *Classifier) Undo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -232,8 +232,8 @@ func undoError(err error) error {
 	return &Error{Code: "undo", Message: "This cannot be undone as things are now. " + err.Error()}
 }
 
-// Redo repeats the step that was undone last, until something else is changed. It returns the
-// step, or nil if there is none.
+// Redo repeats the step that was undone last, unless something else was changed since. It returns
+// the step, or nil if there is none.
 func (c *Classifier) Redo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -329,7 +329,7 @@ func (c *Classifier) nameOf(entries []Entry) string {
 	into, from := map[string]bool{}, map[string]bool{}
 	renamed, prior := "", false
 	acting := map[string]bool{} // labels
-	last, its := "", ""         // most entries are of the class before
+	last, its := "", ""         // id and label of the previous entry's class, which is mostly the next one's
 	label := func(id string) string {
 		if id == last {
 			return its

@@ -8,23 +8,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Set is the smallest set of labels, none of the classes among them, that contains the right one
-// with a probability.
+// Set is the smallest set of labels that contains the right one with a probability. None of the
+// classes counts as a label.
 type Set struct {
 	Answer
 	Labels   []int // indices into Classes, -1 for none of them, the most probable first
-	Examples int   // the examples, each left out, that it rests on
+	Examples int   // number of left-out examples that it rests on
 	Borrowed bool  // they are too few for the coverage: it rests on the probabilities
 }
 
-// The examples that are left out are at most so many, at equal steps.
+// mostScores bounds the examples that are left out, at equal steps.
 const mostScores = 200
 
-// borrowed is what the probabilities count beside the examples. At 2, 3 and 5, with no spare, the sets of
-// sessions of two examples a class contain the right label in 93.1, 93.5 and 93.9 %.
+// borrowed is how many examples the probabilities of the query count as. At 2, 3 and 5, with no spare,
+// the sets of sessions of two examples a class contain the right label in 93.1, 93.5 and 93.9 %.
 const borrowed = 2
 
-// spare is what the threshold of few scores needs more: their quantile is one of n + 1. A spare of 1 is
+// spare raises the threshold, because the quantile of n scores is one of n + 1. A spare of 1 is
 // enough for any exchangeable scores, with sets of 3.8 labels at two examples of each of five classes.
 // With .2, and sets of 2.8 labels, none of 34 sets of pictures falls below 87.6 %.
 const spare = 0.2
@@ -35,22 +35,23 @@ const spare = 0.2
 //
 //	s(x, y) = ln max_k p_k(x) - ln p_y(x),   k and y a class or none of them
 //
-// so a set has the labels that are not much less probable than the most probable one, which it always
-// has. The threshold is the quantile of the scores of n examples, each left out, and of the scores
-// of x itself, of which label y counts 2 p_y(x):
+// A set always has the most probable label, and the labels that are not much less probable. The
+// threshold is a quantile of two kinds of scores. One is of n examples, each left out. The other is
+// of x itself, where label y counts 2 p_y(x):
 //
 //	class y is in the set if  #{i: s_i < s(x, y)} + 2 Σ_{k: s(x, k) < s(x, y)} p_k(x) < coverage (n + 2) + .2
 //	none is in the set if     Σ_{k: s(x, k) < s(x, none)} p_k(x) < coverage
 //
-// The examples do not tell the scores of things of no class, so none goes by the probabilities alone.
+// The examples do not tell the scores of things of no class, so none is decided by the probabilities
+// alone.
 //
-// Without any examples that are left out, as with one example of each class, it has the most
-// probable labels up to coverage. That rests on the probabilities alone, and on the population of
-// sessions that these were fitted to: see Borrowed. Measured in
-// core/lab/experiment/RESULTS.md.
+// If no example can be left out, as with one example of each class, a set has the most probable
+// labels up to coverage. Then it rests on the probabilities alone, and on the population of sessions
+// that they were fitted to: see Borrowed. Measured in core/lab/experiment/RESULTS.md.
 //
-// It returns the errors of Predict, and an [Error] with the code "value" for a coverage that is not between 0
-// and 1. Cost that of Predict; the first call after a change leaves out at most 200 examples.
+// It returns the errors of Predict, and an [Error] with the code "value" for a coverage that is not
+// between 0 and 1. It costs as much as Predict; the first call after a change leaves out at most 200
+// examples.
 func (c *Classifier) PredictSet(vector []float32, coverage float64) (Set, error) {
 	a, err := c.Predict(vector)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package embed turns the output of a feature extractor into the vector that the classifier models.
-// The output stays as it is, is scaled to length one, or is centred first and then scaled. The
-// latter is CL2N of Wang et al., SimpleShot, 2019. A power before each of them can make heavy tails
-// lighter: Tukey's ladder of powers, as in Yang, Liu and Xu, Free Lunch for Few-shot Learning,
-// 2021. The package is not for pictures, nor for transforms that are learned.
+// The output stays as it is, is scaled to length one, or is centred first and then scaled, which is
+// CL2N of Wang et al., SimpleShot, 2019. A power before these steps makes heavy tails lighter: Tukey's
+// ladder of powers, as in Yang, Liu and Xu, Free Lunch for Few-shot Learning, 2021. The package is
+// not for pictures, nor for learned transforms.
 package embed
 
 import (
@@ -34,8 +34,8 @@ const (
 // and then to y, y/|y| or (y-Centre)/|y-Centre| by Kind. Power 0 counts as 1. A
 // vector of length zero stays zero.
 //
-// If Constant is not zero, it follows y as number d+1 before the division. Then the length of y is
-// not lost: rows that differ in length alone still differ in direction.
+// If Constant is not zero, it is appended to y as number d+1 before the division. Then rows that
+// differ only in length still differ in direction.
 //
 // The shift is for activations bounded below by a negative constant, such as averages of hard-swish
 // (>= -0.375). Their spread grows with their height; a square root after the shift evens it out.
@@ -148,8 +148,8 @@ func (t *Transform) signedPower(v float64) float64 {
 	return math.Copysign(math.Pow(math.Abs(v), t.Power), v)
 }
 
-// normalize scales y to length one. Where the sum of squares is too small or
-// too large to trust, the largest entry is divided out first.
+// normalize scales y to length one. If the sum of squares may lose digits, because it is too small
+// or too large, the largest entry is divided out first.
 func normalize(y []float64) error {
 	const tiny, huge = 1e-280, 1e280
 	if s := blas64.Dot(vector(y), vector(y)); s > tiny && s < huge {
@@ -182,11 +182,11 @@ func largest(y []float64) (top float64, err error) {
 // of the mean of the cells. cells holds n vectors of length d, one after the other; w is as long as
 // y. It returns the part that belongs to no cell: all parts sum to wᵀy.
 //
-// Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre and Constant
-// belong to no cell. h(x_i) belongs to the cells in proportion to what each adds to x_i. Integrated gradients on
-// the line from no activation, with |y| kept, give the same parts (Sundararajan, Taly and Yan,
-// Axiomatic attribution for deep networks, 2017). If some cells add to x_i and others take away,
-// h(x_i) is first split among both sides, by Shapley's value of two players. Errors are those of
+// Number i of y is (h(x_i) - Centre_i)/|y|, h the power after the shift. Centre and Constant belong
+// to no cell. Each cell gets a part of h(x_i) in proportion to what it adds to x_i. These are the
+// integrated gradients from zero activation, with |y| kept constant (Sundararajan, Taly and Yan,
+// Axiomatic attribution for deep networks, 2017). If some cells add to x_i and others subtract,
+// h(x_i) is first split between the two sides by their Shapley values. Errors are those of
 // [Transform.ApplyTo]. Cost O(n d).
 func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 	n := len(dst)

@@ -174,10 +174,10 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	return nil
 }
 
-// temper moves the answers half way back to those one by one where judging together made them
-// less sure: there the batch's clusters are not the classes. It changes nothing where answers
-// became surer by temperBy in the mean, and goes half way where less sure by that. Copies count
-// once, and pictures too far out for a pseudo-label not at all.
+// temper moves the answers up to half way back to those one by one, if judging together made them
+// less sure: then the batch's clusters are not the classes. Answers that became surer by temperBy in
+// the mean stay. Answers that became less sure by as much go half way. Copies count once, and
+// pictures too far out for a pseudo-label not at all.
 func (b *batch) temper() error {
 	together, alone, known := 0.0, 0.0, 0.0
 	farthest := b.farthest()
@@ -212,7 +212,7 @@ func (b *batch) temper() error {
 const temperBy = 0.02
 
 // each calls do for all pictures, block by block. cost is the cost of a picture, which sets the
-// size of the blocks, and part its share of the progress. It returns the first error, or that
+// size of the blocks, and part its share of the progress. It returns the first error, or the error
 // of a context that has ended.
 func (b *batch) each(cost, part int, do func(first, end int) error) error {
 	for first, size := 0, piece(cost); first < b.n; first += size {
@@ -228,7 +228,7 @@ func (b *batch) each(cost, part int, do func(first, end int) error) error {
 	return nil
 }
 
-// spend counts the cost of work, and rests where it is that of a piece.
+// spend counts the cost of work, and rests after each piece.
 func (b *batch) spend(cost int) error {
 	if b.spent += cost; b.spent < pieceCost {
 		return nil
@@ -281,8 +281,8 @@ func (b *batch) inner(i, k int) float64 {
 	return b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), rowOf(b.w, k), rowOf(b.images, k))
 }
 
-// judge turns scores into probabilities. Whether a picture is of no class is decided from the
-// picture alone: pseudo-labels would make out-of-set pictures look known.
+// judge turns scores into probabilities. The probability of none comes from the picture alone:
+// pseudo-labels would make out-of-set pictures look known.
 func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
 	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
@@ -305,9 +305,9 @@ func (b *batch) judge(alone bool) error {
 	})
 }
 
-// scoresTo stores e_j of picture i in dst, as in [shared]. The mean of class j is that of its
+// scoresTo stores e_j of picture i in dst, as in [shared]. The mean of class j is the mean of its
 // examples and its pseudo-labelled pictures, without i and frames of its burst. The session's
-// mean stays that of the examples.
+// mean stays the mean of the examples.
 func (b *batch) scoresTo(dst []float64, i int) {
 	s := b.of.shared
 	b.agree.apart[i] = b.agree.apart[i][:0]
@@ -329,7 +329,7 @@ func (b *batch) scoresTo(dst []float64, i int) {
 	}
 }
 
-// left is the part of a pseudo-labelled sum that must not judge a picture.
+// left is the part of a pseudo-labelled sum that is left out when a picture is judged.
 type left struct {
 	pictures                                 []int
 	weight, at, norm, onSum, onClass, onMean float64

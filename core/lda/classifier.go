@@ -2,8 +2,8 @@
 // include the case that a query belongs to none of them. It does not learn the prior
 // (core/lab/metatrain does) and keeps nothing on disk (core/model does).
 //
-// A class is a Gaussian. Its examples draw its mean away from the mean of the session. All
-// classes share one scale matrix: that of the prior plus the scatter of every class about its
+// A class is a Gaussian. Its examples move its mean away from the mean of the session. All
+// classes share one scale matrix: the prior's, plus the scatter of every class about its
 // own mean. The log density of a class, less that of a class without examples, is linear in the
 // query; core/session turns it into probabilities.
 //
@@ -34,7 +34,7 @@ type Options struct {
 	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix
 	Kappa      float64             // of the class means
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
-	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2, with Spread in its units; 0 for no correlation; see [bursts]
+	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2; with Spread it is in units of the session's spread; 0 for no correlation; see [bursts]
 	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
 	Spread     float64             // n_2 of the session's spread, the unit of densities; 0 for the prior's unit
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
@@ -62,8 +62,8 @@ type Classifier struct {
 	prior     *niw.Prior
 	options   Options
 	near      float64 // near of the classes
-	measured  bool    // near is that of the pictures there are
-	grouped   bool    // all classes have near
+	measured  bool    // near is up to date
+	grouped   bool    // the bursts of all classes are found by near
 	classes   []*class
 	index     map[string]int
 	shared    *shared
@@ -258,8 +258,8 @@ func (c *Classifier) Remove(label string, i int) error {
 	return nil
 }
 
-// Truncate keeps the first n pictures of a class and deletes the others, like [Classifier.Remove]
-// from the last one on, but links each burst anew only once.
+// Truncate keeps the first n pictures of a class and deletes the others. It is like [Classifier.Remove]
+// from the last one backwards, but links each burst anew only once.
 func (c *Classifier) Truncate(label string, n int) error {
 	k, err := c.class(label)
 	if err != nil {

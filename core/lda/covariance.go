@@ -9,28 +9,26 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// covariance is the scale matrix that all classes of a session share, in whitened
-// coordinates, with the scatter of each class about its own mean x̄_j, its examples counting
-// n_i (see [bursts]):
+// covariance is the scale matrix that all classes of a session share, in whitened coordinates. It
+// adds the scatter of each class about its own mean x̄_j. Example i counts n_i (see [bursts]):
 //
 //	A = I + w Σ_j Σ_{i in j} n_i (x_i - x̄_j)(x_i - x̄_j)ᵀ,   x̄_j = Σ n_i x_i / K_j,   K_j = Σ n_i
 //
-// It is kept as the Cholesky factor U of the smaller of two matrices. With D the ρ rows
-// x_i - x_b, b any one example of the class of i and i all others,
+// It is stored as the Cholesky factor U of the smaller of two matrices. D has ρ rows x_i - x_b: b is
+// any one example of each class, and i runs over its other examples. Then
 //
 //	ρ < d    A⁻¹ = I - Dᵀ M⁻¹ D,   M = (N⁻¹ + E)/w + D Dᵀ = Uᵀ U
 //	else     A = Uᵀ U
 //
-// where N has n_i on its diagonal and E is 1/n_b if both rows are of one class, else zero: the
-// scatter of a class is D_jᵀ (N⁻¹ + 11ᵀ/n_b)⁻¹ D_j whichever b the differences are taken
-// from. Beside U stand
-// the images of the class means, the rows of W̄,
+// where N has n_i on its diagonal, and an entry of E is 1/n_b if both rows are of one class, else
+// zero. The scatter of a class is D_jᵀ (N⁻¹ + 11ᵀ/n_b)⁻¹ D_j for any b. With U it stores V, the
+// images of the class means, which are the rows of W̄:
 //
 //	ρ < d    V = U⁻ᵀ D W̄ᵀ,   x̄_jᵀ A⁻¹ x̄_k = x̄_jᵀ x̄_k - (VᵀV)_jk
 //	else     V = U⁻ᵀ W̄ᵀ,     x̄_jᵀ A⁻¹ x̄_k = (VᵀV)_jk
 //
-// An example more or less is a row more or less of U, or a rotation of U, and the same
-// of V: O(n(n+C)) for U of order n, in which nothing is lost but rounding.
+// Adding or removing an example adds or removes a row of U, or rotates U, and changes V likewise.
+// It costs O(n(n+C)) for U of order n, and is exact up to rounding.
 type covariance struct {
 	weight float64
 	dim    int
@@ -48,7 +46,7 @@ type covariance struct {
 	making   *construction // nil when done
 	changing bool          // some of the changes are taken in, by update
 	lent     bool          // rows, diff and means are shared with a clone, see own
-	anew     int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
+	anew     int           // while the order of U plus half the classes is at most this, each change makes U anew: its bits then depend only on the examples and their order
 	x, work  []float64
 }
 
@@ -152,9 +150,9 @@ func (c *covariance) inner(x, tx, y, ty []float64) float64 {
 	return inner(x, y) - inner(tx, ty)
 }
 
-// update brings the covariance to the examples that the classes have now, by changing
-// it example by example or, where that is more work, by making it anew. It reports false where
-// more said that it is enough for now; nothing else may be asked of it then.
+// update brings the covariance up to date with the examples of the classes. It changes the factor
+// example by example, or makes it anew if that is less work. It reports false if more returned
+// false before the end: then only update may be called next.
 func (c *covariance) update(taught []*class, more func() bool) bool {
 	if c.making != nil {
 		return c.build(taught, c.primalFor(taught), more)
@@ -216,8 +214,8 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	return true
 }
 
-// primalFor tells which form serves: the smaller one; once in primal form a large one stays
-// there until the other is much smaller.
+// primalFor reports whether the primal form is used: the smaller form is. A large primal form is
+// kept until the other form is much smaller.
 func (c *covariance) primalFor(taught []*class) bool {
 	rho := 0
 	for _, k := range taught {
@@ -242,8 +240,8 @@ func (c *covariance) join(k *class) *member {
 	return m
 }
 
-// leave takes a class out with all its examples, as long as more says so, and reports whether
-// that is done.
+// leave takes a class out with all its examples while more returns true. It reports whether it has
+// finished.
 func (c *covariance) leave(m *member, more func() bool) bool {
 	k := m.class
 	if c.primal {
@@ -275,8 +273,8 @@ func (c *covariance) leave(m *member, more func() bool) bool {
 	return true
 }
 
-// rotateGone takes out what a class no longer has, as long as more says so, and reports whether
-// that is done.
+// rotateGone takes out the examples that a class no longer has, while more returns true. It reports
+// whether it has finished.
 func (c *covariance) rotateGone(m *member, more func() bool) bool {
 	for k := m.class; len(k.gone) > 0; k.gone = k.gone[1:] {
 		if !more() {
@@ -287,8 +285,8 @@ func (c *covariance) rotateGone(m *member, more func() bool) bool {
 	return true
 }
 
-// updateMember takes in what changed in one class, as long as more says so, and reports whether
-// that is done.
+// updateMember takes in the changes of one class while more returns true. It reports whether it has
+// finished.
 func (c *covariance) updateMember(m *member, more func() bool) bool {
 	k := m.class
 	if !c.primal {
@@ -329,8 +327,8 @@ func (c *covariance) note(m *member) {
 	k.seen, k.ahead, k.gone = k.serial, nil, nil
 }
 
-// followRows makes the rows of D those of the class, as long as more says so, and reports whether
-// that is done.
+// followRows makes the rows of D those of the class while more returns true. It reports whether it
+// has finished.
 func (c *covariance) followRows(m *member, more func() bool) bool {
 	k := m.class
 	if m.base != 0 && (m.baseGone() || k.count() < 2) {
@@ -381,8 +379,8 @@ func (c *covariance) deleteRowsOf(m *member) {
 	m.base, m.origin = 0, nil
 }
 
-// appendRow adds the difference of an example. M stays above (N⁻¹+E)/w, hence the bound
-// of what is left of its diagonal, which only rounding goes below.
+// appendRow adds the difference of an example. M is at least N⁻¹/w, so the square of the new
+// diagonal entry of U is at least 1/(n_i w). Only rounding goes below.
 func (c *covariance) appendRow(new rowOfClass, x []float64) {
 	n, m := c.n, new.member
 	c.reserve(n+1, len(c.members))
@@ -424,8 +422,7 @@ func (c *covariance) innerDifference(dst, d, l []float64) {
 	}
 }
 
-// deleteRow takes the r-th row out of D: the factor of what is below it has to make up
-// for what the row explained.
+// deleteRow takes row r out of D. The part of the factor below row r is updated by that row.
 func (c *covariance) deleteRow(r int) {
 	x := append([]float64(nil), c.row(r)...)
 	copy(x[r:], x[r+1:c.n])

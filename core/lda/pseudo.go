@@ -14,35 +14,34 @@ import (
 )
 
 const (
-	// mostWeight is the cap on the total pseudo-label weight of a class of one example,
-	// on average over the classes, and mostWeight/K that of one of K examples.
+	// mostWeight bounds the total pseudo-label weight of a class, on average over the classes,
+	// to mostWeight/K for a class of K examples.
 	mostWeight = 6
 
-	// sharpness is the power of a picture's probabilities that its pseudo-label weights go
-	// by: pictures in doubt would draw all means together.
+	// sharpness is the power of a picture's probabilities in its pseudo-label weights. With a
+	// power of one, doubtful pictures would draw all means together.
 	sharpness = 2
 
-	// balancings is how often the classes' shares of all pictures are brought nearer to
-	// each other, by the square roots of their ratios. Many times would force pictures on
-	// a class that has none.
+	// balancings is how often the total weights of the classes are made more equal, by the
+	// square roots of their ratios. More often would assign pictures to absent classes.
 	balancings = 2
 
-	// labelled is what a unit of pseudo-label weight counts beside an example, as the K in
-	// h_j of [shared], for how sure the mean of its class is.
+	// labelled is how many examples a unit of pseudo-label weight counts as in h_j of [shared],
+	// which says how sure the mean of a class is.
 	labelled = 0.05
 
-	// leastShare is the least probability of a class that gives a picture weight in it.
+	// leastShare is the least weight before λ with which a picture enters a class.
 	leastShare = 0.01
 
-	// leastWeight is a weight below which a picture is but rounding.
+	// leastWeight is a weight below which a picture changes only rounding.
 	leastWeight = 1e-6
 
-	// mostPictures bounds the work: the surest pictures of a class have weight in it.
+	// mostPictures bounds the work: only so many pictures of a class, the surest, have weight.
 	mostPictures = 32
 
-	// farOut is how much farther from the session's mean, squared, than any example
-	// a picture with weight in a class may be: one that is no embedding of a picture, and
-	// may be of any length, must not carry a class away.
+	// farOut bounds the squared distance of a picture with weight from the prior's mean, in
+	// those of the farthest example. A vector of any length that is not of a picture must not
+	// move a class.
 	farOut = 4
 )
 
@@ -61,7 +60,7 @@ type pseudoLabels struct {
 	norm     float64   // <b,b>
 	onClass  float64   // <b,x̄_j>
 	onMean   float64   // <b,m_s>
-	farthest float64   // farOut times the largest squared distance of an example from the mean of all
+	farthest float64   // farOut times the largest squared distance of an example from the prior's mean
 
 	picked []candidate // scratch of choose
 	share  float64     // their total weight if every picture counted fully
@@ -126,9 +125,9 @@ func (b *batch) sum() error {
 	return err
 }
 
-// label gives pictures pseudo-label weights. With p_ij the probability of class j
-// each counts λ p_ij, λ being the same for all classes, so that a class of which there
-// are many gets more, and smaller where the answers are in doubt.
+// label gives pictures pseudo-label weights λ v_ij, with v_ij of [batch.sharpen]. λ is the same
+// for all classes, so a class with many pictures gets more. It is smaller where the answers are
+// in doubt.
 func (b *batch) label() error {
 	if err := b.sharpen(); err != nil {
 		return err
@@ -155,9 +154,9 @@ func (b *batch) label() error {
 	return b.agree.weigh(lambda)
 }
 
-// sharpen makes weights of the probabilities: of a picture that is known with probability p_i,
-// p_i² times its probabilities to a power, with class sizes nearer to each other. The square
-// keeps out pictures that may be of none of the classes.
+// sharpen makes weights v_ij of the probabilities p_ij. They are powers of these, with the sizes of
+// the classes made more equal. Those of picture i sum to p_i², with p_i its probability of being
+// known. The square keeps out pictures that may be of none of the classes.
 func (b *batch) sharpen() error {
 	_, c := b.share.Dims()
 	known, sums := make([]float64, b.n), make([]float64, c)
@@ -220,11 +219,10 @@ func (b *batch) normalise(known []float64, then func(row []float64)) error {
 	return nil
 }
 
-// certainty returns how sure the answers of known pictures are, 0 for those of chance
-// and 1 for those beyond doubt: with p_ij the probability of class j and
-// p_i = Σ_j p_ij that of being known
+// certainty returns how sure the weights v_ij are, 0 for weights of chance and 1 for weights of
+// one class each:
 //
-//	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij²/p_i / Σ_i p_i
+//	(c - 1/C)/(1 - 1/C),   c = Σ_ij v_ij²/v_i / Σ_i v_i,   v_i = Σ_j v_ij
 func (b *batch) certainty() float64 {
 	squares, sum := 0.0, 0.0
 	for i := range b.n {
@@ -241,8 +239,8 @@ func (b *batch) certainty() float64 {
 	return max(squares/sum-chance, 0) / (1 - chance)
 }
 
-// choose picks the surest pictures of the class, the j-th. A copy of an example, or of
-// a picture picked before, adds nothing.
+// choose picks the pictures of class j with the largest weights. Copies of examples, or of
+// pictures already picked, are left out.
 func (q *pseudoLabels) choose(j int) {
 	b := q.batch
 	var all []int
@@ -273,16 +271,16 @@ func (q *pseudoLabels) choose(j int) {
 	}
 	q.share = picked
 	if rest > 0 {
-		q.share += rest * picked / seen // as many of them are copies
+		q.share += rest * picked / seen // as if the rest had the same share of copies
 	}
 }
 
-// within tells whether picture i, of the class with probability p, may have weight in it.
+// within tells whether picture i, with probability or weight p in the class, may count for it.
 func (q *pseudoLabels) within(i int, p float64) bool {
 	return p >= leastShare && q.batch.r2[i] <= q.farthest
 }
 
-// has tells whether a picture is a copy of what the class has.
+// has tells whether a picture is a copy of an example or of a picture picked.
 func (q *pseudoLabels) has(picture int) bool {
 	w := rowOf(q.batch.w, picture)
 	for i := range q.class.count() {
@@ -298,8 +296,8 @@ func (q *pseudoLabels) has(picture int) bool {
 	return false
 }
 
-// take gives the pictures picked their weights: λ share in all, no picture more than its
-// probability.
+// take gives the pictures picked their weights: λ share in all, no picture more than its weight
+// before λ.
 func (q *pseudoLabels) take(lambda float64) {
 	picked := 0.0
 	for _, a := range q.picked {
@@ -316,14 +314,13 @@ func (q *pseudoLabels) take(lambda float64) {
 	}
 }
 
-// tempering is what the likelihood of a pseudo-labelled picture counts for the log
-// temperature beside that of an example.
+// tempering weighs the likelihood of a pseudo-labelled picture against that of an example, for
+// the log temperature.
 const tempering = 0.3
 
-// agreement is what the pictures of a batch say of the session's log temperature. Each has
-// been answered alone; together they are known better, so that the answers alone can
-// be tested as those about examples are. A picture counts in proportion to
-// its pseudo-label weight, a copy not at all, and says nothing of itself.
+// agreement is the evidence of a batch about the session's log temperature. The answers together
+// are better than the answers one by one, so they test these as the labels of examples would. A
+// picture counts in proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
 type agreement struct {
 	batch *batch
 	alone *mat.Dense         // n×C: u of each picture when alone
@@ -355,8 +352,8 @@ func newAgreement(b *batch) agreement {
 	return a
 }
 
-// weigh asks the answers alone again, now that p_ij is known better: each picture
-// counts as tempering λ p_ij examples of class j. Cost 9 C exponentials a picture.
+// weigh computes the evidence with the current p_ij: each picture counts as tempering λ p_ij
+// examples of class j. Cost 9 C exponentials a picture.
 func (a *agreement) weigh(lambda float64) error {
 	b, share := a.batch, make([]float64, len(a.batch.pseudo))
 	a.total = session.Evidence{}
@@ -378,7 +375,7 @@ func (a *agreement) weigh(lambda float64) error {
 	})
 }
 
-// keepApart notes that picture i may not be judged by some others.
+// keepApart notes other pictures that may not judge picture i.
 func (a *agreement) keepApart(i int, pictures []int) {
 	for _, f := range pictures {
 		if other := a.first[f]; other != a.first[i] && !slices.Contains(a.apart[i], other) {
@@ -387,7 +384,7 @@ func (a *agreement) keepApart(i int, pictures []int) {
 	}
 }
 
-// without returns what all pictures say but i, its copies and pseudo-labelled frames of
+// without returns the evidence of all pictures but i, its copies and the pseudo-labelled frames of
 // its burst.
 func (a *agreement) without(i int) session.Evidence {
 	e := a.total
