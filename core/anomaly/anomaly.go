@@ -1,6 +1,6 @@
 // Package anomaly tells whether a picture is like a few good ones. It uses the picture's cells: the
-// outputs of a network at each place before it averages over places. It needs no bad examples. It
-// looks at a picture twice:
+// outputs of a network at each place, before it averages over places. It needs no bad examples. It
+// compares the whole picture and its places:
 //
 //	y    = h(x̄)/|h(x̄)|,   x̄ = mean of the cells,   h(v) = sign(v) √|v|
 //	E(y) = (y - m)ᵀ (I + RᵀR/s)⁻¹ (y - m)                            the whole picture
@@ -10,19 +10,20 @@
 // m is the mean of the K good pictures y_k, and R their residuals y_k - m, K×d. E is the quadratic
 // form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale matrix
 // s I, updated by the good pictures (package niw). s is a tenth of their scatter, so E is close
-// to the distance from the flat that they span. P is a random projection of d numbers to 128, and b
-// runs over the cells of all good pictures. C is PatchCore's distance (Roth et al., Towards Total
-// Recall in Industrial Anomaly Detection, 2022), with the mean of four cells for the largest.
+// to the distance from the subspace that they span. P is a random projection of d numbers to 128,
+// and b runs over the cells of all good pictures. C is PatchCore's distance (Roth et al., Towards
+// Total Recall in Industrial Anomaly Detection, 2022), with the mean of the four largest distances
+// in place of the largest one.
 //
-// Each good picture is left out in turn and asked about. Its E_k and C_k say how far good ones lie:
+// Each good picture is left out in turn. Its E_k and C_k say how far good ones lie:
 //
 //	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
 //	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
 // The coefficients are the population's. They come from logistic regression on sets of pictures,
-// half of whose queries are bad (core/lab/experiment/RESULTS.md). A few good pictures say little of
-// how far the next one lies. Then the probability rests on the population.
+// half of whose queries are bad (core/lab/experiment/RESULTS.md). A few good pictures say little
+// about how far the next one lies. Then the probability rests on the population.
 //
 // The package is not for small flaws of a tenth of a picture's side or less: the cells of the
 // page's network see a sixth of it.
@@ -39,17 +40,17 @@ import (
 )
 
 const (
-	// Fewest is the number of good pictures needed: with two, leaving one out leaves nothing that
-	// varies.
+	// Fewest is the number of good pictures needed. With two, leaving one out leaves a single one,
+	// which has no variance.
 	Fewest = 3
 	// Most is the largest number of good pictures compared with. With more, asking would cost more
 	// than the network does.
 	Most = 32
 
-	size     = 128 // numbers of a cell that are kept, of 8 bits
-	largest  = 0.5 // of these numbers; their standard deviation is .09
-	farthest = 4   // cells that count
-	weight   = 10  // of the residuals against the prior: s is the scatter over it
+	size     = 128 // 8-bit numbers kept of a cell
+	largest  = 0.5 // bound of these numbers; their standard deviation is .09
+	farthest = 4   // number of cells in the mean C
+	weight   = 10  // of the residuals against the prior: s is the scatter divided by it
 	least    = 1e-9
 )
 
@@ -59,7 +60,7 @@ type Picture struct {
 	cells []int8    // n vectors of size numbers
 }
 
-// CellsError reports cells that are not those of the other pictures.
+// CellsError reports cells of another form than those of the other pictures.
 type CellsError struct{ Message string }
 
 // Error returns the message.
@@ -70,7 +71,7 @@ type FewError struct{ Got int }
 
 // Error returns a sentence with the remedy.
 func (e *FewError) Error() string {
-	return "Whether one is all right can be told from " + strconv.Itoa(Fewest) + " good examples with cells on, and there are " + strconv.Itoa(e.Got) + ": add more, and tell the cells of each (setCells)."
+	return "This needs at least " + strconv.Itoa(Fewest) + " good examples with cells, and there are " + strconv.Itoa(e.Got) + ": add more, and set the cells of each (setCells)."
 }
 
 // Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.

@@ -12,21 +12,21 @@ func (m *Model) Terms(a *Answer) []float64 {
 }
 
 const (
-	usual  = 0.12 // variance of ln E_k and of ln C_k, in the mean of all sets
-	counts = 5    // good pictures that it counts as
+	usual  = 0.12 // variance of ln E_k and of ln C_k, mean of all sets
+	counts = 5    // how many good pictures it counts as
 )
 
 // spread is the mean and the mean square of the scores of good pictures.
 type spread struct{ mean, square float64 }
 
-// add adds a score with a weight; all weights sum to one.
+// add adds a score with the weight share; all weights sum to one.
 func (s *spread) add(share, score float64) {
 	s.mean += share * score
 	s.square += share * score * score
 }
 
-// of returns how many standard deviations a score lies above the mean of n. The standard deviation
-// is shrunk to that of the population.
+// of returns how many standard deviations a score lies above the mean of n scores. The standard
+// deviation is shrunk to that of the population.
 func (s *spread) of(score float64, n int) float64 {
 	own, k := max(0, s.square-s.mean*s.mean), float64(n)
 	return (score - s.mean) / math.Sqrt((counts*usual+k*own)/(counts+k))

@@ -10,19 +10,19 @@ import (
 	"metaqda/scripts/files"
 )
 
-const mergeAbout = `Puts files of one evaluation together and prints and writes what the undivided
-evaluation would have:
+const mergeAbout = `Joins files of one evaluation. It prints and writes the results of the undivided
+evaluation. The files are of one kind:
 
-  shards    that "metaqda eval --shard i/n --json FILE" wrote, all n, in any order
-  methods   that "metaqda eval --json FILE" ran apart, with the same flags but for
-            --methods and --n-tasks: a slow method may have fewer tasks, which are
-            the first of the others'. For protocols with fixed ways and shots, and
-            for sessions`
+  shards    written by "metaqda eval --shard i/n --json FILE": all n, in any order
+  methods   written by "metaqda eval --json FILE", with the same flags except
+            --methods and --n-tasks. A slow method may have fewer tasks; these are
+            the first tasks of the others. For protocols with fixed ways and shots,
+            and for sessions`
 
 func mergeCommand() *cli.Command {
 	var json, markdown, pictures string
 	return &cli.Command{
-		Name: "merge", Usage: "put the shards or the methods of an evaluation together", ArgsUsage: "FILE...", Description: mergeAbout,
+		Name: "merge", Usage: "join the shards or the methods of an evaluation", ArgsUsage: "FILE...", Description: mergeAbout,
 		Flags: outputFlags(&json, &markdown, &pictures),
 		Action: func(_ context.Context, c *cli.Command) error {
 			if err := errors.Join(files.CheckWritable(json, markdown), files.CheckApart([]string{json, markdown}, c.Args().Slice()...)); err != nil {

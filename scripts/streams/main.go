@@ -1,15 +1,16 @@
 // Command streams measures events: things come and go before a camera or a microphone. It makes
 // streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds.
-// They have things that are taught, things that are not, and pauses. It compares a watch with three
-// rules that vote, and with the bound for any rule. It also counts how often the headline of a live
-// view changes:
+// The streams have things that are taught, things that are not, and pauses. It compares a watch with
+// three other rules, and with the best that any rule can reach. It also counts how often the headline
+// of a live view changes:
 //
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //
-// The folder -data has the sets of pictures, hands/ and sounds/; -bursts has sets of pictures in
-// several frames each, which lend their movement to the others. `make streams` makes both and
-// runs it. The constants of the watch were chosen with all of these sets in view. The table has
-// every second set and the others apart, which shows how much sets differ.
+// The folder -data has the sets of pictures, hands/ and sounds/. The folder -bursts has sets of
+// pictures in several frames each; the movement between these is added to the other sets. `make
+// streams` makes both and runs the command. The constants of the watch were chosen with all of these
+// sets in view. The table has two halves, every second set and the others, to show how much sets
+// differ.
 package main
 
 import (
@@ -26,7 +27,7 @@ import (
 func main() {
 	data := flag.String("data", "build/data", "folder of embeddings")
 	bursts := flag.String("bursts", "build/bursts", "folder of embeddings of frames")
-	lodo := flag.String("priors", "", "folder with a prior for each set of pictures, without-NAME.safetensors, that was learned without its family; empty for the shipped one")
+	lodo := flag.String("priors", "", "folder with a prior for each set of pictures, without-NAME.safetensors, learned without its family; empty for the shipped prior")
 	seeds := flag.Int("seeds", 6, "streams of each set")
 	perHour := flag.String("per-hour", "1,10", "false events allowed per hour, a watch for each, separated by commas")
 	flag.Parse()
@@ -49,7 +50,7 @@ func run(data, bursts, lodo string, seeds int, rules []rule) error {
 		return err
 	}
 	table := map[string]*figures{} // by half, group and rule
-	said := map[string]*live{}     // by group and way
+	said := map[string]*live{}     // by group and kind of headline
 	var bounds []*bound
 	for _, s := range scores {
 		bounds = append(bounds, &bound{score: s.of})
@@ -182,7 +183,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// moves returns the differences between successive frames of one thing, of all sets but one.
+// moves returns the differences between successive frames of one thing, for all sets but one.
 func moves(of []*source, but *source) (all [][]float32) {
 	for _, s := range of {
 		for row := 1; s != but && s.set.Groups != nil && row < s.set.Len(); row++ {

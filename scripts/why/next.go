@@ -8,10 +8,11 @@ import (
 	metaqda "metaqda/core"
 )
 
-// next teaches one to six examples of each class, half of the time as many of each. Then it teaches
-// another example of one class, and takes the mean over three of them. It compares the gain in
-// accuracy for four choices of the class. These are the class of [metaqda.Classifier.Needs], the
-// one with the fewest examples, the one with the least accuracy by examples left out, or any.
+// next teaches one to six examples of each class; in half of the tasks all classes have the same
+// number. Then it teaches another example of one class, and takes the mean over three such examples.
+// It compares the gain in accuracy for four choices of the class: that of
+// [metaqda.Classifier.Needs], the one with the fewest examples, the one with the least accuracy by
+// examples left out, or any.
 func next(s *source, task int) (map[string]float64, error) {
 	const more, queries = 3, 12
 	rng := rand.New(rand.NewPCG(5, uint64(task)))
@@ -70,8 +71,8 @@ func next(s *source, task int) (map[string]float64, error) {
 	return map[string]float64{"before": before, "any class": mean, "the class of needs": gains[need.Class], "the one with the fewest examples": gains[fewest], "the one with the least accuracy": gains[worst(left, shots)]}, nil
 }
 
-// worst returns the class with the smallest share of right answers when its examples are left out.
-// Half a right and half a wrong example are added to each.
+// worst returns the class with the smallest share of right answers about its left-out examples. To
+// each class it adds half a right and half a wrong answer.
 func worst(left []metaqda.LeftOut, shots []int) (class int) {
 	right, asked := make([]float64, len(shots)), make([]float64, len(shots))
 	for _, x := range left {

@@ -1,5 +1,5 @@
 // Package memory refuses calls that need more memory than WebAssembly can give. A Go program that
-// runs out of memory stops and loses everything. A call that is refused beforehand fails alone.
+// runs out of memory stops and loses everything. If a call is refused first, only that call fails.
 package memory
 
 import (
@@ -9,22 +9,22 @@ import (
 	metaqda "metaqda/core"
 )
 
-// Most is how many bytes a program may hold. Those in use count twice, because a slice that grows
-// is there twice. It is half of the 4 GiB that WebAssembly can address. The other half is lost to
-// places that slices have outgrown. With 20,000 vectors of 5,000 numbers, added 2,000 at a time, a
-// program stopped at 1.1 GB in use.
+// Most is how many bytes a program may hold. Bytes in use count twice, because a growing slice
+// exists twice for a moment. It is half of the 4 GiB that WebAssembly can address. The other half
+// is lost to fragments that growing slices leave behind. With 20,000 vectors of 5,000 numbers,
+// added 2,000 at a time, a program stopped at 1.1 GB in use.
 const Most = 2 << 30
 
-// Budget counts what calls were granted since memory was last measured.
+// Budget counts the bytes granted to calls since memory was last measured.
 type Budget struct {
-	Most int        // bytes that may be granted, with twice those in use
+	Most int        // bound on the bytes granted plus twice the bytes in use
 	Used func() int // bytes in use; nil for those of the Go heap
 	free int
 	idle int // bytes that the heap has and does not use
 }
 
-// Reserve grants so many bytes, or returns a [metaqda.Error] with the code "memory". It measures
-// the memory in use only once all that was free the last time is granted.
+// Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
+// the memory in use only once all free bytes of the last measurement are granted.
 func (b *Budget) Reserve(bytes int) error {
 	if bytes > b.free {
 		b.free = b.Most - 2*b.used()
@@ -42,24 +42,24 @@ func (b *Budget) Reserve(bytes int) error {
 	return nil
 }
 
-// grow makes the heap large enough for so many bytes, in one step, where they are many beside those
-// in use. By itself it grows by half a megabyte at a time, and V8 collects its own garbage almost
-// each time that its memory grows: with 1,000 classes that took seconds.
+// grow makes the heap large enough for a number of bytes in one step, if they are many beside those
+// in use. By itself the heap grows by half a megabyte at a time. V8 collects its own garbage at
+// almost each such step: with 1,000 classes that took seconds.
 func (b *Budget) grow(bytes int) {
 	if b.Used != nil {
 		return
 	}
 	if bytes > b.idle && b.short(bytes) {
 		if runtime.GC(); b.short(bytes) {
-			runtime.KeepAlive(make([]byte, bytes)) // is garbage at once, and its place stays
+			runtime.KeepAlive(make([]byte, bytes)) // garbage at once; the heap keeps its size
 			b.idle = bytes
 		}
 	}
 	b.idle = max(0, b.idle-bytes)
 }
 
-// short measures what the heap has and does not use, and reports whether so many bytes are more
-// than that, and many beside those in use.
+// short measures the idle bytes of the heap. It reports whether a number of bytes is larger than
+// these, and larger than half of the bytes in use.
 func (b *Budget) short(bytes int) bool {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -12,11 +12,11 @@ import (
 //
 //	score_c = s cos(w_c, x),
 //
-// for rows of length one. The w_c start at the class means. They follow the gradient of the
-// cross-entropy of the support by SGD with momentum, the whole support a step. The original starts
-// at random vectors and takes batches of four. This costs hundreds of times more and ends near the
-// same place: the part of a random start outside the support's span only dilutes it. Source: Chen
-// et al., A Closer Look at Few-shot Classification, 2019.
+// for rows of length one. The w_c start at the class means. SGD with momentum minimises the
+// cross-entropy of the whole support in each step. The original starts at random vectors and takes
+// batches of four. That costs hundreds of times more and ends near the same place, since the part of
+// a random start outside the support's span only lowers all cosines. Source: Chen et al., A Closer
+// Look at Few-shot Classification, 2019.
 type Cosine struct {
 	w   *mat.Dense // way x d, rows of length one after Fit
 	way int
@@ -104,5 +104,5 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
-// length returns |x|, at least the smallest number that can be divided by.
+// length returns |x|, bounded from below by the smallest number that can be a divisor.
 func length(x []float64) float64 { return math.Max(math.Sqrt(dot(x, x)), 1e-300) }

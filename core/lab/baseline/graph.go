@@ -13,12 +13,12 @@ type edge struct {
 	weight float64
 }
 
-// graphBlock rows of inner products are held at a time.
+// graphBlock is how many rows of inner products are in memory at a time.
 const graphBlock = 128
 
 // nearest returns for every row of x, n x d, the k other rows nearest to it by Euclidean distance.
-// The nearest comes first, and of equals the first. Weights are the inner products. Cost n² d,
-// memory n k and [graphBlock] n numbers.
+// The nearest comes first; among equals, the first row. Weights are the inner products. Cost n² d,
+// memory n k + [graphBlock] n numbers.
 func nearest(x *mat.Dense, k int) [][]edge {
 	n, d := x.Dims()
 	k = min(k, n-1)

@@ -63,7 +63,7 @@ func (p *csvParser) read(r io.Reader) error {
 type csvParser struct {
 	file   string
 	column int  // of the label, -1 for none
-	bare   bool // labels are not asked for
+	bare   bool // labels are not needed
 	x      []float32
 	names  []string // class name of each row
 	dim    int

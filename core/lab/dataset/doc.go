@@ -1,7 +1,6 @@
 // Package dataset reads labelled embeddings: one row of numbers for each
-// example, the class of each row, and which classes belong to which split. It is
-// not for pictures or preprocessing (see core/embed) and has no equations; the
-// layouts are NumPy's and comma-separated text.
+// example, the class of each row, and the classes of each split. It is not for
+// pictures, nor for preprocessing (see core/embed).
 //
 // Three layouts are read:
 //
@@ -9,9 +8,9 @@
 //	NAME.npy            embeddings, labels in NAME.labels.npy, NAME.json beside it
 //	NAME.csv            one row per example, one column of class names, NAME.json optional
 //
-// A .npz may hold a third array "groups" (N), which beside a .npy is
-// NAME.groups.npy: rows of one group are frames of one burst or views of one
-// thing. In no task do support and queries share a group.
+// A .npz may hold a third array "groups" (N); for a .npy this is the file
+// NAME.groups.npy. Rows of one group are frames of one burst or views of one
+// thing. A group is never in both support and query.
 //
 // Embeddings without labels are read by [LoadRows].
 //
@@ -20,6 +19,6 @@
 // "splits" maps a split's name to its class names; splits may also come from a
 // separate file or folder, see [Set.ReadSplits].
 //
-// Everything read is checked before it is handed out: a [Set] has finite rows
-// of one length, labels within its classes and splits that share no class.
+// All that is read is checked first: a [Set] has finite rows of one length,
+// labels within its classes and splits that share no class.
 package dataset

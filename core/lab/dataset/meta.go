@@ -97,12 +97,12 @@ func (m *Meta) checkDimension(file string, dim int) error {
 		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 
-// maxNumbered bounds the classes that have no name but their number: each takes
-// memory, whether or not a row is labelled so.
+// maxNumbered bounds the classes that have only a number: each takes memory, even
+// if no row has its label.
 const maxNumbered = 1 << 20
 
-// numbered names classes by their numbers when nothing else is known. Absurd
-// labels are left for check to report.
+// numbered names classes by their numbers if there are no names. It leaves absurd
+// labels for check to report.
 func numbered(labels []int) []string {
 	top := -1
 	for _, c := range labels {

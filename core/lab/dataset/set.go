@@ -10,8 +10,8 @@ import (
 
 // Set is a data set of labelled embeddings.
 //
-// Numbers are kept as float32, the precision extractors work in: 60,000 rows
-// of 256 numbers take 61 MB.
+// Numbers are stored as float32, the precision of extractors: 60,000 rows of 256
+// numbers take 61 MB.
 type Set struct {
 	Name            string           // short name, as in the .json or of the file
 	Dim             int              // d, the numbers in a row
@@ -21,7 +21,7 @@ type Set struct {
 	Classes         []string         // class names
 	Splits          map[string][]int // split name to class indices, in file order
 	Extractor       string           // how the embeddings were made, in words
-	ExtractorSHA256 string           // the extractor's sha256, empty where nothing says
+	ExtractorSHA256 string           // the extractor's sha256, empty if unknown
 
 	file string  // for messages
 	rows [][]int // rows of each class, ascending
@@ -29,9 +29,9 @@ type Set struct {
 
 // New returns a set of rows that are in memory: x holds len(labels) rows of dim
 // numbers, row-major, and labels index the classes. groups may be nil, and so may
-// meta: then classes are named by their numbers and there is no split but "all".
-// It is checked as a file is; name stands for the file in messages. The slices are
-// kept, not copied.
+// meta: then classes are named by their numbers and the only split is "all". The
+// set is checked like a file; messages use name for the file. The slices are not
+// copied.
 func New(name string, dim int, x []float32, labels []int, groups []int32, meta *Meta) (*Set, error) {
 	return (&Set{Name: name, Dim: dim, X: x, Labels: labels, Groups: groups, file: name}).describe(meta)
 }
@@ -99,9 +99,8 @@ func (s *Set) Rows(classes []int) []int {
 	return rows
 }
 
-// Mean returns the mean of the given rows, summed in their order: the centre
-// that CL2N subtracts, when the rows are those of the training classes.
-// No rows give nil.
+// Mean returns the mean of the given rows, summed in their order, or nil for no
+// rows. CL2N subtracts the mean of the rows of the training classes.
 func (s *Set) Mean(rows []int) []float64 {
 	if len(rows) == 0 {
 		return nil
@@ -197,8 +196,8 @@ func (s *Set) label(names []string, m *Meta) error {
 	return nil
 }
 
-// setSplits resolves class names, or the numbers of classes, to indices. A class may stand in one split
-// only: a class seen in training would make a test meaningless.
+// setSplits resolves class names, or the numbers of classes, to indices. A class may be in one split
+// only: a test with a class seen in training would mean nothing.
 func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 	index := make(map[string]int, len(s.Classes))
 	for c, name := range s.Classes {

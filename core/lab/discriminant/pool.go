@@ -13,7 +13,7 @@ import (
 )
 
 // pool is the posterior of classes that share one scale matrix (linear discriminant
-// analysis), or that of a single class,
+// analysis), or of a single class,
 //
 //	S' = S + Σ_j (scatter of class j),   nu' = nu + N,   N = Σ_j K_j
 //
@@ -160,8 +160,8 @@ func (q *pool) factorizeM(gram blas64.Symmetric, p *niw.Prior) float64 {
 	return q.factorize(m)
 }
 
-// factorize overwrites m, at least the identity, with its Cholesky factor, keeps that,
-// and returns log det m.
+// factorize overwrites m, which is at least the identity, with its Cholesky factor. It keeps the
+// factor and returns log det m.
 func (q *pool) factorize(m blas64.Symmetric) (logDet float64) {
 	var ok bool
 	q.chol, ok = lapack64.Potrf(m)
@@ -196,7 +196,8 @@ func (q *pool) prepare(z []float64) {
 	niw.SolveTo(q.solved, q.chol)
 }
 
-// logProb returns the log density of the prepared query under the j-th class, or of a class never seen when j < 0.
+// logProb returns the log density of the prepared query under class j, or under an unseen class if
+// j < 0.
 func (q *pool) logProb(j int, inf niw.Inference, r2 float64) float64 {
 	post := q.post
 	if j >= 0 {

@@ -11,18 +11,18 @@ type Incremental struct {
 	HeldOut int // query rows of every class, base or new, never in a support
 }
 
-// Increment is one session of an incremental run: session 0 holds the base classes,
-// each later one the classes that it adds.
+// Increment is one session of an incremental run: session 0 holds the base classes, each
+// later session the classes that it adds.
 type Increment struct {
 	Classes []int   // new classes: index into the base pool in session 0, else into the novel pool
 	Support [][]int // support rows of each new class
 	Query   [][]int // held-out rows of each new class; a session is tested on those of all sessions so far
 }
 
-// Increments returns the run-th run: as many sessions as the novel classes allow. All runs have the
-// same base session and the same held-out rows of every class, like the training and test pictures
-// of the benchmark. Runs differ in the order of the novel classes and in the rows of their support.
-// It fails when a class is too small, or there are too few novel classes for one session.
+// Increments returns a run by its number: as many sessions as the novel classes allow. All runs have
+// the same base session and the same held-out rows of every class, as in the benchmark. Runs differ
+// in the order of the novel classes and in the rows of their support. It fails when a class is too
+// small, or there are too few novel classes for one session.
 func (c Incremental) Increments(base, novel Pool, seed uint64, run int) ([]Increment, error) {
 	pools := separated(base, novel)
 	base, novel = pools[0], pools[1]

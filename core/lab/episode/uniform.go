@@ -7,16 +7,16 @@ type Config struct {
 	Query Range // query rows of a class
 
 	// Imbalanced draws the shot for each class; otherwise all classes of an
-	// episode have the same.
+	// episode have the same shot.
 	Imbalanced bool
 
-	// Concentration, unless it is 0, makes the classes of an episode unequal in their queries. The
-	// total stays the same. A draw of the symmetric Dirichlet distribution with this parameter
-	// divides it. The classes must have the rows for every shot that may be drawn.
+	// Concentration, unless it is 0, gives the classes of an episode unequal numbers of queries. A
+	// draw of the symmetric Dirichlet distribution with this parameter divides the same total. The
+	// classes must have enough rows for every shot that may be drawn.
 	Concentration int
 
-	// UnknownClasses is the number of classes outside the episode that supply
-	// queries labelled Unknown, as many from each as from the episode's own.
+	// UnknownClasses is the number of classes outside the episode that supply queries labelled
+	// Unknown. Each supplies as many as a class of the episode.
 	UnknownClasses int
 }
 
@@ -31,7 +31,7 @@ type Uniform struct {
 	pool Pool
 	c    Config
 	seed uint64
-	most []int // queries that each class can supply; nil where all have as many
+	most []int // queries that each class can supply; nil if all supply the same number
 }
 
 // NewUniform returns a sampler over the pool. It fails when the pool cannot

@@ -12,17 +12,16 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// balance puts the scores of base classes with hundreds of rows and of new
-// classes with a few on one scale,
+// balance puts the scores of base classes, which have hundreds of rows, and of new classes, which
+// have a few, on one scale,
 //
 //	logit_c = a score_c            for a base class
 //	logit_c = b score_c + offset   for a new class
 //
-// At the two shots there are, this equals a temperature and an offset that depend on the shot
+// There are two shots, so this equals a temperature and an offset that depend on the shot
 // ([session.Population]). Without it the many rows of the base classes make their densities so
-// sharp that no new class is ever recognised. The paper's figures for its sessions show this.
-// Within 0.04 they are the figure of session 0 times the share of the base classes, 59.57
-// 60/(60+5n).
+// sharp that no new class is ever recognised. The paper's figures show this. Those of session n are
+// within 0.04 the figure of session 0 times the share of the base classes: 59.57 × 60/(60+5n).
 type balance struct{ base, novel, offset float64 }
 
 // apply overwrites scores, base classes first.
@@ -36,8 +35,8 @@ func (b *balance) apply(scores []float64, base int) {
 	}
 }
 
-// fitBalance minimises the cross-entropy of the last session of the validation
-// runs. Every method gets its own; nil leaves the scores as they are.
+// fitBalance minimises the cross-entropy of the last session of the validation runs. Every method
+// has a balance of its own; nil leaves the scores as they are.
 func (r *incrementalRun) fitBalance(scorer ClassScorer) (*balance, error) {
 	l := balanceLoss{base: len(r.base.Rows)}
 	base, err := r.classScores(scorer, r.sessions[0][0].Support)
@@ -133,8 +132,8 @@ func (l *balanceLoss) loss(grad, x []float64) float64 {
 // Tolerated is how far below a competitor still counts as level with it.
 const Tolerated = 0.003
 
-// Margin says how far the accuracy of a MetaQDA method lies above the best of some competitors.
-// Both have the same tasks, cell by cell. Rates are as in [Result]: 0.01 is a point.
+// Margin says how far the accuracy of a MetaQDA method is above the best of some competitors, on the
+// same tasks, cell by cell. Rates are as in [Result]: 0.01 is a point.
 type Margin struct {
 	Method  string   `json:"method"`
 	Against []string `json:"against"`
@@ -160,8 +159,8 @@ func (r *Report) addMargins() {
 // Heads returns the competitors that a prior on a foreign domain has to reach.
 func Heads() []string { return []string{"ncc-cl2n", "linear"} }
 
-// Rivals returns the groups of competitors that MetaQDA is set against: each alone,
-// those of [Heads] together, and all together.
+// Rivals returns the groups of competitors that MetaQDA is compared with: each alone, those of
+// [Heads] together, and all together.
 func (r *Report) Rivals() [][]string {
 	var groups [][]string
 	all := slices.DeleteFunc(slices.Clone(r.Methods), IsMetaQDA)
@@ -216,9 +215,9 @@ func IsMetaQDA(method string) bool {
 	return strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
 }
 
-// PairedDifference returns the mean difference of the accuracies of two results over the same
-// tasks, with its 95 % interval. That is much narrower than theirs. If one result has fewer tasks,
-// these are the first tasks of the other.
+// PairedDifference returns the mean difference of the accuracies of two results over the same tasks,
+// with its 95 % interval, which is much narrower than the two intervals. If one result has fewer
+// tasks, they are the first tasks of the other.
 func PairedDifference(a, b *Result) Interval {
 	d := make([]float64, min(len(a.EpisodeAccuracy), len(b.EpisodeAccuracy)))
 	for i := range d {

@@ -19,10 +19,10 @@ import (
 // uses.
 type niwScorer struct {
 	space    *Space
-	prior    *niw.Prior // of the rows as they are there
+	prior    *niw.Prior // in the coordinates of the whitened rows
 	options  lda.Options
-	together bool // queries tell of each other
-	hasNone  bool // none of these is asked for
+	together bool // queries are judged together
+	hasNone  bool // the protocol measures none of these
 }
 
 // leastProbability keeps logarithms finite.
@@ -85,7 +85,7 @@ type paperScorer struct {
 	near, centre float64 // of the prior; see [lda.Options]
 }
 
-// bayes is the population under which probabilities are those of Bayes' rule.
+// bayes is the population with which probabilities follow Bayes' rule.
 var bayes = session.Bayes()
 
 // ScoresTo implements [Scorer].
@@ -144,7 +144,7 @@ func (s *paperScorer) move(classes []*mat.Dense, queries *mat.Dense) {
 	}
 }
 
-// paperClassScorer is a paperScorer whose classes share nothing.
+// paperClassScorer is a paperScorer for classes that share nothing.
 type paperClassScorer struct{ paperScorer }
 
 // ClassScoresTo implements [ClassScorer]. Classes come and go here, so they share nothing, not even

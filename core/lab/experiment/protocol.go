@@ -19,7 +19,7 @@ const (
 	Transductive      = "transductive"
 )
 
-// Protocol is a way of asking, with the default values of its plans.
+// Protocol is a way to evaluate, with the default values of its plans.
 type Protocol struct {
 	Name    string
 	About   string   // lines of text

@@ -8,9 +8,8 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Record is the contribution of one episode to one row of the results. Records, not averages, are
-// what shards hand over: summing them in the order of the episodes gives the bits of the undivided
-// run.
+// Record is the contribution of one episode to one row of the results. Shards write records, not
+// averages: summing them in the order of the episodes gives the bits of the undivided run.
 type Record struct {
 	Episode int            `json:"episode"`
 	Raw     *metrics.Tally `json:"raw"`
@@ -19,7 +18,7 @@ type Record struct {
 	Novel   Hits           `json:"novel,omitzero"` // queries of classes added in sessions
 }
 
-// Hits counts how often something was so.
+// Hits counts how often something was true.
 type Hits struct {
 	Queries int `json:"queries"`
 	Correct int `json:"correct"`
@@ -124,8 +123,8 @@ type Result struct {
 	BrierNone    *float64 `json:"brier_none"`              // (p_none - [unseen])^2, in [0, 1]
 	AccuracyNone *float64 `json:"accuracy_none,omitempty"` // decisions none or not that are right
 
-	// For sessions as people make them: none of these at even odds. Methods that do not know it
-	// have one minus the largest probability.
+	// For sessions as people make them: none of these at even odds. Methods without it use one minus
+	// the largest probability.
 	NoneAUROC    *float64 `json:"none_auroc,omitempty"`    // mean over the tasks
 	NoneECE      *float64 `json:"none_ece,omitempty"`      // of the probability of none
 	NoneBrier    *float64 `json:"none_brier,omitempty"`    // (p_none - [unseen])^2, in [0, 1]
@@ -214,7 +213,7 @@ func (r *Result) addOpen(records []*Record) {
 		none.Merge(o.None)
 	}
 	r.AUROCMaxProb, r.AUPRMaxProb = mean(rocMax), mean(prMax)
-	r.AUROCNone, r.AUPRNone = r.AUROCMaxProb, r.AUPRMaxProb // all that other methods have
+	r.AUROCNone, r.AUPRNone = r.AUROCMaxProb, r.AUPRMaxProb // methods without none of these
 	if len(roc) > 0 {
 		r.AUROCNone, r.AUPRNone = mean(roc), mean(pr)
 		r.AUROCPooled = new(metrics.AUROC(unseen, known))

@@ -11,9 +11,9 @@ import (
 	"metaqda/core/lab/metrics"
 )
 
-// Task is an episode as a method sees it: rows of the data set by their numbers. [Space.Row] turns
-// these into features. It belongs to one worker and is overwritten by the next episode. Matrices
-// that several methods ask for are made once.
+// Task is an episode as a method gets it: row numbers of the data set. [Space.Row] turns these into
+// features. A task belongs to one worker and is overwritten by the next episode. Matrices for
+// several methods are made once.
 type Task struct {
 	*episode.Episode
 	Number int   // of the episode: the seed of methods that draw random numbers
@@ -27,7 +27,7 @@ type Task struct {
 // features is the support and the queries of an episode as matrices.
 type features struct{ support, queries *mat.Dense }
 
-// begin takes up an episode and forgets the products of the last one.
+// begin takes an episode and drops the products of the last one.
 func (t *Task) begin(e *episode.Episode, number int) {
 	t.Episode, t.Number = e, number
 	t.full, t.reduced = map[*Space]*features{}, map[*Space]*features{}
@@ -50,8 +50,8 @@ func (t *Task) Features(s *Space) (support, queries *mat.Dense) {
 	return f.support, f.queries
 }
 
-// Coordinates returns support (n x n) and queries (q x n) in the span of the
-// support, which have the inner products of the features; see [baseline.Span].
+// Coordinates returns support (n x n) and queries (q x n) as coordinates in the span of the support.
+// Inner products with the support are those of the features; see [baseline.Span].
 func (t *Task) Coordinates(s *Space) (support, queries *mat.Dense) {
 	r, ok := t.reduced[s]
 	if !ok {
@@ -63,12 +63,12 @@ func (t *Task) Coordinates(s *Space) (support, queries *mat.Dense) {
 	return r.support, r.queries
 }
 
-// notBestTo is for methods without none of these. It stores in none the log odds of any class but
-// the best,
+// notBestTo is for methods without none of these. It stores in none, and returns, the log odds of
+// any class but the best,
 //
 //	ln (1-max p)/max p = ln sum_(j != best) exp(s_j) - s_best,
 //
-// -Inf where there is a single class, and returns it.
+// which is -Inf for a single class.
 func notBestTo(none []float64, scores *mat.Dense) []float64 {
 	for i := range none {
 		row := scores.RawRowView(i)
@@ -82,8 +82,8 @@ func notBestTo(none []float64, scores *mat.Dense) []float64 {
 	return none
 }
 
-// addSessions gives the measures of none of these the names of the protocol, and adds the rates of
-// wrong decisions.
+// addSessions moves the measures of none of these to the fields of this protocol, and adds the rates
+// of wrong decisions.
 func (r *Result) addSessions(records []*Record) {
 	var known, unseen []float64
 	for _, e := range records {

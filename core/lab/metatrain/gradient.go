@@ -38,8 +38,8 @@ func (o *Objective) pi(labels []int) float64 {
 	return math.Min(float64(none)/float64(len(labels)), mostNone)
 }
 
-// mostNone keeps the classes of a task possible where all its queries are of
-// none of them.
+// mostNone keeps the classes of a task possible if all its queries belong to none of
+// them.
 const mostNone = 0.99
 
 // scale returns the factor that makes a sum over n queries the task's loss.
@@ -54,7 +54,7 @@ func (o *Objective) scale(way int, n float64) float64 {
 	return s / math.Log(math.Max(float64(way), 2))
 }
 
-// Params is all that meta-training learns.
+// Params has everything that meta-training learns.
 type Params struct {
 	Prior *niw.Prior
 	Head  Head
@@ -114,8 +114,8 @@ func (e *Engine) update() {
 	e.norm = newNorm(e.objective.Inference, &e.prior)
 }
 
-// Workspace is the memory of one task's forward and reverse pass. It grows to
-// the largest task and is used again.
+// Workspace is the memory of one task's forward and reverse pass. It grows to the
+// largest task and is reused.
 type Workspace struct {
 	rows   []float64 // n×d: whitened support, then queries
 	grad   []float64 // n×d: gradient by the whitened rows, then V
@@ -221,9 +221,8 @@ func grownClasses(s []class, n int) []class {
 	return s[:n]
 }
 
-// backward runs the reverse pass of the last forward: it leaves V and the
-// whitened rows in w for accumulate and returns the task's loss. Cost
-// n d²/2.
+// backward runs the reverse pass of the last forward and returns the task's loss. It leaves V and
+// the whitened rows in w for accumulate. Cost n d²/2.
 func (e *Engine) backward(w *Workspace, t *Task) float64 {
 	loss := e.lossGradient(w, t)
 	nq := w.n - w.ns
@@ -255,8 +254,8 @@ func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	return w.score.loss * scale
 }
 
-// queryGradient stores the gradient of query i by its log densities in column i of dl. It carries
-// the gradient by the prior predictive back at once.
+// queryGradient stores the gradient of query i by its log densities in column i of dl. It propagates
+// the gradient by the prior predictive at once.
 func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *Engine) {
 	l, l0 := w.logp[i*way:(i+1)*way], w.logp0[i]
 	logits := w.logits[:way]
@@ -279,8 +278,8 @@ func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *En
 	w.reversePrior(i, dl0, e)
 }
 
-// reversePrior carries the gradient by query i's density under the prior
-// predictive back to its squared length and the prior's scalars.
+// reversePrior propagates the gradient by query i's density under the prior predictive to the
+// squared length of the query and the prior's scalars.
 func (w *Workspace) reversePrior(i int, dl0 float64, e *Engine) {
 	w.dr2[i] = 0
 	if dl0 == 0 {
@@ -303,8 +302,8 @@ func countQueries(labels []int, loss Loss) float64 {
 	return n
 }
 
-// reverseClasses carries the gradient through every class to the inner
-// products, and the Gram matrices' on to the support.
+// reverseClasses propagates the gradient through every class to the inner products, and from the
+// Gram matrices to the support.
 func (e *Engine) reverseClasses(w *Workspace, nq int) {
 	w.dcross = grown(w.dcross, nq*w.ns)
 	dcross := w.general(w.dcross, nq, w.ns)
@@ -317,7 +316,7 @@ func (e *Engine) reverseClasses(w *Workspace, nq int) {
 	}
 }
 
-// reverseRows carries the gradient by inner products to the whitened rows:
+// reverseRows propagates the gradient by inner products to the whitened rows:
 // dZ = dcross S + 2 diag(dr2) Z and dS += dcrossᵀ Z.
 func (e *Engine) reverseRows(w *Workspace, nq int) {
 	z, dz := w.matrix(w.rows, w.ns, nq), w.matrix(w.grad, w.ns, nq)
@@ -335,8 +334,8 @@ func (e *Engine) reverseRows(w *Workspace, nq int) {
 	gemm(blas.NoTrans, dcrossT, z, w.matrix(w.grad, 0, w.ns))
 }
 
-// accumulate adds the gradient of the task last handled with w: dm = -Σv, the scalars, the
-// head and the log-determinant's diagonal terms 2/L_ii. The rest of dL, -tril(VᵀW), is added by accumulateBlock.
+// accumulate adds the gradient of the last task of w: dm = -Σv, the scalars, the head and the
+// log-determinant's diagonal terms 2/L_ii. accumulateBlock adds the rest of dL, -tril(VᵀW).
 func (e *Engine) accumulate(g *Gradient, w *Workspace) {
 	d := w.d
 	for i := range w.n {

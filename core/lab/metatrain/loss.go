@@ -50,9 +50,8 @@ func (a *score) add(s score) {
 	a.queries += s.queries
 }
 
-// query computes loss and gradient of one query. logits, of length C or C+1,
-// is overwritten by the gradient by the logits; for NLL the gradient is that
-// by the log densities l instead.
+// query computes loss and gradient of one query. It overwrites logits, of length C or C+1, with the
+// gradient by the logits; for NLL with the gradient by the log densities l.
 func (loss Loss) query(logits, l []float64, label int) (s score) {
 	best := metrics.Best(logits)
 	y := label

@@ -4,8 +4,8 @@ import (
 	"metaqda/core/lab/episode"
 )
 
-// Domain is one data set to draw tasks from: rows already transformed as at
-// prediction. float32 halves the memory and keeps all that extractors give.
+// Domain is one data set to draw tasks from. Its rows are transformed as for prediction. float32
+// halves the memory and keeps the precision of extractors.
 type Domain struct {
 	Name string
 	Dim  int
@@ -49,7 +49,7 @@ type Episodes struct {
 	Sampler episode.Sampler
 }
 
-// Task makes t the i-th task, in t's memory where that is enough. Several goroutines may
+// Task makes t the i-th task and reuses t's memory if it is large enough. Several goroutines may
 // call it at once.
 func (s *Episodes) Task(i int, t *Task) {
 	e := s.Sampler.Episode(i)

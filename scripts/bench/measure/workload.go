@@ -61,14 +61,14 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 	return must(model.EncodePrior(p))
 }
 
-// population gives sessions all that a prediction may have to do.
+// population makes predictions do all the work that any session may need.
 func population() *session.Population {
 	return &session.Population{LogT: -3.5, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6},
 		CohortMean: session.CohortMean{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, CohortDeviation: session.CohortDeviation{SD: 6, Count: 1},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Weight: 0.3}}
 }
 
-// newPrior has the rank of the shipped prior, less where there is no room for it.
+// newPrior has the rank of the shipped prior, or a smaller one if the dimension is too small.
 func newPrior(d int, rnd *rand.Rand) *niw.Prior {
 	scale, lambda := make([]float64, d), make([]float64, min(128, d/4))
 	for i := range scale {
@@ -149,7 +149,7 @@ func newTrainer(d int, rnd *rand.Rand) *metatrain.Trainer {
 // Load makes the classifier from the bytes of prior and session.
 func (w *Workload) Load() { w.Full(false) }
 
-// Full loads, with the prior's full factor L or as it is.
+// Full chooses whether Load expands the prior to its full factor L.
 func (w *Workload) Full(full bool) {
 	p := must(model.DecodePrior(w.prior))
 	if full {
@@ -171,8 +171,8 @@ func (w *Workload) Full(full bool) {
 	w.transform, w.classifier, w.enrolled = p.Transform, c, ""
 }
 
-// Predict returns the probabilities of the classes for an embedding. The
-// result is good until the next call.
+// Predict returns the probabilities of the classes for an embedding. The result is
+// valid until the next call.
 func (w *Workload) Predict(x []float32) []float64 {
 	widen(w.x, x)
 	check(w.transform.ApplyTo(w.x, w.x))
@@ -198,8 +198,8 @@ func (w *Workload) Remove() {
 // TrainEpisode does one step of meta-training.
 func (w *Workload) TrainEpisode() { must(w.trainer.Step()) }
 
-// Operation returns the function to time for a name. It also returns the one to run untimed before
-// the next repetition, or nil. The order of enrol and remove is up to the caller.
+// Operation returns the function to time for a name. It also returns the function to run untimed
+// before the next repetition, or nil. The caller chooses the order of enrol and remove.
 func (w *Workload) Operation(name string) (operation, reset func()) {
 	switch name {
 	case "predict":

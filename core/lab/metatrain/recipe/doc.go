@@ -1,12 +1,11 @@
-// Package recipe learns priors from data sets, from reading them to the shipped file. It settles
-// the coordinates, draws the episodes and selects by validation. It fits the session model on
-// validation classes, or by cross-fitting over families of domains.
+// Package recipe learns priors from data sets. It chooses the coordinates, draws the episodes and
+// selects by validation. It fits the session model on validation classes, or by cross-fitting over
+// families of domains.
 //
-// A [Recipe] is everything but the data that decides the bytes of a prior. [Shipped] is the recipe
-// of the prior that the page begins with. [New] makes a [Run] of it, whose trainer the caller runs.
-// [Run.Prior] and [Run.Folds] give the results. The package reads and writes no files. It is not
-// for training in a browser tab: a tab has its own data and keeps the session model of the prior it
-// began at.
+// A [Recipe] and the data determine the bytes of a prior. [Shipped] is the recipe of the page's
+// prior. [New] makes a [Run] of it; the caller runs its trainer. [Run.Prior] and [Run.Folds] return
+// the results. The package reads and writes no files. It is not for training in a browser tab: a tab
+// has its own data and keeps the session model of the prior that it started from.
 //
 // Episodes and objective are Algorithm 1 of Zhang, Meng, Gouk and Hospedales,
 // "Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021);
