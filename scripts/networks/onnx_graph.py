@@ -19,7 +19,7 @@ OPSET, IR = 13, 8  # the first with weights of 8 bits by channel, and one that o
 
 def write_onnx(folder):
     """Returns the bytes of an ONNX model of the network in a folder that [write_graph] wrote. Weights keep
-    their 8 bits. It takes `pixels`, n x size x size x 3 numbers in 0..255. It answers `embedding`,
+    their 8 bits. The input is `pixels`, n x size x size x 3 numbers in 0..255. The outputs are `embedding`,
     n x dimension, and `cells`, n x rows x columns x dimension. The embedding is the mean of the cells.
     The metadata of the model has the manifest, for callers that prepare pictures."""
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -49,7 +49,7 @@ def write_onnx(folder):
 
 
 def _input(manifest):
-    """The nodes of (pixels - mean) / std, channels first, and the constants of all nodes."""
+    """Returns the nodes of (pixels - mean) / std, channels first, and the constants of all nodes."""
     numbers = {"mean": manifest["mean"], "std": manifest["std"], "zero": 0, "six": 6}
     constants = [numpy_helper.from_array(np.array(value, np.float32), name) for name, value in numbers.items()]
     return [helper.make_node("Sub", ["pixels", "mean"], ["centred"]),
@@ -58,7 +58,7 @@ def _input(manifest):
 
 
 def _weights(specs, stored):
-    """For each tensor its numbers, and the scales of those of 8 bits (graph.py writes them)."""
+    """Returns the numbers of each tensor, and the scales of 8-bit tensors (graph.py writes them)."""
     tensors, at = {}, 0
 
     def take(kind, count):
@@ -75,7 +75,7 @@ def _weights(specs, stored):
 
 
 def _node(node, tensors):
-    """The nodes and constants for a node of TensorFlow.js."""
+    """Returns the nodes and constants for a node of TensorFlow.js."""
     name, inputs = node["name"], ["input" if i == "pixels" else i for i in node["input"]]
     if node["op"] == "AddV2":
         return [helper.make_node("Add", inputs, [name])], []

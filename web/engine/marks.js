@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Notes about the sessions of a database, kept in a cache: they outlive the loss of the database. The engine writes them
- * (wasm/engine/persist.go). Without the Cache API nothing is noted.
+ * Notes about the sessions of a database, in a cache: they survive the loss of the database. The engine writes them
+ * (wasm/engine/persist.go). Without the Cache API there are none.
  *
  * @param {string} name of the database
  */
@@ -16,7 +16,7 @@ export function marks(name) {
     try {
       const place = await cache();
       for (const [id, text] of waiting) {
-        // and those added meanwhile
+        // also notes added meanwhile
         waiting.delete(id);
         await (text ? place.put(address(id), new Response(text)) : place.delete(address(id)));
       }
@@ -24,13 +24,13 @@ export function marks(name) {
     noting = false;
   };
   return {
-    /** All of them, as a JSON array. */
+    /** All notes, as a JSON array. */
     async all() {
       const place = await cache();
       const texts = (await place.keys()).map(async (key) => (await place.match(key))?.text());
       return `[${(await Promise.all(texts)).join(',')}]`;
     },
-    /** While a note is being written only the last new one is kept. @param {string} id @param {string} text empty removes the note */
+    /** Writes a note. While one is being written, only the last new note of each session is kept. @param {string} id @param {string} text empty removes the note */
     set(id, text) {
       waiting.set(id, text);
       if (!noting) void note();

@@ -16,13 +16,13 @@ import { createSession } from './session.js';
 
 /**
  * @typedef {object} Built where a built extractor is
- * @property {any} record what the build wrote to its extractor.json
+ * @property {any} record content of its extractor.json, written by the build
  * @property {(name: string) => URL} at
  * @property {() => Worker} worker starts worker.js
- * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes the session that this worker would
+ * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes in the window the session that the worker would make
  */
 
-/** What one is, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('./networks.js').Recorded>} */
+/** The record of an extractor, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('./networks.js').Recorded>} */
 export const kindRecord = async (folder, variant) => variantOf(/** @type {any} */ (await fetchRecord(folder)), variant);
 
 /** @param {string} url */
@@ -83,7 +83,7 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
 /** A graph starts within a second; a phone may take ten. */
 const defaultPatience = 30_000;
 
-/** Codes of errors that are the network's. */
+/** Codes of errors that come from the network itself. */
 const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manifest', 'bad-embedding']);
 
 /** @typedef {{ask: (type: string, args?: any) => Promise<any>, close: () => void}} Running a network, in a worker or in the window */
@@ -91,9 +91,9 @@ const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manif
 /**
  * @template Files
  * @typedef {object} Startable
- * @property {(onProgress?: import('./download.js').OnProgress) => Promise<Files>} files what it is loaded with
- * @property {() => Worker} worker that answers `load` with these files, and all else that is asked
- * @property {(files: Files) => Promise<Record<string, (args?: any) => any>>} window what that worker would be asked, a method for each type of message; `close` if there is something to free
+ * @property {(onProgress?: import('./download.js').OnProgress) => Promise<Files>} files fetches the files to load
+ * @property {() => Worker} worker that answers `load` with these files, and all other messages
+ * @property {(files: Files) => Promise<Record<string, (args?: any) => any>>} window the worker's answers in the window, a method for each type of message; `close` if there is something to free
  */
 
 /**
@@ -129,7 +129,7 @@ async function startExtractor(source, { onProgress, worker = true, patience = de
           .catch((failed) => {
             moving = null;
             throw failed;
-          }); // who asks next tries again
+          }); // the next call tries again
         [place, running] = ['window', await moving];
         return running.ask(type, args);
       }
@@ -151,8 +151,8 @@ async function firstPlace(source, files, patience) {
     try {
       return ['worker', await startInWorker(source, files, patience)];
     } catch (error) {
-      // No module workers, or one that hangs: the window can do the same work. What
-      // is wrong with the network itself is so there too.
+      // No module workers, or one that hangs: the window can do the same work. A fault of
+      // the network itself would occur there too.
       if (refused.has(/** @type {any} */ (error).code)) throw error;
     }
   }
@@ -182,6 +182,6 @@ async function startInWorker(source, files, patience) {
     close();
     throw error;
   });
-  // Cloned, not transferred: the caller may still draw a thumbnail from what it hands over.
+  // Cloned, not transferred: the caller may still draw a thumbnail of the picture.
   return { ask: (type, args) => client.ask(type, args), close };
 }

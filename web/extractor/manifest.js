@@ -1,15 +1,14 @@
 // @ts-check
 /**
- * An extractor's manifest: its network, its files, what it is fed, and which answer is the
+ * An extractor's manifest: its network, its files, the network's input, and the output that is the
  * embedding. JSON; README.md describes each field.
  *
  * Manifests come from people, so everything is checked before anything is loaded, sizes first.
- * Fields that are not known are refused: one that is misspelt would go unnoticed and change the
- * numbers.
+ * Unknown fields are refused: a misspelt one would go unnoticed and change the numbers.
  *
- * The identity of an extractor is the sha256 of the contents of its files, one after
- * the other as listed, and of recipeText: of all that the numbers depend on, and of
- * nothing else. Neither into how many files weights are cut nor the licence is in it.
+ * The identity of an extractor is the sha256 of the contents of its files, one after the other as
+ * listed, and of recipeText. These are all that the numbers depend on. The licence is not in it, nor
+ * the number of files of a network's weights.
  */
 import { ExtractorError } from './errors.js';
 import { filter } from './preprocess.js';
@@ -28,21 +27,21 @@ import { filter } from './preprocess.js';
  * @property {RuntimeName} runtime
  * @property {ManifestFile[]} files the model first; for a function its module
  * @property {number} dimension length of an embedding
- * @property {'picture' | 'file'} takes what one is made of; whole files are for functions
- * @property {number} inputSize edge of the square that the network is fed
- * @property {View[]} views what it is fed of each picture
+ * @property {'picture' | 'file'} takes input of the extractor; whole files are for functions
+ * @property {number} inputSize edge of the network's square input, in pixels
+ * @property {View[]} views parts of each picture that the network gets
  * @property {'NHWC' | 'NCHW'} layout of the input, and of outputs that have height and width
  * @property {'RGB' | 'BGR'} channels
- * @property {[number, number]} range what black and white become, before mean and std
+ * @property {[number, number]} range values of black and white, before mean and std
  * @property {number[]} mean by channel, taken off @property {number[]} std by channel, divided by
- * @property {string} [inputName] where the network has more than one input
- * @property {Output[]} [outputs] joined to the embedding; those that a graph's file names where left out
- * @property {string} licence of the network, in a person's words
+ * @property {string} [inputName] needed if the network has more than one input
+ * @property {Output[]} [outputs] joined to the embedding; if left out, those that a graph's file names
+ * @property {string} licence of the network, as text
  */
 
 export const format = 'metaqda-extractor-1';
 
-/** What a manifest may hold at most: bounds against mistakes, not against what fits. */
+/** Bounds of a manifest's values. They catch mistakes; they do not promise that a network fits. */
 const most = /** @type {const} */ ({
   text: 1 << 18,
   files: 64,
@@ -76,7 +75,7 @@ const fields = [
   'licence',
 ];
 
-/** A field of a manifest that cannot be, and what to put there. */
+/** An invalid field of a manifest, and what to write there. */
 export class ManifestError extends ExtractorError {
   /** @param {string} field such as files[0].sha256 @param {string} trouble what is wrong and what to do */
   constructor(field, trouble) {
@@ -89,11 +88,11 @@ export class ManifestError extends ExtractorError {
  * Reads a manifest.
  *
  * @param {unknown} given its text, or what JSON.parse made of it
- * @returns {Manifest} with what was left out filled in; throws a ManifestError
+ * @returns {Manifest} with defaults filled in; throws a ManifestError
  */
 export function decodeManifest(given) {
   const all = object(parsed(given), '', fields);
-  if (all.format !== format) throw new ManifestError('format', `is ${shown(all.format)}: write ${JSON.stringify(format)}, the form that is read here`);
+  if (all.format !== format) throw new ManifestError('format', `is ${shown(all.format)}: write ${JSON.stringify(format)}`);
   const runtime = /** @type {RuntimeName} */ (choice(all.runtime, 'runtime', ['tfjs-graph', 'onnx', 'function']));
   const takes = /** @type {'picture' | 'file'} */ (choice(all.takes ?? 'picture', 'takes', runtime === 'function' ? ['picture', 'file'] : ['picture']));
   const scale = scaleOf(all);
@@ -131,13 +130,13 @@ function checkTogether(manifest, all) {
     throw new ManifestError('outputs', 'is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}]');
   for (const name of ['inputSize', 'views', 'layout', 'channels', 'range', 'mean', 'std', 'inputName', 'outputs']) {
     const idle = takes === 'file' || (runtime === 'function' && !['inputSize', 'views'].includes(name));
-    if (idle && all[name] !== undefined) throw new ManifestError(name, 'means nothing to a function, which sees to that itself: leave it out');
+    if (idle && all[name] !== undefined) throw new ManifestError(name, 'has no meaning for a function: leave it out');
   }
 }
 
 /**
- * All that the numbers depend on beside the contents of the files, as text to be hashed. Fields
- * with their default value are not in the text. So a field that a later version adds changes no
+ * All that the numbers depend on, except the contents of the files, as text to be hashed. Fields
+ * with default values are not in the text. So a field that a later version adds changes no
  * identity.
  *
  * @param {Pick<Manifest, 'inputSize' | 'views'> & Partial<Manifest>} manifest
@@ -171,7 +170,7 @@ export function identityOf(manifest, contents) {
 }
 
 /**
- * Compares files with what the manifest says of them.
+ * Compares files with the manifest.
  *
  * @param {Manifest} manifest
  * @param {(name: string) => Promise<Blob | Uint8Array<ArrayBuffer> | undefined>} find a file by its name, nothing where there is none
@@ -181,7 +180,7 @@ export async function checkFiles(manifest, find) {
   if (!globalThis.crypto?.subtle) {
     throw new ExtractorError(
       'extractor-files',
-      'This page was not opened over https, so the browser lets nothing be checked or kept: open it over https, or on this device as localhost.',
+      'This page was not opened over https, so the browser cannot check or keep files: open it over https, or on this device as localhost.',
     );
   }
   /** @type {Map<string, ArrayBuffer>} */
@@ -200,13 +199,13 @@ export async function checkFiles(manifest, find) {
     if (hash !== expected)
       throw new ExtractorError(
         'extractor-files',
-        `The file “${name}” is another one than the manifest says (its sha256 is ${hash}): take the file that the manifest was written for, or put this sha256 into the manifest.`,
+        `The file “${name}” is not the one of the manifest (its sha256 is ${hash}): take the file that the manifest was written for, or put this sha256 into the manifest.`,
       );
     contents.set(name, content);
   }
   const identity = await identityOf(manifest, [...contents.values()]);
   if (manifest.sha256 !== undefined && manifest.sha256 !== identity) {
-    throw new ManifestError('sha256', `is not what the files and the other fields give, ${identity}: write that, or leave the field out`);
+    throw new ManifestError('sha256', `differs from the sha256 of the files and the other fields, ${identity}: write that, or leave the field out`);
   }
   return { sha256: identity, contents };
 }
@@ -218,24 +217,21 @@ function parsed(given) {
   try {
     return JSON.parse(given);
   } catch (error) {
-    throw new ManifestError('', `is not JSON (${/** @type {Error} */ (error).message.replace(/\.$/, '')}): mend it there`);
+    throw new ManifestError('', `is not JSON (${/** @type {Error} */ (error).message.replace(/\.$/, '')}): correct it there`);
   }
 }
 
 /** @param {Record<string, unknown>} all */
 function scaleOf(all) {
   const range = /** @type {[number, number]} */ (numbers(all.range ?? [0, 255], 'range', 2));
-  if (range[0] === range[1]) throw new ManifestError('range', 'has twice the same number: say what black and white become, such as [0, 1]');
+  if (range[0] === range[1]) throw new ManifestError('range', 'has the same number twice: write the values of black and white, such as [0, 1]');
   if (all.range === undefined && (all.mean ?? all.std) !== undefined) {
-    throw new ManifestError(
-      'range',
-      'is missing: say what mean and std are of, [0, 1] for those that are given beside weights as 0.485 and the like, [0, 255] for bytes',
-    );
+    throw new ManifestError('range', 'is missing: write the scale of mean and std, [0, 1] for values such as 0.485, [0, 255] for bytes');
   }
   const mean = numbers(all.mean ?? [0, 0, 0], 'mean', 3);
   const std = numbers(all.std ?? [1, 1, 1], 'std', 3);
   const flat = std.findIndex((value) => value <= 0);
-  if (flat >= 0) throw new ManifestError(`std[${flat}]`, `is ${std[flat]}: values are divided by it, so that it is greater than 0`);
+  if (flat >= 0) throw new ManifestError(`std[${flat}]`, `is ${std[flat]}: values are divided by it, so write a number greater than 0`);
   return { range, mean, std };
 }
 
@@ -256,14 +252,14 @@ function viewOf(given, at) {
   if (!(typeof share === 'number' && share > 0 && share <= 1))
     throw new ManifestError(
       `${at}.share`,
-      `is ${shown(share)}: say which share of the largest square’s side is looked at, over 0 and up to 1; leave it out for all of the picture`,
+      `is ${shown(share)}: write the view’s side as a share of the largest square’s, above 0 and up to 1; leave it out for the whole picture`,
     );
   return { ...view, share };
 }
 
 /** @param {unknown} given @param {string} at @returns {Output} */
 function outputOf(given, at) {
-  const { node, pooling } = object(given, at, ['node', 'pooling', 'map']); // older manifests name a map, which nothing needs any more
+  const { node, pooling } = object(given, at, ['node', 'pooling', 'map']); // older manifests name a map, which is ignored
   return {
     node: text(node, `${at}.node`, most.name),
     pooling: /** @type {Pooling} */ (choice(pooling ?? 'none', `${at}.pooling`, ['none', 'mean', 'first', 'rest'])),
@@ -276,7 +272,7 @@ function object(value, at, known) {
     throw new ManifestError(at, `is ${shown(value)}, not an object in braces: write {"${known[0]}": ...}`);
   const strange = Object.keys(value).find((key) => !known.includes(key));
   if (strange !== undefined)
-    throw new ManifestError(`${at ? `${at}.` : ''}${strange.slice(0, 60)}`, `is not a field that is known: leave it out, or write one of ${known.join(', ')}`);
+    throw new ManifestError(`${at ? `${at}.` : ''}${strange.slice(0, 60)}`, `is an unknown field: leave it out, or write one of ${known.join(', ')}`);
   return /** @type {Record<string, unknown>} */ (value);
 }
 
@@ -326,7 +322,7 @@ function digest(value, at) {
   return value;
 }
 
-/** What stands in a field, cut short. @param {unknown} value */
+/** The value of a field for a message, shortened. @param {unknown} value */
 function shown(value) {
   if (value === undefined) return 'missing';
   const json = JSON.stringify(value) ?? String(value);

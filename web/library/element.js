@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * <metaqda-classifier>: a few-shot classifier of what the camera sees, as one element. Importing this module defines it.
+ * <metaqda-classifier>: an element that teaches and recognises camera frames. Importing this module defines it.
  *
  * Events: `ready`; `example`, {label, ids}; `answer`, a Prediction, several times a second; `failed`, an error with a
  * sentence. Parts to style: video, form, label, add, undo, answer.
@@ -35,13 +35,13 @@ async function camera() {
   }
 }
 
-// A server that renders pages has no elements, and may import this module.
+// A server that renders pages may import this module, but has no elements.
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 export class MetaqdaClassifier extends Base {
-  /** What it knows; null until `ready` and after it left the page. @type {Classifier<Picture> | null} */
+  /** The classifier that it teaches; null until `ready` and after it left the page. @type {Classifier<Picture> | null} */
   classifier = null;
-  /** Ends with its stay in the page. */
+  /** Aborted when it leaves the page. */
   #stay = new AbortController();
 
   connectedCallback() {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Types of what is kept, of what learns and judges, and of extractors. Nothing here runs. */
+/** Types of storage, of learning and batches, and of extractors. Nothing here runs. */
 export * from '../engine/contract.js';
 /** @typedef {import('../engine/contract.js').LoadedEngine & import('./session.js').Teaching} LoadedEngine */
 /** @typedef {import('../engine/contract.js').Engine & import('./session.js').Teaching} Engine */
@@ -9,9 +9,9 @@ export * from '../engine/contract.js';
 /** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */
 /**
  * @typedef {object} StorageOptions
- * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
- * @property {import('./files.js').ProgramSource} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
- * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Batch, learn and the reading of large sessions, where a bundler must see its address
- * @property {boolean} [simd] false does without SIMD: slower, the same answers
+ * @property {string} [name] of the database, `metaqda` if left out; each application of this origin needs its own
+ * @property {import('./files.js').ProgramSource} [wasm] address or content of `storage.wasm`; beside this module if left out
+ * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Batch, learn and large sessions; for bundlers that must see its address
+ * @property {boolean} [simd] false computes without SIMD: slower, the same answers
  * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the program as they arrive
  */

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * A classifier in a worker, for much work at a time: leaving out, large batches. Inputs are embedded here, so that
- * vectors alone are sent. Messages are those of base/remote.js; the other side is worker-thread.js:
+ * Classifiers in a worker, for long computations such as leaving out and large batches. Inputs are embedded here, and only
+ * vectors are sent. The envelope of messages is that of base/remote.js. The other side is worker-thread.js. Requests:
  *   init    options of init                                        nothing
  *   create  options                                                [a handle, members of Classifier]
  *   open    [bytes, options]                                       [a handle, members of Classifier]
- *   call    [handle, method, arguments, number, options or none]   what the method returns; of merge a handle
+ *   call    [handle, method, arguments, number, options or none]   the method's result; a handle for merge
  *   stop    number                                                 ends that call
- * and 'progress' of its own accord, {number, done, total} of a call
+ * The worker also sends 'progress' {number, done, total} of a call
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
 import { known, OPENING, OPTIONS } from './classifier/options.js';
@@ -36,24 +36,21 @@ export class ClassifierWorker {
 
   /**
    * @param {object} [options]
-   * @param {Worker} [options.worker] started by the caller, where a bundler must see its address
+   * @param {Worker} [options.worker] started by the caller, for bundlers that must see its address
    * @param {WebAssembly.Module | URL | string} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
   constructor(options = {}) {
     known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });
     const { worker, wasm } = options;
     if (!worker && typeof Worker === 'undefined')
-      throw new MetaqdaError(
-        'unsupported',
-        'There are no web workers here: in Node.js use createClassifier, whose classify leaves the thread free in between.',
-      );
+      throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js use createClassifier, whose classify yields to the thread.');
     this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
       code: 'disposed',
       died: (why) => `The worker stopped: ${why}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
     if (wasm) this.#ready = this.#client.ask('init', { wasm: sendable(wasm) });
-    this.#ready?.catch(() => {}); // what is asked next tells
+    this.#ready?.catch(() => {}); // the next call reports the error
   }
 
   /**
@@ -108,13 +105,13 @@ export class ClassifierWorker {
 /** A URL cannot be cloned: its address is sent. @template T @param {T} x @returns {T | string} */
 const sendable = (x) => (x instanceof URL ? x.href : x);
 
-/** What can be sent. @param {WorkerOptions<any>} options */
+/** Options as they can be cloned. @param {WorkerOptions<any>} options */
 function plain({ extractor, prior, ...options }) {
   const { id, sha256 } = typeof extractor === 'object' ? extractor : {};
   return { ...options, ...(prior !== undefined && { prior: sendable(prior) }), ...(id && { extractor: { id, sha256 } }) };
 }
 
-/** Where the classifiers are. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */
+/** Worker and handle of each classifier. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */
 const places = new WeakMap();
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Folders that run by themselves: a program of a few lines, the session, and of the npm package what it needs.
+ * Folders that run by themselves: a program of a few lines, the session, and the parts of the npm package that it needs.
  *
- * The files lie in the folder as they do in the package, so the README of the package is true for them. All of them come
- * from the site: the engine from share/, the network from extractor/ and kinds/, modules of the package from use/.
+ * The files have the same paths as in the package, so the package's README is true for them. All of them come from the
+ * site: the engine from share/, the network from extractor/ and kinds/, modules of the package from use/.
  */
 import { escaped } from './assemble.js';
 import { OWN } from './parts.js';
@@ -12,7 +12,7 @@ import { OWN } from './parts.js';
 /** @typedef {'pictures'|'hands'|'sounds'} Kind of sessions whose extractor the folders carry */
 /** @typedef {Record<string, () => Promise<Uint8Array>>} Files by their paths in the folder */
 
-/** The folder of the network of pictures, by which the package finds it. */
+/** The folder where the package finds the network of pictures. */
 const NETWORK = 'efficientnet-lite0';
 
 /** What runs in each entry of the package beside its own files, and how it is loaded. @type {Record<Kind, {entry: string, load: (variant: string) => string}>} */
@@ -60,9 +60,9 @@ export async function packageFiles(read, kind) {
 }
 
 /**
- * A file out of use/ with words put in. In HTML they are escaped.
+ * A file of use/ with its placeholders replaced. In HTML the values are escaped.
  *
- * @param {Read} read @param {string} name @param {Record<string, string>} words by what stands for them, in capitals
+ * @param {Read} read @param {string} name @param {Record<string, string>} words values by placeholder, which is in capitals
  */
 export async function filled(read, name, words) {
   const kept = /\.html$/.test(name) ? escaped : (/** @type {string} */ word) => word;

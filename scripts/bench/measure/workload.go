@@ -149,7 +149,7 @@ func newTrainer(d int, rnd *rand.Rand) *metatrain.Trainer {
 // Load makes the classifier from the bytes of prior and session.
 func (w *Workload) Load() { w.Full(false) }
 
-// Full chooses whether Load expands the prior to its full factor L.
+// Full is [Workload.Load]. If full is true, it expands the prior to its full factor L.
 func (w *Workload) Full(full bool) {
 	p := must(model.DecodePrior(w.prior))
 	if full {

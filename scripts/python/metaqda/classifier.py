@@ -110,7 +110,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def partial_fit(self, X, y, classes=None, groups=None):
         """Adds examples, and new classes at any time. `classes` names those that have no
-        example yet, too; they have probability zero until they have one."""
+        examples yet, too; they have probability zero until they have one."""
         first = not hasattr(self, 'classes_')
         X, y = checked(self, X, y, reset=first)
         known = [np.unique(y)]
@@ -137,9 +137,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return self._ask('predict', self._checked(X))[1]
 
     def predict_set(self, X, coverage=.9):
-        """Returns the `Sets` of X: for each row the smallest set of classes, none of them among
-        these, that contains the right one with the probability `coverage`. It is conformal
-        prediction with the examples, each left out."""
+        """Returns the `Sets` of X: for each row the smallest set of classes that contains the right
+        one with the probability `coverage`. None in a set stands for none of them. The method is
+        conformal prediction with the examples, each left out."""
         X = self._checked(X)
         with self._engine.lock:
             found, examples, borrowed = self._engine.sets(X, coverage)
@@ -161,7 +161,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def influence(self):
         """Returns an `Influence` for at most 12 examples that another class fits better, the
-        worst first: those that were probably taught as a wrong class, and spoil others."""
+        worst first. They probably have a wrong label, and make others wrong."""
         self._require()
         with self._engine.lock:
             _, found = self._engine.influence(MOST_INFLUENCE)
@@ -212,9 +212,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def anomaly(self, cells):
-        """Returns the `Anomaly`: whether n pictures are like the examples of the only class, that is,
-        whether they are all right, if these are. `cells` is as for `explain`. It takes three
-        examples with cells from `set_cells`."""
+        """Returns the `Anomaly`: how probably n pictures are unlike the good examples of the only
+        class. `cells` is as for `explain`. It needs three examples with cells from `set_cells`."""
         values = self._cells(cells)
         with self._engine.lock:
             found = [self._engine.anomaly(_rows(x)) for x in values]
@@ -223,7 +222,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def suggest(self, X, count=1):
         """Returns the indices of at most `count` rows to label next, the most useful first.
-        It needs no fit: then it suggests what to label first."""
+        Before `fit` it suggests the rows to label first."""
         if count < 0 or count != int(count):
             raise MetaqdaError('argument', f'{count} rows cannot be suggested: give a whole number from 0 on.')
         if hasattr(self, 'classes_'):
@@ -234,9 +233,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             return np.array(engine.suggest(X, int(count)), int)
 
     def watch(self, false_events_per_hour=1):
-        """Returns a `Watch`, which says what comes and goes in a stream of vectors, such as
-        that of a camera. It allows about so many false events per hour; the more, the less
-        is missed."""
+        """Returns a `Watch`, which says what comes and goes in a stream of vectors, such as a
+        camera's. With more false events per hour allowed it misses fewer events."""
         self._require()
         return Watch(self, false_events_per_hour)
 

@@ -36,8 +36,8 @@ test('what other sessions teach is learned by one press, measured, and taken bac
     await eventually(async () => assert.equal((await priorText(page)) !== prior, pays));
     await page.keyboard.press('Escape');
     if (pays) {
-      await box.getByRole('button', { name: 'Back to before' }).click();
-      await status(page, 'The background knowledge from before is used again.');
+      await box.getByRole('button', { name: 'Restore the previous knowledge' }).click();
+      await status(page, 'The previous background knowledge is used again.');
     }
     await eventually(async () => assert.equal(await priorText(page), prior));
     await open(page, site);
@@ -55,6 +55,6 @@ test('what was measured is told in words', () => {
     });
   const tried =
     'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; “none of these” for something unknown 40 % before, 36 % after.';
-  assert.equal(told(new Uint8Array(1)), `Learned from 14 classes in 2 other sessions, and in use here. ${tried} Its percentages are nearer to the truth.`);
+  assert.equal(told(new Uint8Array(1)), `Learned from 14 classes in 2 other sessions, and in use here. ${tried} Its percentages are closer to the truth.`);
   assert.equal(told(null), `Learning does not help, so nothing has changed. ${tried}`);
 });

@@ -93,6 +93,6 @@ test('sessions tell how safe what was taught is', () => {
   );
   assert.equal(
     describeKeeping({ storage: { ...storage('no'), kept: false }, saved: 0, damaged: 0 }),
-    'Never saved to a file. It may be gone when this window is closed: save it to a file before.',
+    'Never saved to a file. It may be gone when this window is closed: save it to a file first.',
   );
 });

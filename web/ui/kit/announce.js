@@ -1,5 +1,5 @@
 // @ts-check
-/** A status line, and notices that stay until they are dismissed. Neither covers anything. */
+/** A status line, and notices that stay until they are dismissed. Neither covers the page. */
 import { byId, el, icon } from './dom.js';
 
 /** Milliseconds for which the status line is shown. A screen reader finds it later too. */
@@ -12,8 +12,8 @@ let fading;
  * Says one sentence in the live region of the page.
  *
  * @param {string} text
- * @param {{seen?: boolean, beside?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it;
- *   `beside`: the sentence now shown keeps its time
+ * @param {{seen?: boolean, beside?: boolean}} [options] `seen`: the page shows the text already, so only screen readers need it;
+ *   `beside`: the sentence now shown stays, and the text is added for screen readers
  */
 export function say(text, { seen = false, beside = false } = {}) {
   const status = byId('status', HTMLElement);
@@ -29,8 +29,8 @@ export function say(text, { seen = false, beside = false } = {}) {
 }
 
 /**
- * Moves the status line into an open dialog, because a dialog covers the rest of the page. Clears a sentence that is
- * older than the dialog or the last press in it: it may no longer be true.
+ * Moves the status line and the notices into an open dialog, because a dialog covers the rest of the page. Hides a sentence
+ * that is older than the dialog or the last press in it: it may no longer be true.
  */
 export function sayInDialogs() {
   const status = byId('status', HTMLElement);

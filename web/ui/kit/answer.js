@@ -3,7 +3,7 @@
 
 /** @import {Classifier, Prediction} from '../../library/index.js' */
 
-/** What a vector is taken for, null while nothing is taught. @param {Pick<Classifier, 'predict'>} taught @param {Float32Array} vector @returns {Promise<Prediction|null>} */
+/** The prediction for a vector, null while nothing is taught. @param {Pick<Classifier, 'predict'>} taught @param {Float32Array} vector @returns {Promise<Prediction|null>} */
 export const answerTo = (taught, vector) =>
   taught.predict(vector).catch((error) => {
     if (error.code !== 'empty') throw error;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The panel 'Learn from my other sessions': background knowledge of one's own (a prior), learned on this device. */
+/** The panel 'Learn from my other sessions': it learns a prior ("background knowledge") on this device. */
 import { complain, say } from '../kit/announce.js';
 import { byId, counted, el, noun, sentence } from '../kit/dom.js';
 import { learn } from '../../library/storage.js';
@@ -11,10 +11,10 @@ export function describeLearned({ prior, classes, sessions, before, after }) {
   const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
   const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
   if (!prior) return `Learning does not help, so nothing has changed. ${tried}`;
-  return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are nearer to the truth.`;
+  return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are closer to the truth.`;
 }
 
-/** Learns when asked, and takes it back when asked. */
+/** Learns a prior on request, and takes it back on request. */
 export class LearningPanel {
   /** The undo token of the learned prior, empty while it is not in use. */
   #undo = '';
@@ -28,7 +28,11 @@ export class LearningPanel {
     this.result = el('p', { class: 'small', role: 'status' });
     this.busy = el('progress', { 'aria-label': 'Learning', hidden: true });
     this.begin = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => this.#learn()) }, 'Learn');
-    this.revert = el('button', { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) }, 'Back to before');
+    this.revert = el(
+      'button',
+      { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) },
+      'Restore the previous knowledge',
+    );
     byId('learning', HTMLDetailsElement).append(
       el(
         'div',
@@ -48,7 +52,7 @@ export class LearningPanel {
     );
   }
 
-  /** Starts again after another session was opened. */
+  /** Resets the panel after another session was opened. */
   reset() {
     this.#undo = '';
     this.revert.hidden = true;
@@ -85,7 +89,7 @@ export class LearningPanel {
   async #revert() {
     await this.engine.stored((taught) => taught.undo(this.#undo));
     this.reset();
-    say('The background knowledge from before is used again.');
+    say('The previous background knowledge is used again.');
   }
 
   /** @param {() => Promise<void>} work */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
+/** The sessions dialog: several classifiers, one open at a time. They can be saved to files and opened from files. */
 import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
@@ -15,15 +15,15 @@ export class SessionsDialog {
   #state;
   /** @type {(SessionInfo & {noun: string})[]} */
   #all = [];
-  /** The id of the session that somebody wants to delete. */
+  /** The id of the session whose deletion waits for a confirmation. */
   #leaving = '';
   /** The id of the session that this tab deleted last. */
   #deleted = '';
-  /** Number of stored records that cannot be read, in all sessions or in none. */
+  /** Number of stored records that cannot be read, also those that belong to no session. */
   #damaged = 0;
   #memory = '';
   #error = '';
-  /** What is at work, by the labels of buttons. @type {Set<string>} */
+  /** Labels of the buttons whose work is not finished. @type {Set<string>} */
   #busy = new Set();
   #body = document.createElement('div');
 
@@ -119,7 +119,7 @@ export class SessionsDialog {
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
       html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
     if (id === this.#leaving) {
-      // deleting cannot be undone, so it is asked for once more in its place
+      // deleting cannot be undone, so the row asks for a confirmation
       return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?</p>
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
@@ -141,7 +141,7 @@ export class SessionsDialog {
     const field = /** @type {HTMLInputElement} */ (target);
     const { value, selectionStart } = field;
     this.#error = '';
-    this.#draw(); // which puts the former name back
+    this.#draw(); // restores the previous name
     field.value = value;
     field.setSelectionRange(selectionStart, selectionStart);
   };
@@ -160,7 +160,7 @@ export class SessionsDialog {
     say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
   }
 
-  /** Ignores a second press while the first is at work. @param {string} label @param {() => Promise<void>} work */
+  /** A button that ignores a second press while the first is at work. @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
     return html`<button class="button" type="button" aria-busy=${String(this.#busy.has(label))} @click=${async () => {
       if (this.#busy.has(label)) return;
@@ -203,7 +203,7 @@ export class SessionsDialog {
     if (!name) throw new Error('Give the new session a name first.');
     if (this.#creating) return; // pressed twice
     this.#creating = true;
-    this.onSwitched(); // what is being added stops: it was for the session that is open now
+    this.onSwitched(); // stops adding: the pictures were for the session that is still open
     try {
       await this.engine.newSession(name);
     } finally {
@@ -224,7 +224,7 @@ export class SessionsDialog {
   async #delete(session) {
     this.#leaving = '';
     this.#deleted = session.id;
-    const open = session.id === this.#state?.sessionId; // what is shown may be another one afterwards
+    const open = session.id === this.#state?.sessionId; // afterwards another session may be open
     await this.engine.deleteSession(session.id);
     if (open) this.onSwitched();
     say(`The session “${session.name}” was deleted.`);
@@ -284,7 +284,7 @@ export function describe({ classes, examples, noun: word, updated, saved }, now 
 }
 
 /**
- * How safe the session is: the last save to a file, the browser's promise, and the damage.
+ * Says how safe the session is: the last save to a file, the browser's promise, and the damage.
  *
  * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
  */
@@ -292,7 +292,7 @@ export function describeKeeping({ storage, saved, damaged }) {
   const parts = [
     saved ? `Last saved to a file: ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.',
   ];
-  if (!storage.kept) parts.push('It may be gone when this window is closed: save it to a file before.');
+  if (!storage.kept) parts.push('It may be gone when this window is closed: save it to a file first.');
   else if (storage.persistent === 'yes') parts.push('This browser has promised to keep all that you teach.');
   else if (storage.persistent === 'no')
     parts.push('This browser may delete the session when the device runs short of space, or after a long time without a visit: save it to a file.');

@@ -10,16 +10,16 @@ import { MetaqdaError } from '../../base/remote.js';
  * @property {string} name
  * @property {string[]} examples ids, in the order taught
  * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
- * @property {string} actions what happens when it comes and goes, empty for nothing
+ * @property {string} actions what happens when the class comes and goes; empty for nothing
  */
 
-/** Throws that a class has gone. @returns {never} */
+/** Throws the error of a class that is gone. @returns {never} */
 export function gone() {
   throw new MetaqdaError('class', 'This class does not exist any more: it was removed, perhaps in another tab.');
 }
 
 export class Classes {
-  /** In their order. @type {Taught[]} */
+  /** The classes in their order. @type {Taught[]} */
   all = [];
 
   /** Number of examples. */
@@ -37,7 +37,7 @@ export class Classes {
     return (id && this.of(id)?.name) || '';
   }
 
-  /** The name of a class that is to be changed. It throws if the class has gone. @param {string} id */
+  /** The name of a class. It throws if the class is gone. @param {string} id */
   label(id) {
     return this.of(id)?.name ?? gone();
   }

@@ -10,13 +10,13 @@ import { SoundField } from './sound-field.js';
 /** @import {Action, Field} from './index.js' */
 /** @import {Form, Named} from './then.js' */
 
-/** Of none of these in the list of classes. */
+/** The value of none of these in the list of classes. */
 const NONE = 'none';
 
 /** @implements {Form} */
 export class ThenForm {
   #classes = /** @type {readonly Named[]} */ ([]);
-  /** Of the class, or NONE; empty until there are classes. */
+  /** The id of the class, or NONE; empty until there are classes. */
   #id = '';
   /** @type {When} */
   #when = 'come';
@@ -92,7 +92,7 @@ export class ThenForm {
       this.#former = null;
       this.#error = '';
       if (this.#device.fields.some(({ name }) => name === 'text'))
-        this.#put('text', ''); // the next one is another
+        this.#put('text', ''); // the next action has a text of its own
       else if (this.#device.fields.some(({ kind }) => kind === 'sound')) this.#put('sound', '');
     } catch (error) {
       this.#error = sentence(error);

@@ -261,7 +261,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
     const folder = dialog(page).getByLabel('Folder of the extractor');
     for (const [changes, message] of /** @type {[Record<string, unknown>, RegExp][]} */ ([
       [{ inputSize: '192' }, /“inputSize” is “192”: write a whole number from 8 to 1024/],
-      [{ files: [{ ...manifest.files[0], sha256: '0'.repeat(64) }] }, /is another one than the manifest says/],
+      [{ files: [{ ...manifest.files[0], sha256: '0'.repeat(64) }] }, /is not the one of the manifest/],
       [{ files: [...manifest.files, { name: 'data.bin', bytes: 1, sha256: '0'.repeat(64) }] }, /“data.bin” that the manifest lists is missing/],
       [{ outputs: [{ node: 'nowhere' }] }, /has no node whose result is called “nowhere”/],
       [{ dimension: 100 }, /answered 200 numbers, not 100/],

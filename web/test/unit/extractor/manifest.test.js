@@ -62,12 +62,12 @@ test('each field that cannot be is named, with what to put there', () => {
     [{ dimension: 0 }, 'dimension', /1 to 8192/],
     [{ dimension: 1e9 }, 'dimension', /1 to 8192/],
     [{ inputSize: 5000 }, 'inputSize', /8 to 1024/],
-    [{ views: [{ name: 'x', share: 0 }] }, 'views[0].share', /over 0 and up to 1/],
-    [{ views: [{ name: 'x', shar: 0.5 }] }, 'views[0].shar', /not a field that is known/],
+    [{ views: [{ name: 'x', share: 0 }] }, 'views[0].share', /above 0 and up to 1/],
+    [{ views: [{ name: 'x', shar: 0.5 }] }, 'views[0].shar', /is an unknown field/],
     [{ layout: 'CHWN' }, 'layout', /"NHWC" or "NCHW"/],
     [{ channels: 'GBR' }, 'channels', /"RGB" or "BGR"/],
-    [{ range: [1, 1] }, 'range', /twice the same/],
-    [{ range: undefined }, 'range', /say what mean and std are of/],
+    [{ range: [1, 1] }, 'range', /same number twice/],
+    [{ range: undefined }, 'range', /the scale of mean and std/],
     [{ mean: [0, 0] }, 'mean', /3 numbers/],
     [{ std: [1, 0, 1] }, 'std[1]', /divided by it/],
     [{ outputs: undefined }, 'outputs', /name the node/],
@@ -76,7 +76,7 @@ test('each field that cannot be is named, with what to put there', () => {
     [{ sha256: 'x' }, 'sha256', /64 hexadecimal digits/],
     [{ licence: '' }, 'licence', /write a text/],
     [{ licence: 7 }, 'licence', /is 7/],
-    [{ inputsize: 3 }, 'inputsize', /not a field that is known/],
+    [{ inputsize: 3 }, 'inputsize', /is an unknown field/],
     [{ runtime: 'function' }, 'layout', /leave it out/],
   ];
   for (const [changes, field, message] of cases) {
@@ -238,7 +238,7 @@ test('files are compared with the manifest, and the first that does not fit is n
   );
   await assert.rejects(
     checkFiles(manifest, find({ ...files, 'weights.bin': Uint8Array.from([1, 2, 3, 5]) })),
-    refusal('extractor-files', /is another one .*its sha256 is [0-9a-f]{64}/),
+    refusal('extractor-files', /is not the one of the manifest \(its sha256 is [0-9a-f]{64}/),
   );
   await assert.rejects(checkFiles({ ...manifest, sha256: '0'.repeat(64) }, find(files)), refusal('extractor-manifest', new RegExp(sha256)));
 });

@@ -34,14 +34,14 @@ export function hands(extractor) {
     variant: {
       id: 'handedness',
       name: 'Left and right hands are different',
-      hint: 'The same sign by the other hand is then another sign: teach it as a class of its own.',
+      hint: 'The same sign by the other hand is then a different sign: teach it as another class.',
       names: ['left and right alike', 'left and right apart'],
     },
     source: (options) => new HandSource(extractor, options),
   };
 }
 
-/** Milliseconds between two readings just to draw the hand. */
+/** Milliseconds between two readings that only draw the hand. */
 const EVERY = 250;
 
 /** The camera, with the landmarks of the hand over its picture. */
@@ -68,7 +68,7 @@ class HandSource extends CameraSource {
     void this.#follow();
   }
 
-  /** Draws the hand while nothing else reads frames, as before a hand is taught. */
+  /** Draws the hand while nothing else reads frames, such as before a hand is taught. */
   async #follow() {
     while (!this.#closed) {
       await new Promise((resolve) => {

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * JPEG encoding in a worker. A canvas in a window encodes in idle time, and a
- * background tab has that about once a second.
+ * JPEG encoding in a worker. A canvas in a window encodes in idle time, which a background tab has about once a
+ * second.
  */
 import { RemoteClient } from '../../../base/remote.js';
 
-/** Starting takes a moment, encoding a few milliseconds. */
+/** Milliseconds to wait for the worker: starting takes a moment, encoding a few milliseconds. */
 const PATIENCE = 10_000;
 
 /** The worker; null if there is none, or if it has failed. @type {RemoteClient|null|undefined} */
@@ -14,13 +14,13 @@ let client;
 /**
  * @param {ImageBitmap} picture stays usable
  * @param {{width: number, height: number}} size of the result, in pixels
- * @returns {Promise<Uint8Array|null>} null where the window has to do it itself
+ * @returns {Promise<Uint8Array|null>} null if the window has to encode
  */
 export async function encodeInWorker(picture, size) {
   if (client === undefined) client = start();
   if (!client) return null;
   try {
-    // Reduced before it is sent: a photograph of fifty megapixels would be copied whole.
+    // Reduced first: otherwise a photograph of fifty megapixels would be copied whole.
     const small = await createImageBitmap(picture, { resizeWidth: size.width, resizeHeight: size.height, resizeQuality: 'high' });
     return await client.ask('encode', { picture: small, size }, [small]);
   } catch {

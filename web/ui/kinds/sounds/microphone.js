@@ -1,5 +1,5 @@
 // @ts-check
-/** The microphone: opening, the last seconds, closing, and one sentence for each failure. */
+/** The microphone: opens it, keeps the last seconds, closes it, and has one sentence for each failure. */
 import { insecure, mediaDevices, sourceError } from '../../../base/media.js';
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
@@ -10,7 +10,7 @@ const INSTEAD = 'add recordings from files';
 const [KEPT, PATIENCE] = [4, 4000];
 /** Milliseconds between two drawings of the level. */
 const DRAWN = 80;
-/** A working microphone has a largest sample above this in a block. */
+/** The largest sample of a block of a working microphone is above this. */
 const SILENT = 1e-5;
 
 export class Microphone {
@@ -65,7 +65,7 @@ export class Microphone {
   async start() {
     try {
       const devices = mediaDevices(window, 'microphone', INSTEAD);
-      // Filters that improve speech for people remove what tells other sounds apart.
+      // Filters that improve speech for people remove features of other sounds.
       const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
       this.#stream = stream;
       if (this.#closed) throw new DOMException('closed', 'AbortError');
@@ -78,7 +78,7 @@ export class Microphone {
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
-      // Some browsers run only nodes that lead to the speakers. This one plays silence.
+      // Some browsers run only nodes that are connected to the speakers. This one plays silence.
       context.createMediaStreamSource(stream).connect(taker).connect(context.destination);
       await context.resume();
       this.#last = performance.now();
@@ -93,7 +93,7 @@ export class Microphone {
     }
   }
 
-  /** Resolves once this many samples were heard in all. @param {number} count */
+  /** Resolves once this many samples were recorded since the opening. @param {number} count */
   async until(count) {
     while (this.heard < count) {
       if (!this.open) throw new MetaqdaError('closed', 'The microphone is off.');
@@ -134,7 +134,7 @@ export class Microphone {
     // From -60 dB to full scale, falling slowly enough to be read.
     const level = Math.max(0, 1 + Math.log10(Math.max(1e-9, Math.sqrt(power / block.length))) / 3);
     this.#level = Math.max(level, this.#level - 0.03);
-    if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each takes a paint
+    if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each drawing costs a paint
     const note =
       this.#nothing > 2 * this.rate
         ? 'Nothing is heard: the microphone may be muted.'
