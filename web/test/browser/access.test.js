@@ -1,8 +1,9 @@
 // @ts-check
-/** The page by keyboard alone. */
+/** The page by keyboard alone, and in narrow windows. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { card, meters, sample, status, visit } from './harness.js';
+import { sortState } from './many.js';
+import { addClass, addPictures, card, meters, recognise, sample, status, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -67,5 +68,60 @@ test('everything is done by keyboard alone', LONG, () =>
     await page.getByRole('dialog', { name: 'Settings' }).waitFor();
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.activeElement?.id === 'settings-button'); // the focus returns
+  }),
+);
+
+// A phone's window at 200 % is 195 pixels wide.
+const WIDTHS = [195, 280, 320, 390];
+
+/** How far the page or an open dialog reaches beyond its width. @param {Page} page */
+const beyond = (page) =>
+  page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map((one) => one.scrollWidth - one.clientWidth)));
+
+test('no width from 195 pixels on has to be scrolled to the side, nor with long names of letters that run to the left', { timeout: 120_000 }, () =>
+  visit({ context: { hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
+    const look = async (/** @type {string} */ state) => {
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 2 * width });
+        assert.equal(await beyond(page), 0, `${state}, ${width} pixels wide`);
+      }
+    };
+    await look('an empty page');
+    for (const [name, of] of /** @type {const} */ ([
+      ['Rocketwithalongnamethatisasingleword', 'rocket'],
+      ['קבוצת חתולים גדולה מאוד עם שם ארוך במיוחד שאינו נכנס בשורה אחת', 'cat'],
+    ])) {
+      await addClass(page, name);
+      await addPictures(
+        page,
+        name,
+        ['noto', 'twemoji'].map((style) => sample(style, of)),
+      );
+    }
+    await recognise(page, sample('emojione', 'cat'));
+    await page.locator('#why:not([hidden])').waitFor();
+    await page.getByText('When it sees …').click();
+    await page.getByText('How good is it?').click();
+    await page.getByText('Class by class').waitFor();
+    await look('an answer');
+    for (const dialog of ['Show picture 1 of Rocket', 'Settings', 'Session:', 'Use it…', 'About and licences']) {
+      await page.getByRole('button', { name: dialog }).first().click();
+      await page.getByRole('dialog').waitFor();
+      await look(dialog);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    }
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((one) => sample('fxemoji', one)));
+    await sortState(page, /^Judged together/);
+    await look('sorted');
+    await page.locator('.shot').first().click();
+    await page.getByRole('dialog', { name: 'Picture' }).waitFor();
+    await look('one of them, large');
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('button', { name: /^Select all of/ })
+      .first()
+      .click();
+    await look('selected');
   }),
 );
