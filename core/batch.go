@@ -133,8 +133,8 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, sets ...[]int) (*Batch
 			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
 		}
 	}
-	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, _ Context, _ func(done, total int)) (err error) {
-		b.Groups, err = q.Alike(x, sets...)
+	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
+		b.Groups, err = q.Alike(ctx, x, progress, sets...)
 		return err
 	})
 }

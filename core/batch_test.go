@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -101,6 +102,17 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	suggested := test.Must(want.Suggest(t.Context(), rows, 4, nil))(t)
 	if !slices.Equal(s.Suggestions, suggested.Rows) || !slices.Equal(s.Like, suggested.Like) || len(suggested.Rows) != 4 {
 		t.Errorf("suggested %v, want %v", s.Suggestions, suggested)
+	}
+	places := make([]int, len(queries))
+	for i := range places {
+		places[i] = i
+	}
+	a := test.Must(c.BeginAlike(joined(queries...), d, places, places[:40]))(t)
+	if steps := done(t, a); steps < 10 {
+		t.Errorf("%d steps for what is alike", steps)
+	}
+	if groups := test.Must(want.Alike(t.Context(), rows, nil, places, places[:40]))(t); !reflect.DeepEqual(a.Groups, groups) || len(groups[0]) == 0 {
+		t.Errorf("alike %v, want %v", a.Groups, groups)
 	}
 }
 

@@ -30,13 +30,13 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 }
 
 // Alike groups some of n vectors of d numbers by resemblance. m numbers follow the vectors, as
-// float32: for each set how many these are, and then their places. The answer has for each set how many
-// groups there are, and for each group how many they are and then their places. It returns how many
-// numbers that are. The npm package has no use for it.
+// float32: for each set how many these are, and then their places. It returns the number of a job.
+// The job answers for each set how many groups there are, and for each group how many they are and
+// then their places. The npm package has no use for it.
 //
 //go:wasmexport mq_alike
 func Alike(h, n, d, m int32) int32 {
-	return exports.Comparing(h, n*d+m, func(c *metaqda.Classifier, x []float32) (answer []float64, err error) {
+	return exports.Asking(h, n*d+m, func(c *metaqda.Classifier, x []float32) (*metaqda.Batch, error) {
 		var sets [][]int
 		for rest := x[n*d:]; len(rest) > 0; {
 			set := make([]int, int(rest[0]))
@@ -45,22 +45,6 @@ func Alike(h, n, d, m int32) int32 {
 			}
 			sets, rest = append(sets, set), rest[1+len(set):]
 		}
-		b, err := c.BeginAlike(x[:n*d], int(d), sets...)
-		if err == nil {
-			err = b.Finish(nil, nil)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, groups := range b.Groups {
-			answer = append(answer, float64(len(groups)))
-			for _, group := range groups {
-				answer = append(answer, float64(len(group)))
-				for _, i := range group {
-					answer = append(answer, float64(i))
-				}
-			}
-		}
-		return answer, nil
+		return c.BeginAlike(x[:n*d], int(d), sets...)
 	})
 }

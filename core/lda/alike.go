@@ -112,10 +112,14 @@ const (
 // member is far from the centre. The order of the pictures matters only for ties, which go to
 // the first.
 //
-// A row that is not a finite embedding of length d is reported as a *[RowError]. An index out
-// of range panics. Cost m d, and k² d for each set of k of them, and 8 k² bytes. Of more than 1,024
-// pictures in a set, that many at equal steps are used.
-func (c *Classifier) Alike(x *mat.Dense, sets ...[]int) ([][][]int, error) {
+// progress, unless nil, is called now and then. When ctx ends, Alike returns its error. A row that
+// is not a finite embedding of length d is reported as a *[RowError]. An index out of range panics.
+// Cost m d, and k² d for each set of k of them, and 8 k² bytes. Of more than 1,024 pictures in a
+// set, that many at equal steps are used.
+func (c *Classifier) Alike(ctx Context, x *mat.Dense, progress func(done, total int), sets ...[]int) ([][][]int, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
 	all := make([][][]int, len(sets))
 	if !slices.ContainsFunc(sets, func(set []int) bool { return len(set) > 0 }) {
 		return all, nil
@@ -132,11 +136,20 @@ func (c *Classifier) Alike(x *mat.Dense, sets ...[]int) ([][][]int, error) {
 		floats.AddScaled(mean, 1/float64(m), row)
 	}
 	c.prior.WhitenTo(mean, mean)
+	done, total := 0, 0
+	for _, set := range sets {
+		total += 2 * min(len(set), suggestible)
+	}
+	step := func(more int) error {
+		done += more
+		progress(done, total)
+		return ctx.Err()
+	}
 	for k, set := range sets {
 		if len(set) == 0 {
 			continue
 		}
-		rows, step := some(len(set)), func(int) error { return nil }
+		rows := some(len(set))
 		for j, at := range rows {
 			rows[j] = set[at]
 		}
@@ -148,7 +161,9 @@ func (c *Classifier) Alike(x *mat.Dense, sets ...[]int) ([][][]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[k] = stars(s)
+		if all[k], err = stars(s, step); err != nil {
+			return nil, err
+		}
 		for _, g := range all[k] {
 			for j, i := range g {
 				g[j] = rows[i]
@@ -159,7 +174,7 @@ func (c *Classifier) Alike(x *mat.Dense, sets ...[]int) ([][][]int, error) {
 }
 
 // stars returns groups of row numbers by their similarities.
-func stars(s blas64.General) (groups [][]int) {
+func stars(s blas64.General, step func(more int) error) (groups [][]int, err error) {
 	free := make([]bool, s.Rows)
 	for i := range free {
 		free[i] = true
@@ -181,7 +196,7 @@ func stars(s blas64.General) (groups [][]int) {
 			}
 		}
 		if centre < 0 {
-			return groups
+			return groups, nil
 		}
 		near := rowOf(s, centre)
 		group := []int{centre}
@@ -193,6 +208,9 @@ func stars(s blas64.General) (groups [][]int) {
 		}
 		slices.SortStableFunc(group[1:], func(a, b int) int { return cmp.Compare(near[b], near[a]) })
 		groups = append(groups, group)
+		if err := step(0); err != nil {
+			return nil, err
+		}
 	}
 }
 

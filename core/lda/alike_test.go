@@ -33,7 +33,7 @@ func TestClumpsAreFound(t *testing.T) {
 		for i := range all {
 			all[i] = i
 		}
-		groups := test.Must(c.Alike(x, all))(t)[0]
+		groups := test.Must(c.Alike(t.Context(), x, nil, all))(t)[0]
 		if len(groups) != 3 {
 			t.Fatalf("trial %d: groups %v", trial, groups)
 		}
@@ -43,11 +43,11 @@ func TestClumpsAreFound(t *testing.T) {
 			}
 		}
 		few := slices.DeleteFunc(all, func(i int) bool { return of[i] == 0 })
-		both, err := c.Alike(x, few, nil, few[:8])
+		both, err := c.Alike(t.Context(), x, nil, few, nil, few[:8])
 		if err != nil || len(both) != 3 || len(both[0]) != 2 || of[both[0][0][0]] != 1 || of[both[0][1][0]] != 2 || both[1] != nil {
 			t.Fatalf("trial %d, the first clump known: %v, %v", trial, both, err)
 		}
-		if alone := test.Must(c.Alike(x, few[:8]))(t); !reflect.DeepEqual(both[2], alone[0]) {
+		if alone := test.Must(c.Alike(t.Context(), x, nil, few[:8]))(t); !reflect.DeepEqual(both[2], alone[0]) {
 			t.Errorf("trial %d: a set beside others has the groups %v, alone %v", trial, both[2], alone[0])
 		}
 
@@ -96,8 +96,8 @@ func TestAlikeIsAStarCover(t *testing.T) {
 		left[i] = i
 		turned.SetRow(m-1-i, x.RawRowView(i))
 	}
-	groups := test.Must(c.Alike(x, left))(t)[0]
-	backwards := test.Must(c.Alike(turned, left))(t)[0]
+	groups := test.Must(c.Alike(t.Context(), x, nil, left))(t)[0]
+	backwards := test.Must(c.Alike(t.Context(), turned, nil, left))(t)[0]
 	if len(groups) < 3 {
 		t.Fatalf("only %d groups", len(groups))
 	}
@@ -225,11 +225,11 @@ func TestDegeneratePictures(t *testing.T) {
 			t.Errorf("%s: %v has one twice", name, got)
 		}
 	}
-	groups, err := c.Alike(new(mat.Dense), nil)
+	groups, err := c.Alike(t.Context(), new(mat.Dense), nil, nil)
 	if err != nil || len(groups) != 1 || groups[0] != nil {
 		t.Errorf("none are alike: %v, %v", groups, err)
 	}
-	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
+	groups, err = c.Alike(t.Context(), mat.NewDense(4, 3, nil), nil, []int{0, 1, 2, 3})
 	if err != nil || len(groups[0]) != 0 {
 		t.Errorf("all the same, without a direction: %v, %v", groups, err)
 	}
@@ -245,6 +245,7 @@ func TestQuestionsTellProgressAndStop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(89, 1))
 	s := randomScene(rng, 6, 2, 2)
 	x, _ := s.clusters(rng, 150, 1)
+	every := some(len(x))
 	for variant, o := range batchVariants {
 		c := s.teach(t, niwtest.Prior(rng, 6), o)
 		for what, ask := range map[string]func(ctx Context, progress func(done, total int)) (any, error){
@@ -253,6 +254,9 @@ func TestQuestionsTellProgressAndStop(t *testing.T) {
 			},
 			"Suggest": func(ctx Context, progress func(done, total int)) (any, error) {
 				return c.Suggest(ctx, dense(x), 4, progress)
+			},
+			"Alike": func(ctx Context, progress func(done, total int)) (any, error) {
+				return c.Alike(ctx, dense(x), progress, every, every[:9])
 			},
 		} {
 			last, all, calls := -1, 0, 0

@@ -67,7 +67,7 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 		}
 	}
 	for what, take := range map[string]func(x *mat.Dense) error{
-		"Alike":    func(x *mat.Dense) error { return test.Err(c.Alike(x, []int{0, 71})) },
+		"Alike":    func(x *mat.Dense) error { return test.Err(c.Alike(t.Context(), x, nil, []int{0, 71})) },
 		"Suggest":  func(x *mat.Dense) error { return test.Err(c.Suggest(t.Context(), x, 1, nil)) },
 		"Classify": func(x *mat.Dense) error { return test.Err(c.Classify(t.Context(), x, nil)) },
 		"one by one": func(x *mat.Dense) error {

@@ -240,6 +240,12 @@ func many(h int32, way func(int32, call) int32, ask func(*metaqda.Classifier) (*
 	})
 }
 
+// Asking puts a question about the first n numbers of the room to a classifier, and returns the
+// number of a job. It is for functions that one program alone has.
+func Asking(h, n int32, ask func(c *metaqda.Classifier, x []float32) (*metaqda.Batch, error)) int32 {
+	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return ask(c, vector(n)) })
+}
+
 // What [Step] returns.
 const (
 	given   = iota // the last of the answers
@@ -281,6 +287,15 @@ func Step(b int32) int32 {
 		for i, place := range of.Suggestions {
 			state.answer = append(state.answer, float64(place))
 			state.reply = append(strconv.AppendInt(state.reply, int64(of.Like[i]), 10), '\n')
+		}
+		for _, groups := range of.Groups {
+			state.answer = append(state.answer, float64(len(groups)))
+			for _, group := range groups {
+				state.answer = append(state.answer, float64(len(group)))
+				for _, place := range group {
+					state.answer = append(state.answer, float64(place))
+				}
+			}
 		}
 		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
 		if of.given = end; end < n {

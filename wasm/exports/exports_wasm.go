@@ -133,15 +133,6 @@ func with(h int32, f call) int32 { return through(Session.Ask, false, h, f) }
 //go:noinline
 func comparing(h int32, f call) int32 { return through(Session.Ask, true, h, f) }
 
-// Comparing calls f with a classifier and the first n numbers of the room. The answer is what f
-// returns. It is for functions that one program alone has.
-func Comparing(h, n int32, f func(c *metaqda.Classifier, x []float32) ([]float64, error)) int32 {
-	return comparing(h, func(c *metaqda.Classifier) (_ int32, err error) {
-		state.answer, err = f(c, vector(n))
-		return int32(len(state.answer)), err
-	})
-}
-
 // changing calls f, which changes a classifier.
 //
 //go:noinline

@@ -63,10 +63,11 @@ export function serve(load) {
     alike(sets) {
       const places = sets.flatMap((/** @type {number[]} */ set) => [set.length, ...set]);
       engine.floats.set(places, engine.room / 4 + n * d);
-      engine.call('mq_alike', handle, n, d, places.length);
-      let at = engine.answer();
-      const next = () => engine.doubles[at++];
-      return sets.map(() => Array.from({ length: next() }, () => Array.from({ length: next() }, next)));
+      return ask('mq_alike', [places.length], (numbers) => {
+        let at = 0;
+        const next = () => numbers[at++];
+        return sets.map(() => Array.from({ length: next() }, () => Array.from({ length: next() }, next)));
+      });
     },
   };
   const tell = answer(handlers, { code: 'internal' });
