@@ -39,20 +39,19 @@ func (c *Classifier) decide(classes []float64, none float64) Decision {
 	return DecideAmong(c.labels(), c.counts(), classes, none)
 }
 
-// DecideAmong decides by the probabilities of C classes, with their labels and numbers of
-// examples (a burst is one), and the probability of none of them. It decides for none from
-// NoneFrom on, else for the most probable class, the first of several.
+// DecideAmong decides by the probabilities of C classes and of none of them. labels and bursts have
+// the label and the number of examples of each class; a burst counts as one. It decides for none from
+// NoneFrom on, else for the most probable class, the first of equals.
 //
-// A decision is doubtful below SureFrom. With a single class it is doubtful, too, if the class
-// has fewer than FewExamples examples or none is zero: nothing else can be compared. Where
-// groups of photographs were named one after the other (web/test/browser/sort.test.js), 82 % of
-// the doubtful decisions were right, and 99.7 % of the others.
+// A decision is doubtful below SureFrom. With a single class it is also doubtful if the class has
+// fewer than FewExamples examples or none is zero: there is nothing to compare with. When groups of
+// photographs were named one after the other (web/test/browser/sort.test.js), 82 % of the doubtful
+// decisions were right, and 99.7 % of the others.
 //
-// NoneFrom costs least if an unknown vector put into a class costs twice as much as a known one
-// laid aside (Chow, On optimum recognition error and reject tradeoff, 1970): the first spoils a
-// class, the second is looked at. none is compared before the classes. So judging together,
-// which makes classes surer and leaves none as it is, lays aside the same vectors.
-// core/session/TRANSDUCTION.md has the figures.
+// NoneFrom costs least if an unknown vector put into a class costs twice as much as a rejected known
+// one (Chow, On optimum recognition error and reject tradeoff, 1970). The first spoils a class; a
+// person looks at the second. none is compared first. So judging together, which makes classes surer
+// and leaves none unchanged, rejects the same vectors. core/session/TRANSDUCTION.md has the figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	return worded(0, decided(classes, none), labels, bursts, classes, none)
 }

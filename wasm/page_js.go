@@ -86,8 +86,9 @@ func (p *page) methods() map[string]bridge.Method {
 	}
 }
 
-// kept is the method that answers once what the call of metaqda/wasm/exports before it changed is
-// stored, with a token for undo, or is refused because another tab was quicker.
+// kept is a method about the previous call of metaqda/wasm/exports. It answers once the changes of
+// that call are stored, with a token for undo. It fails if another tab was quicker and the changes
+// were refused.
 func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	last := p.Changed()
 	answer := map[string]any{"undo": last.Undo}

@@ -8,13 +8,13 @@
 //
 //	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
 //
-// S + w RᵀR and m' are A and m_s of a session of all these classes. s keeps the mean squared
-// distance within classes left out the same, so Near and w keep their meaning. δ makes the right
-// answers about these classes most probable. All else of the prior stays.
+// S + w RᵀR and m' are A and m_s of a session of all these classes. s keeps the mean squared distance
+// within left-out classes the same, so Near and w keep their meaning. δ makes the right answers about
+// these classes most probable. The rest of the prior does not change.
 //
-// Classes left out show whether the prior pays. Half of a session's classes are asked about, known
-// and unknown, under the prior of all others: see [Learn]. The package is for some ten to a few
-// hundred classes of a person's own. core/lab/metatrain learns priors from data sets.
+// Left-out classes show whether the prior helps. Half of a session's classes are predicted, as known
+// and as unknown ones, under the prior of all other classes: see [Learn]. The package is for some ten
+// to a few hundred classes of one person. core/lab/metatrain learns priors from data sets.
 package adapt
 
 import (

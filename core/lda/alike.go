@@ -100,14 +100,14 @@ const (
 	alikeLeast = 3
 )
 
-// Alike groups pictures that resemble each other, among the rows of x, m×d, that each of the sets
-// lists, and returns the groups of each set. Each group begins with its centre, the others follow
+// Alike groups pictures that resemble each other. Pictures are rows of x, m×d. Each set lists some of
+// them, and Alike returns the groups of each set. A group begins with its centre; the others follow
 // by resemblance. Larger groups come first. A picture of a set is in one group at most. Groups have
 // at least three pictures.
 //
-// Pictures u and v resemble each other if their cosine s(u,v) is alikeBound or more: that of
-// the whitened pictures about the mean of x. The picture that resembles the most others takes
-// them as its group, then the next among the rest. This is star clustering (Aslam, Pelekhov and
+// Pictures u and v resemble each other if the cosine s(u,v) of the whitened pictures about the mean
+// of x is at least alikeBound. The picture that resembles the most others takes them as its group,
+// then the next picture among the rest. This is star clustering (Aslam, Pelekhov and
 // Rus 2004, The star clustering algorithm for static and dynamic information organization). No
 // member is far from the centre. The order of the pictures matters only for ties, which go to
 // the first.

@@ -42,8 +42,8 @@ func (c *covariance) centred() []float64 {
 	return c.x[:c.dim]
 }
 
-// rotate makes UᵀU + scale x xᵀ of UᵀU from row k on, x being a row of U and of V, and
-// of UᵀV what belongs to it. It overwrites x.
+// rotate changes the factor of UᵀU into that of UᵀU + scale x xᵀ, from a row on, and V with it. x is
+// a row of U followed by a row of V. It is overwritten.
 //
 //	ρ² = U_kk² + x_k²,  c = ρ/U_kk,  s = x_k/U_kk:  U_k ← (U_k + s x)/c,  x ← c x - s U_k
 //
@@ -273,9 +273,8 @@ func (c *covariance) planFactor() {
 	}
 }
 
-// factorised overwrites a with its Cholesky factor. Where examples lie so far from each
-// other that rounding is all that is left of what makes a positive definite, the diagonal
-// is raised by as little as it takes.
+// factorised overwrites a with its Cholesky factor. If examples lie so far apart that rounding makes
+// a indefinite, it raises the diagonal by as little as needed.
 func factorised(a blas64.Symmetric) blas64.Triangular {
 	n, top := a.N, 0.0
 	was := make([]float64, n*n)

@@ -14,23 +14,21 @@ const (
 	fewClasses = 5
 )
 
-// LeaveOutTo asks what the b-th example of a class would be taken for had it never been
-// taught: dst, of length C, and none are the answer of [Classifier.ProbabilitiesTo] of a
-// classifier that differs in nothing else. A burst is left out as a whole and asked about by
-// its mean. Where it is the only example of its class the class gets zero, where it is the
-// only one of all [ErrNoExamples] is returned.
+// LeaveOutTo predicts the b-th example of a class as if it had never been taught. It stores the
+// probabilities of the classes in dst, of length C, and returns that of none of them. A burst is
+// left out as a whole and predicted by its mean. If it is the only example of its class, the class
+// gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
 //
-// Up to 20 examples that is exact, and so it is for the only example of one of up to five
-// classes, but that the bursts are those of the whole session. Otherwise the densities are
-// exact, see [shared.supportTo]. The session's posterior is then without what the example
-// itself says. The others say what they say with the example there, and the session's spread
-// and the share of its parts stay. On emoji under the shipped prior and under none
-// probabilities differ by .006 in the mean and by .035 in the worst case, on random data by
-// .01 and .05. In sessions of more than 64
-// examples, which are asked about 64 of them, they differ as much when others are asked.
+// This is exact up to 20 examples, and for the only example of one of up to five classes, except
+// that the bursts are those of the whole session. Otherwise only the densities are exact, see
+// [shared.supportTo]. The session's posterior then lacks the evidence of the example itself. The
+// evidence of the other examples is computed with it, and the session's spread and the share of its
+// parts stay. On emoji, with and without the shipped prior, probabilities differ by .006 in the mean
+// and .035 in the worst case; on random data by .01 and .05. Sessions of more than 64 examples use 64
+// of them; with another 64 the probabilities differ as much.
 //
-// What is taught does not change. Cost of the first call after a change that of
-// [Classifier.Prepare], of others up to a few times that of ProbabilitiesTo.
+// The classifier does not change. The first call after a change costs as much as
+// [Classifier.Prepare], others up to a few times as much as ProbabilitiesTo.
 func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("lda: destination of wrong length")

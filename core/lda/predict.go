@@ -13,10 +13,9 @@ import (
 	"metaqda/core/session"
 )
 
-// ScoresTo stores the e_j of x (MODEL.md, sections 1 and 2), in units of the session's spread
-// where Options.Spread says so, in dst, in the order of the classes that have examples and
-// of their number: what [session.Sample] holds of a query. Errors
-// and cost are those of [Classifier.ProbabilitiesTo].
+// ScoresTo stores the e_j of x (MODEL.md, sections 1 and 2) in dst, for [session.Sample]. dst has a
+// number for each class with examples, in their order. With Options.Spread they are in units of the
+// session's spread. Errors and cost are those of [Classifier.ProbabilitiesTo].
 func (c *Classifier) ScoresTo(dst, x []float64) error {
 	if len(dst) != len(c.taught) {
 		panic("lda: destination of wrong length")
@@ -37,11 +36,11 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 // [ErrNoExamples] when all classes are empty, and a *[niw.DimensionError] or a
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
-// Cost, in multiply-adds, 2 r d to whiten x with a spiked prior of rank r, or d²/2, and for
-// ρ = N-C residuals of N examples in C classes ρ d + ρ²/2 + C (d+ρ), from ρ = d on
-// d²/2 + C d. Where [Classifier.Prepare] is called between answers, C d once so many were asked
-// for since the last change that this is worth it: the scores are linear in x. Then answers
-// differ by rounding. Nothing is allocated once the classifier has settled.
+// Cost, in multiply-adds: 2 r d to whiten x with a spiked prior of rank r, or d²/2. Then, for
+// ρ = N-C residuals of N examples in C classes, ρ d + ρ²/2 + C (d+ρ), and d²/2 + C d from ρ = d on.
+// The scores are linear in x. So if [Classifier.Prepare] is called between answers, the cost becomes
+// C d after enough answers since the last change, and answers differ by rounding. Nothing is
+// allocated once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("lda: destination of wrong length")
@@ -177,9 +176,9 @@ func (c *Classifier) answering() *Classifier {
 	return c.chosen
 }
 
-// Predictor is all that the answers of a [Classifier] depend on as long as nothing is
-// taught. With one scale matrix for the session the log density of each of its C classes,
-// less that of a class never seen, is linear in a transformed embedding x of length d:
+// Predictor holds all that the answers of a [Classifier] depend on until something is taught. The
+// classes share one scale matrix. So the log density of each of the C classes, less that of an
+// unseen class, is linear in a transformed embedding x of length d:
 //
 //	u_j = Weights_jᵀ x_s + Intercept_j
 //	s   = ln Σ_j exp(u_j + LogPrior_j)
@@ -196,9 +195,10 @@ type Predictor struct {
 	LogOdds   float64
 }
 
-// Predictor returns what the classifier answers by now. Classes without examples, which
-// have probability zero, are left out. It returns [ErrNoExamples] if that is all. Cost that of the first prediction after a
-// change, and for each class n d + n², or d², and twice what it takes to whiten a vector.
+// Predictor returns the classifier's current [Predictor]. It leaves out classes without examples,
+// which have probability zero. It returns [ErrNoExamples] if no class has any. It costs as much as
+// the first prediction after a change, and for each class n d + n², or d², and twice the cost of
+// whitening a vector.
 func (c *Classifier) Predictor() (*Predictor, error) {
 	n := len(c.taught)
 	if n == 0 {

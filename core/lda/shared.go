@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// shared is the density with one scale matrix for the session (MODEL.md, section 1). In
-// whitened coordinates, with A of [covariance], x̄_j the mean of class j, whose examples count K_j,
-// m_s that of the session and <x,y> = xᵀ A⁻¹ y,
+// shared is the density with one scale matrix for the session (MODEL.md, section 1), in whitened
+// coordinates. A is that of [covariance], and <x,y> = xᵀ A⁻¹ y. x̄_j is the mean of class j, whose
+// examples count K_j, and m_s the mean of the session:
 //
 //	m_s = Σ_j α_j x̄_j,   α_j = a_j/(kappa_d + Σ_k a_k),   a_j = kappa K_j/(kappa+K_j)
 //	m_j = (kappa m_s + K_j x̄_j)/(kappa+K_j)
 //	e_j(x) = -½ <x-m_j, x-m_j> + ½ <x-m_s, x-m_s>
 //	       = h_j (<x,x̄_j> - <x,m_s>) + c_j,   h_j = K_j/(kappa+K_j)
 //
-// which is linear in x. e_j takes the place of the difference of two log densities: a
-// class never seen has its mean at m_s.
+// e_j is linear in x. It is the difference of two log densities without their volume terms, those of
+// class j and of an unseen class, whose mean is m_s.
 type shared struct {
 	options *Options
 	cov     *covariance
@@ -129,9 +129,8 @@ func (s *shared) scoresTo(dst, x []float64, w *work) {
 	}
 }
 
-// innersOf stores <x,x̄_j> for the rows of x, whitened, in the rows of dst, a column for
-// each class in the order of the covariance, and returns the images of the rows, which hold
-// until the next call.
+// innersOf stores <x,x̄_j> for the whitened rows of x in the rows of dst. It has a column for each
+// class in the order of the covariance. It returns the images of the rows, valid until the next call.
 func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	c := s.cov
 	images = matrix(&s.room.images, x.Rows, c.n)

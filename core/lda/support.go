@@ -130,8 +130,8 @@ func (c *Classifier) beginSupport() {
 	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
 }
 
-// chooseAsked returns which examples are asked: of a classifier that follows another one
-// the same as there.
+// chooseAsked returns the examples that are used. A classifier that follows another one uses the
+// same examples.
 func (c *Classifier) chooseAsked() []asked {
 	r := c.reweighted
 	if r == nil {
@@ -144,9 +144,9 @@ func (c *Classifier) chooseAsked() []asked {
 	return chosen
 }
 
-// chooseAsked returns which examples of a session are asked what they say of it: at most
-// 64, of at most 32 classes, by a number that hardly anything is known from but the
-// example itself, so that neither the order of examples nor that of classes matters.
+// chooseAsked returns the examples whose left-out scores are evidence about the session: at most 64,
+// of at most 32 classes. It chooses by [class.lot], a hash of the example, so the order of examples
+// and classes does not matter.
 func chooseAsked(taught []*class) (chosen []asked) {
 	classes := slices.Clone(taught)
 	if len(classes) > supportClasses {
@@ -177,7 +177,7 @@ func chooseAsked(taught []*class) (chosen []asked) {
 	return chosen
 }
 
-// lot is a number in [0, 1) drawn by the digits of the i-th example.
+// lot is a number in [0, 1) that depends only on the digits of the i-th example.
 func (c *class) lot(i int) float64 {
 	x := c.row(i)
 	_, f := math.Modf(math.Abs(x[0]) * 4096)
@@ -214,9 +214,9 @@ func (c *Classifier) example(label string, b int) (*class, error) {
 //
 //	x_s = D x |x|/|D x|,   D = diag((1-s) I, s I)
 //
-// which for s = ½ is x. Of ½ and [Shares] it is the one under which the session's own
-// examples, each left out, are most probable, by ln p(s) + [session.Posterior.LogEvidence],
-// and ½ where no class has two.
+// which for s = ½ is x. Among ½ and [Shares], s is the share with the largest ln p(s) +
+// [session.Posterior.LogEvidence]: it makes the examples, each left out, most probable. It is ½
+// while no class has two examples.
 type Parts struct {
 	First int     // numbers of the first part; the others are of the second
 	Odds  float64 // ln p(½)/p(s), the same for each other share
@@ -292,8 +292,8 @@ func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
 	c.prior.WhitenRowsTo(dst, dst)
 }
 
-// useParts makes a classifier for each share, which follows this one, or brings those that
-// there are to options that differ in the last steps of an answer alone.
+// useParts makes a classifier for each share, which follows this one. If the options differ only in
+// the last steps of an answer, it changes the options of the existing ones.
 func (c *Classifier) useParts(before Options) {
 	now := c.options
 	now.Parts = nil

@@ -249,7 +249,7 @@ func (p *Population) openLoss(t *term) float64 {
 	return (known/t.queries + unknown/(float64(len(t.Answer))-t.queries)) / 2
 }
 
-// meanLoss sums in the order of the terms, whoever worked on them.
+// meanLoss sums in the order of the terms, so the number of workers does not matter.
 func meanLoss(terms []term, workers int, loss func(*term) float64) (sum float64) {
 	losses := make([]float64, len(terms))
 	each(len(terms), workers, func(i int) { losses[i] = terms[i].weight * loss(&terms[i]) })
@@ -313,8 +313,8 @@ func (p *Population) minimise(lo, hi int, loss func(*Population) float64) {
 	problem := optimize.Problem{Func: objective, Grad: func(grad, x []float64) {
 		fd.Gradient(grad, objective, x, &fd.Settings{Formula: fd.Central, Step: 1e-4})
 	}}
-	// A line search that runs into rounding at the minimum reports an error beside
-	// the minimum it found; either way the location is the best seen.
+	// A line search that meets rounding at the minimum returns an error with the minimum. In
+	// both cases the location is the best seen.
 	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 40, GradientThreshold: 1e-4,
 		Converger: &optimize.FunctionConverge{Absolute: asGood, Iterations: 3}}, &optimize.BFGS{})
 	if result != nil {

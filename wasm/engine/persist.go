@@ -394,8 +394,8 @@ func (e *Engine) mark() {
 	e.hooks.Mark(m.ID, string(b))
 }
 
-// noticeVanished names the sessions that have marks but are no longer stored, though nobody
-// deleted them, and counts those of a former version that wait for room. It waits.
+// noticeVanished names the sessions that have marks but are not stored, although nobody deleted
+// them. It counts the sessions of an older version that wait for free space. It blocks.
 func (e *Engine) noticeVanished(waiting []string) error {
 	if n := len(waiting); n > 0 {
 		e.keeping.vanished = "The storage is full, so " + counted(n, "session", "s") + " of a former version of this page cannot be opened yet. Nothing is lost: delete another session or free space on the device, then reload."

@@ -323,10 +323,10 @@ func Stop(b int32) {
 	}
 }
 
-// LeaveOneOut asks about each example without it, about the frames of a burst together. It returns the
-// number of a job. For each burst it answers the number of its examples, its class, and 1, or 0 for
-// the only burst of all; and then what [Classify] answers for a vector. The reply has the headlines
-// and then the examples' ids, a line each.
+// LeaveOneOut predicts each example without itself, and the frames of a burst together. It returns the
+// number of a job. The answer for a burst begins with the number of its examples, its class, and 1,
+// or 0 for the only burst of all. Then follows what [Classify] answers for a vector. The reply has
+// the headlines and then the examples' ids, a line each.
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 { return many(h, with, (*metaqda.Classifier).BeginLeaveOneOut) }
@@ -349,12 +349,12 @@ func (b *batch) leftOut(first, end int) {
 	}
 }
 
-// Influence asks which examples, at most so many, spoil the answers to others, and which class needs
-// another example most. It returns the number of a job. It answers that class and the one that it is
-// confused with, -1 for none, and its doubt. Then come seven numbers for each example or burst: the
-// number of its examples, its class, the class that fits better, and their log odds; how many others
-// were asked about, how many more of these are right without it, and the change of their mean log
-// probability. The reply has the examples' ids, a line each.
+// Influence finds the examples that make others wrong, as many as most, and the class that needs
+// another example most. It returns the number of a job. The answer begins with that class, the class
+// that it is confused with, -1 for none, and its doubt. Then come seven numbers for each example or
+// burst. Four are the number of its examples, its class, the class that fits better, and their log
+// odds. Three are about the others: how many were asked about, how many more are right without it,
+// and the change of their mean log probability. The reply has the examples' ids, a line each.
 //
 //go:wasmexport mq_influence
 func Influence(h, most int32) int32 {

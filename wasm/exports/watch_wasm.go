@@ -24,13 +24,13 @@ func Watch(h int32, perHour float64) int32 {
 	})
 }
 
-// Next gives a watch its next answer: the time in seconds, and n float64 numbers in the room, the
-// probability of each class. n is negative where there was nothing to ask about. It returns the
-// number of events. For each the answer has 1 for here or 0 for gone, the seconds since when, and the
-// probability; then the length of the reply. If there is something to show, the class that the
-// headline names first follows, -1 for none, and the probability of none of the classes and of each.
-// The reply is lines: the labels of the events, the label of the class that is here now or nothing,
-// the label of the class to show, and the headline.
+// Next gives a watch its next prediction: the time in seconds, and n float64 numbers in the room, the
+// probability of each class. n is negative if there was nothing to predict. It returns the number of
+// events. For each event the answer has 1 for here or 0 for gone, the seconds since when, and the
+// probability. Then comes the length of the reply. If there is something to show, the class that
+// the headline names first follows, -1 for none, and the probabilities of none of the classes and of
+// each. The reply has lines: the labels of the events, the label of the class that is here now or
+// nothing, the label of the class to show, and the headline.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {

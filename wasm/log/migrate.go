@@ -337,9 +337,9 @@ func oldStep(b []byte) *metaqda.Step {
 	return s
 }
 
-// The decoders take the key for the id: it is what a record is found by. Of a session
-// and a class every field has something to stand in for it, since others belong to
-// them; an example without its numbers is nothing.
+// The decoders take the key as the id, since records are found by it. Every damaged field of a
+// session or a class has a default, since other records belong to them. An example without its
+// numbers is set aside.
 
 func oldSession(key string, v any) Session {
 	r, ok := v.(Record)

@@ -10,14 +10,14 @@
 // call, goes to gonum's own code, which also judges the arguments: a call
 // with bad arguments panics exactly as it does there.
 //
-// Results differ from gonum's by rounding alone (sums are taken in another
-// order), with one exception: gonum skips zeros in a factor, so that 0 times an
-// infinity or NaN leaves no trace there; here, as in IEEE 754 and the reference
-// BLAS of today, it gives NaN. A zero sum may also differ in sign.
+// Results differ from gonum's only by rounding, since sums are taken in another
+// order. There is one exception. gonum skips zeros in a factor, so 0 times an infinity
+// or NaN counts as 0; here it gives NaN, as in IEEE 754 and the current reference
+// BLAS. A zero sum may also differ in sign.
 //
-// A program that imports this package needs the imports of module "simd" to
-// be there: web/engine/kernels.js makes them for pages and workers, exec.mjs for Node.
-// Without SIMD they are there too, and [Available] is false.
+// A program that imports this package needs the imports of module "simd":
+// web/engine/kernels.js makes them for pages and workers, exec.mjs for Node. Without
+// SIMD they exist too, and [Available] is false.
 //
 // It is not for native programs, for which gonum has assembly of its own: they have no such
 // package.

@@ -12,18 +12,18 @@ export { decodePicture } from './pixels.js';
 /**
  * @typedef {object} Extractor
  * @property {string} id names network, version and views; priors and sessions are bound to it
- * @property {string} sha256 of the network's files and of how pictures are laid before it
+ * @property {string} sha256 of the network's files and of how pictures are prepared
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
- * @property {number} views how many views of a picture an embedding is the mean of
+ * @property {number} views number of views of a picture; an embedding is the mean of theirs
  * @property {string[]} networks of one with a recipe of its own, by their names in it
  * @property {(picture: Picture, views?: number) => Promise<Float32Array>} embed
- *   of all views, or sooner and more coarsely of the first so many;
- *   answers `dimension` finite numbers, the same for the same picture; leaves the
- *   picture usable; rejects with an ExtractorError (code, sentence)
+ *   of all views, or of the first `views` of them: sooner, less exact. Resolves with
+ *   `dimension` finite numbers, the same for the same picture; the picture stays
+ *   usable. Rejects with an ExtractorError (code, sentence)
  * @property {(picture: Picture, views?: number) => Promise<import('./session.js').Cells | null>} cells
- *   the embedding, with the places that it is the mean of; null for a network that has none
- * @property {(type: string, args?: any) => Promise<any>} ask what else its session answers
+ *   the embedding with its cells, whose mean it is; null for a network without cells
+ * @property {(type: string, args?: any) => Promise<any>} ask sends another message to its session
  * @property {() => void} close
  */
 

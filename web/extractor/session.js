@@ -52,10 +52,10 @@ import { concatenate } from './tensors.js';
 /** @typedef {(files: ExtractorFiles) => Promise<Runtime>} CreateRuntime */
 
 /**
- * What it is asked, by the types of messages:
- *   embed   {picture, views}   Float32Array; picture: Blob | ImageBitmap | ImageData; views: how many, the first ones, all if undefined
+ * Its messages by type, with their arguments and results:
+ *   embed   {picture, views}   Float32Array; picture: Blob | ImageBitmap | ImageData; views: number of first views, all if undefined
  *   cells   {picture, views}   Cells, or null for a network whose embedding is no mean over places
- *   shapes                     number[][], of what each output answers
+ *   shapes                     number[][], the shape of each output
  *
  * @param {CreateRuntime} createRuntime @param {ExtractorFiles} files @param {() => Promise<void>} [pause]
  */

@@ -2,9 +2,9 @@
 /** The microphone, whose last second can be asked for at any time. */
 import { mediaDevices, sourceError } from '../base/media.js';
 
-/** Seconds that are remembered: about a word, and what the page of metaqda hears at once. */
+/** Seconds of sound that are kept: about a word. The page recognises as much at a time. */
 const HEARD = 1;
-/** Samples that an AnalyserNode remembers at most. */
+/** Most samples that an AnalyserNode keeps. */
 const SIZE = 32_768;
 
 /**
@@ -14,13 +14,13 @@ const SIZE = 32_768;
  */
 
 /**
- * Asks the person for the microphone, and resolves once it has heard a second. Rejects with a sentence. Call it after a press: browsers start no sound
- * before one.
+ * Asks the person for the microphone, and resolves once there is a second of sound. Rejects with a sentence. Call it after a
+ * press: browsers start no sound before one.
  *
  * @returns {Promise<Listening>}
  */
 export async function openMicrophone() {
-  // What improves speech for people takes away what other sounds are told apart by.
+  // Filters that improve speech for people remove features of other sounds.
   const audio = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
   const refuse = (/** @type {unknown} */ error) => Promise.reject(sourceError(error, 'microphone'));
   const stream = await mediaDevices(globalThis, 'microphone').getUserMedia({ audio }).catch(refuse);
@@ -33,7 +33,7 @@ export async function openMicrophone() {
     await context.resume();
     const rate = context.sampleRate;
     const source = context.createMediaStreamSource(stream);
-    // Each remembers what the one before has forgotten: it hears the same so much later.
+    // Each delay feeds a node with the samples that the previous node no longer has.
     const parts = Array.from({ length: Math.ceil((HEARD * rate) / SIZE) }, (_, i) => {
       const [delay, part] = [context.createDelay(HEARD), new AnalyserNode(context, { fftSize: SIZE })];
       delay.delayTime.value = (i * SIZE) / rate;

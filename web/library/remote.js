@@ -1,15 +1,15 @@
 // @ts-check
-/** A classifier that is elsewhere, in a worker or in a storage: inputs are embedded here, and all else is asked there. */
+/** A classifier in a worker or in a storage. Inputs are embedded here; all else runs there. */
 import { ADD, BATCH, CALL, known, SET, SUGGEST } from './classifier/options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from './vectors.js';
 
 /** @import {BatchOptions, CallOptions, Options} from './classifier/options.js' */
 /** @import {Vector} from './vectors.js' */
-/** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask asks for a property or a method of a Classifier, with vectors in place of inputs; the options of methods that have some, and of those alone */
+/** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask gets a property or calls a method of a Classifier, with vectors in place of inputs; options only for methods that have some */
 
 /** @typedef {{name: string, property: boolean}[]} Members of Classifier */
 
-/** What answers at once is not remote. */
+/** Names of synchronous members, which are not remote. */
 const AT_ONCE = /Sync$|^watch$/;
 /** Methods that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL, predictSet: SET };

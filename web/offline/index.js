@@ -86,9 +86,8 @@ async function hash(response) {
 }
 
 /**
- * Registers the worker and looks for new ones: when the person comes back to the tab
- * after an hour, and again after one that could not be installed, as happens while
- * a site is being replaced.
+ * Registers the worker and looks for new ones: when the person returns to the tab after an hour,
+ * and after a worker that could not be installed, such as while a site is being replaced.
  *
  * @param {ServiceWorkerContainer} container
  * @param {(waiting: ServiceWorker) => void} found

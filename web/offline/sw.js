@@ -74,14 +74,14 @@ async function fill() {
   await cache.put(address('manifest.json'), response);
 }
 
-/** @param {SiteFile} file whether it is for extractors other than the page's own of pictures, or for sketches; what each extractor is has to be known offline */
+/** Whether a file is fetched on demand: those of other extractors and of sketches, except the record of each extractor. @param {SiteFile} file */
 function onDemand({ path }) {
   return /^(networks|kinds)\/(?!\w+\/extractor\.json$)|\/p5\.min\.js$/.test(path);
 }
 
 /**
- * Takes over what a former version's pages used of the files that are fetched on
- * demand. One that has changed is fetched: those who used it go offline too.
+ * Keeps the files fetched on demand that pages of an older version have used. It fetches a file that
+ * has changed: whoever used it may be offline later.
  *
  * @param {Cache} cache @param {SiteFile[]} files @param {Map<string, Cache>} known
  */

@@ -73,9 +73,8 @@ func (m *Discriminant) scatter(t Task, count []int) []*mat.SymDense {
 	return sigma
 }
 
-// meanVariance returns the variance of the rows about their mean, averaged
-// over the dimensions; equal rows have none and give 1, so that a ridge
-// relative to it is never 0.
+// meanVariance returns the variance of the rows about their mean, averaged over the
+// dimensions. For equal rows it returns 1, so that a ridge relative to it is never 0.
 func meanVariance(x *mat.Dense) float64 {
 	n, d := x.Dims()
 	mean := make([]float64, d)

@@ -192,8 +192,8 @@ func (r *Report) Encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// Find returns the result of a method on a data set at a way and a shot, nil where
-// there is none; 0 stands for any way or shot.
+// Find returns the result of a method on a data set at a way and a shot, or nil. A way
+// or a shot of 0 stands for any.
 func (r *Report) Find(method, data string, way, shot int) *Result {
 	for _, x := range r.Results {
 		if x.Method == method && x.Data == data && (way == 0 || x.Way != nil && *x.Way == way) && (shot == 0 || x.Shot != nil && *x.Shot == shot) {

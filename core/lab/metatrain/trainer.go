@@ -29,8 +29,8 @@ const floorShare = 0.01
 // Trainer is Algorithm 1 of the paper. The number of workers does not
 // change the parameters.
 //
-// The parameters are m, the lower triangle of L and the scalars above; kappa
-// and nu-d+1 are positive by their logarithms, the diagonal of L by clipping.
+// The parameters are m, the lower triangle of L and the scalars. kappa and nu-d+1 stay
+// positive because their logarithms are learned, the diagonal of L because it is clipped.
 type Trainer struct {
 	config    Config
 	source    *Episodes

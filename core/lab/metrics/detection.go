@@ -39,7 +39,7 @@ func AUPR(positive, negative []float64) float64 {
 }
 
 // eachScore calls f with the numbers of positives and negatives of every distinct
-// score, from the lowest up; those that are no number are one score.
+// score, in ascending order. All NaN count as one score.
 func eachScore(positive, negative []float64, f func(pos, neg int)) {
 	p, n := slices.Sorted(slices.Values(positive)), slices.Sorted(slices.Values(negative))
 	for len(p)+len(n) > 0 {

@@ -75,7 +75,7 @@ export function handIn({ hand: network }, picture, handedness = false) {
 const apart = ({ landmarks, box }, former) =>
   landmarks.reduce((sum, [x, y], i) => sum + Math.hypot(x - former.landmarks[i][0], y - former.landmarks[i][1]), 0) / (21 * box.side);
 
-/** Where in the picture a point of a box is. @param {Box} box @param {number} u from its middle, in shares of its side @param {number} v @returns {[number, number]} */
+/** The position in the picture of a point of a box. @param {Box} box @param {number} u offset from its middle, in shares of its side @param {number} v @returns {[number, number]} */
 function placed({ x, y, side, angle, mirrored }, u, v) {
   const [cos, sin, across, down] = [Math.cos(angle), Math.sin(angle), (mirrored ? -u : u) * side, v * side];
   return [x + cos * across - sin * down, y + sin * across + cos * down];

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Proposes a manifest for a network that comes without one: what the graph itself says
- * (size and order of the input, results that sum up a picture, arithmetic before the
- * first layer), and of what it does not say, the values that pixels are fed as, the form
- * that tells the taught pictures apart best.
+ * Proposes a manifest for a network that comes without one. The graph itself gives the size and
+ * order of the input, the results that could be an embedding, and arithmetic before the first
+ * layer. It does not give the scale of the pixels: the one that tells the taught pictures apart
+ * best is chosen.
  *
  * A file read by onnx-graph.js or tfjs-graph.js becomes a Network; proposalOf tries it.
  */
@@ -17,9 +17,9 @@ import { modelOf, readTfjs, shardsOf } from '../tfjs-graph.js';
 
 /**
  * @typedef {object} Graph of either runtime
- * @property {{name: string, type: string, dims: number[]}[]} inputs dims: -1 for a size that is left open
- * @property {Node[]} nodes each after those whose results it takes
- * @property {Map<string, number[] | null>} constants the numbers of small ones, null of others
+ * @property {{name: string, type: string, dims: number[]}[]} inputs dims: -1 for an open size
+ * @property {Node[]} nodes in topological order
+ * @property {Map<string, number[] | null>} constants numbers of small constants, null for others
  * @property {string[]} outputs
  *
  * @typedef {{name: string, runtime: 'onnx' | 'tfjs-graph', graph: Graph, contents: Map<string, ArrayBuffer>}} Network contents by name, the model first
@@ -193,9 +193,9 @@ function opening({ nodes, constants }, name) {
 }
 
 /**
- * Results that could sum up a picture, the likeliest first: what the last layer with
- * weights is fed, the last pooling, the outputs; without such a layer the outputs are
- * no classes, and come before the pooling.
+ * Results that could be an embedding, the likeliest first: the input of the last layer with
+ * weights, the last pooling, the outputs. Without such a layer the outputs are no classes, and
+ * come before the pooling.
  *
  * @param {Graph} graph
  * @returns {Candidate[]}
@@ -260,8 +260,9 @@ export function answersOf({ words, node }, shape, layout) {
 }
 
 /**
- * Each is left out in turn; this counts those nearest to the mean of their own class, by cosine
- * after the mean over all is taken off: a classifier without a prior, the same for every network.
+ * Counts the pictures that, left out in turn, are nearest to the mean of their own class. Nearness is
+ * the cosine after the mean of all is subtracted: a classifier without a prior, the same for every
+ * network.
  *
  * @param {Float32Array[]} embeddings @param {string[]} labels
  */

@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * The input that the networks get for a sound, and the answers that make the embedding. Two listen:
+ * The inputs of the two networks for a sound, and the embedding of their outputs.
  *
- * YAMNet (1,024 numbers), where the site has it. A gain of at most 100 brings the 95th percentile of the root mean
- * squares of 10 ms frames to .1; magnitudes in 64 mel bands of 125 to 7,500 Hz, as ln(mel + .001) + 1.404, in
- * patches of 96 frames, 48 apart. Patches more than 20 dB below the loudest are left out, and the square root is
- * taken of the mean answer over the others.
+ * YAMNet (1,024 numbers), if the site has it. A gain of at most 100 brings the 95th percentile of the root mean
+ * squares of 10 ms frames to .1. The input has magnitudes in 64 mel bands of 125 to 7,500 Hz, as ln(mel + .001) + 1.404,
+ * in patches of 96 frames, 48 apart. Patches more than 20 dB below the loudest are left out. y is the square root of
+ * the mean output over the others.
  *
- * The speech embedding (96 numbers). Of the sound from its first to its last frame within 40 dB of the loudest,
- * powers of the values of 16-bit samples in 32 mel bands of 60 to 3,800 Hz, in decibels / 10 + 2, at most 80 dB
- * below the loudest; in windows of 76 frames, 16 apart, and the mean answer over them. What is shorter than a window
- * is laid into its middle over the power of noise of a standard deviation of 1e-3.
+ * The speech embedding (96 numbers). The sound is cut to its frames from the first to the last within 40 dB of the
+ * loudest. The input has powers of 16-bit samples in 32 mel bands of 60 to 3,800 Hz, in decibels / 10 + 2, at most 80 dB
+ * below the loudest, in windows of 76 frames, 16 apart. p is the mean output over the windows. A sound shorter than a
+ * window is put into its middle, over the power of noise of a standard deviation of 1e-3.
  *
- * Each is scaled to length one, and they are joined as (y, w p) / sqrt(1 + w^2), w between two bounds by what YAMNet's own
- * classifier says of how probable speech is: which word was said stands in p, what else sounds in y.
+ * y and p are scaled to length one and joined as (y, w p) / sqrt(1 + w^2). YAMNet's own classifier says how probable speech
+ * is, which sets w between two bounds. p tells words apart, y all other sounds.
  */
 import { hop, htkBank, melSpectra, noisePower, rate, slaneyBank } from './spectra.js';
 

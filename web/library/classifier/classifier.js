@@ -180,10 +180,10 @@ export class Classifier {
   }
 
   /**
-   * Takes back the last change of classes or examples, up to a hundred of them, and says what it was about in plain words,
-   * such as "add an example to cup"; empty if there is none.
+   * Takes back the last change of classes or examples, and returns its name, such as "add an example to cup". It returns
+   * an empty text if there is none. The last hundred changes can be taken back.
    *
-   * @param {string} [step] takes back this one instead: the id that `stored` of a storage answered
+   * @param {string} [step] takes back this change instead: the id that `stored` of a storage gave
    * @returns {string}
    */
   undo(step = '') {

@@ -19,16 +19,16 @@ import { isFile } from '../files.js';
 /**
  * @template [Input=unknown]
  * @typedef {object} Options
- * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
+ * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for inputs other than vectors
  * @property {import('../files.js').File} [prior] a prior file that was learned for the
- *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
- * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
- * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
- *   of the examples' and over their standard deviation, as these are after every change; rows of a batch count there, too;
- *   only without `prior`
+ *   extractor, or its address; without one, a general prior serves vectors of any length
+ * @property {number} [nonePrior] prior probability of none of these, from 0 (never) to below 1; 0.2 if left out
+ * @property {'standardise'} [scale] for tables whose columns have units of their own: subtracts the examples' mean from each
+ *   number and divides by their standard deviation, anew after every change; rows of a batch count as examples do; only
+ *   without `prior`
  * @property {string} [name] written into files
- * @property {(note: string) => void} [onNote] is told once where `scale` would help, of columns that differ in spread by more
- *   than a hundredfold; `console.warn` if left out
+ * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, so that
+ *   `scale` may help; `console.warn` if left out
  */
 
 /** @typedef {import('../../engine/contract.js').Prediction} Prediction */
@@ -70,9 +70,9 @@ import { isFile } from '../files.js';
 /**
  * @typedef {object} Need the class that needs another example most
  * @property {string} label
- * @property {string | null} confusedWith the class that it is confused with most, null where that is not known
- * @property {number} doubt mean probability of other classes for its examples, each left out; those of few examples are
- *   moved to the mean of all classes
+ * @property {string | null} confusedWith the class that it is confused with most, null if that is not known
+ * @property {number} doubt mean probability of other classes for its examples, each left out. For a class with few examples
+ *   it is shrunk to the mean of all classes
  */
 
 /**
@@ -164,4 +164,4 @@ export function text(s, what) {
  * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge' | 'watch'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
  *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
  */
-/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictSet' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut' | 'influence' | 'needs'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */
+/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictSet' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut' | 'influence' | 'needs'} Inputs methods that return promises already; most of them take inputs to embed */

@@ -110,7 +110,7 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** @param {About} about @param {string} one example @param {number} bytes of the file @param {boolean} judging whether it says of a picture that something is wrong */
+/** @param {About} about @param {string} one example @param {number} bytes of the file @param {boolean} judging whether it says that something is wrong with a picture */
 function describe({ name, made, version, classes, learn, extractor }, one, bytes, judging) {
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The kinds of sessions: pictures, hands and sounds, each with a folder here. A `Kind` says
- * how an example is captured, drawn and embedded. The rest of the page uses `kinds.now` and
- * never asks which kind that is. To add a kind:
+ * how an example is captured, drawn and embedded. The rest of the page uses `kinds.now`, whatever
+ * kind that is. To add a kind:
  *   a folder here whose index.js makes a Kind, with its line in app.js
  *   a folder of web/extractor with the recipe of its embeddings, with its lines in web/build/kinds.mjs
  *   its prior in the Makefile and scripts/embed/extractor.mjs
@@ -15,13 +15,13 @@
  * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, stored with the example; call it before `embed`
  * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, in a square of `edge` pixels; call it before `embed`
  * @property {() => Promise<Float32Array>} embed its embedding; call it once, last
- * @property {() => Promise<import('../../extractor/session.js').Cells|null>} [cells] its embedding and the places that it is the mean of,
- *   null where the network has none; call it in place of `embed`
+ * @property {() => Promise<import('../../extractor/session.js').Cells|null>} [cells] its embedding and the cells whose mean it is,
+ *   null if the network has none; call it in place of `embed`
  * @property {() => void} close frees its memory
  *
  * @typedef {object} Look one moment of a live source
  * @property {Float32Array|null} embedding null if there is nothing to recognise, such as silence
- * @property {import('../../extractor/session.js').Cells|null} [cells] the places that it is the mean of, where they are asked for and there are any
+ * @property {import('../../extractor/session.js').Cells|null} [cells] the cells whose mean it is, on request and if there are any
  * @property {() => Promise<Sample>} sample of this moment, to show and to teach
  *
  * @typedef {object} Source a camera or a microphone, in use from `start` to `close`
@@ -30,7 +30,7 @@
  * @property {() => Promise<void>} start rejects with an Error whose message is a sentence with the remedy
  * @property {() => Promise<Sample>} sample the current frame or sound, to teach
  * @property {boolean} [mirrored] whether it is shown mirrored
- * @property {(places?: boolean) => Promise<Look>} look the same for live recognition, coarser on a slow device
+ * @property {(places?: boolean) => Promise<Look>} look the same for live recognition, less exact on a slow device
  * @property {() => void} close for good
  *
  * @typedef {object} Kind
