@@ -50,6 +50,9 @@ func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]I
 // BeginInfluence is [Classifier.Influence] step by step, for at most so many examples, with
 // [Classifier.Needs] beside it.
 func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
+	if need := c.knownNeed(); most == 0 && need != nil {
+		return &Batch{Need: *need, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
+	}
 	err := c.reserve(c.Count() * (8*c.Len() + 400))
 	if err != nil {
 		return nil, err
@@ -58,12 +61,14 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	version := own.version
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
 		left, err := own.leaveOut(ctx, func(done, of int) { progress(done, (1+most)*of) })
 		if err != nil {
 			return err
 		}
 		b.Need = needOf(left, own.Len())
+		c.noteNeed(version, b.Need)
 		found := suspects(left, min(max(0, most), max(first, mostAnswers/max(1, len(left)))))
 		for i := range found {
 			less, err := own.without(found[i].Examples)

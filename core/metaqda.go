@@ -82,6 +82,7 @@ type Classifier struct {
 	beside   []float32 // rows of a batch, which tell the means and deviations of columns, too
 	journal  journal
 	scores   *scores                     // of [Classifier.Scores], nil until they are asked for
+	need     *needed                     // of [Classifier.Needs], nil until it is asked for
 	near     float64                     // correlation length when bursts were told last
 	cells    map[string]*anomaly.Picture // by example, see [Classifier.SetCells]; also of examples that undo brings back
 	normal   *anomaly.Model              // of version normalOf, nil if cells were told since

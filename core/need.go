@@ -20,7 +20,7 @@ const needPrior = 2
 // with the class k of the largest sum of p_ik over j's examples and p_ij over k's. The next example
 // of the needy class adds 1.7 times the accuracy that one of a random class adds
 // (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of
-// [Classifier.LeaveOneOut].
+// [Classifier.LeaveOneOut]; none after [Classifier.Influence] or Needs, until something changes.
 func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, error) {
 	b, err := c.BeginInfluence(0)
 	if err != nil {
@@ -28,6 +28,26 @@ func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, e
 	}
 	err = b.Finish(ctx, progress)
 	return b.Need, err
+}
+
+// needed is what a version of the classifier needs.
+type needed struct {
+	version uint64
+	Need
+}
+
+// knownNeed returns what the classifier needs, nil until that is computed.
+func (c *Classifier) knownNeed() *Need {
+	defer c.reading()()
+	if c.need == nil || c.need.version != c.version {
+		return nil
+	}
+	return &c.need.Need
+}
+
+func (c *Classifier) noteNeed(version uint64, need Need) {
+	defer c.writing()()
+	c.need = &needed{version, need}
 }
 
 // needOf is [Classifier.Needs] by all examples left out, of the given number of classes.

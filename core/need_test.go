@@ -36,6 +36,40 @@ func TestNeedByHand(t *testing.T) {
 	}
 }
 
+// What Influence found out of the need is not computed again, until something changes.
+func TestNeedsAreKnownAfterInfluence(t *testing.T) {
+	c, all := fresh(t, Settings{}), pictures(rand.New(rand.NewPCG(8, 2)), 3, 6, 24, 0.2)
+	for j, label := range []string{"a", "b", "c"} {
+		for _, x := range all[j][:5] {
+			test.Must(c.Add(label, "", x))(t)
+		}
+	}
+	asked := func() (Need, int) {
+		b := test.Must(c.BeginInfluence(0))(t)
+		steps := done(t, b)
+		return b.Need, steps
+	}
+	want, steps := asked()
+	if steps < 15 {
+		t.Fatalf("%d steps leave 15 examples out", steps)
+	}
+	test.Must(c.Add("a", "", all[0][5]))(t)
+	if _, err := c.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	b := test.Must(c.BeginInfluence(MostInfluence))(t)
+	if steps := done(t, b); steps < 15 || b.Need != want {
+		t.Errorf("%d steps and %+v after a change, want %+v", steps, b.Need, want)
+	}
+	if got, steps := asked(); steps > 0 || got != want {
+		t.Errorf("%d steps and %+v, want none and %+v", steps, got, want)
+	}
+	test.Must(c.Add("c", "", all[2][5]))(t)
+	if got, steps := asked(); steps < 16 || got == want {
+		t.Errorf("%d steps and %+v after another change", steps, got)
+	}
+}
+
 func TestNeedsOfFewExamples(t *testing.T) {
 	c := fresh(t, Settings{})
 	for range 2 {

@@ -471,7 +471,7 @@ export class Classifier {
 
   /**
    * The class that needs another example most, null while fewer than two have any. Progress and slices are those of
-   * `leaveOneOut`.
+   * `leaveOneOut`. After `influence` it is known, until something changes.
    *
    * @param {BatchOptions} [options]
    * @returns {Promise<Need | null>}
