@@ -8,9 +8,12 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { recognise, root, sample, status, visit } from '../test/browser/harness.js';
 
+/** A browser for each visit: the one of the tests would keep this program running. @type {string[]} */
+const flags = [];
+
 /** On a phone, in the dark. */
 await visit(
-  { offline: true, context: { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true, reducedMotion: 'reduce' } },
+  { flags, offline: true, context: { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true, reducedMotion: 'reduce' } },
   async ({ page }) => {
     await page.getByRole('button', { name: 'Try it with samples' }).click();
     await status(page, 'The samples are taught.');
@@ -24,7 +27,7 @@ await visit(
 );
 
 /** A film: classes are taught by samples, drawings in a style that none of them has are recognised, and something that was not taught. */
-await visit({ context: { viewport: { width: 1100, height: 720 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+await visit({ flags, context: { viewport: { width: 1100, height: 720 }, reducedMotion: 'reduce' } }, async ({ page }) => {
   /** @type {Buffer[]} */
   const frames = [];
   /** @type {number[]} */
