@@ -90,7 +90,8 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 	}
 }
 
-// With one example of each class nothing but the probabilities is there.
+// With one example of each class nothing but the probabilities is there. Then a set may be wrong a
+// quarter as often as asked for, since these are too sure of some kinds of things.
 func TestASetOfSingleExamplesHasTheMostProbableLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
 	c := fresh(t, Settings{})
@@ -103,12 +104,12 @@ func TestASetOfSingleExamplesHasTheMostProbableLabels(t *testing.T) {
 		s := test.Must(c.PredictSet(rows[1], 0.9))(t)
 		sum := 0.0
 		for i, y := range s.Labels {
-			if sum >= 0.9 || y < 0 || y == 5 || i > 0 && s.Probabilities[y] > s.Probabilities[s.Labels[i-1]] {
+			if sum >= 0.975 || y < 0 || y == 5 || i > 0 && s.Probabilities[y] > s.Probabilities[s.Labels[i-1]] {
 				t.Errorf("%v of %v", s.Labels, s.Probabilities)
 			}
 			sum += s.Probabilities[y]
 		}
-		if sum < 0.9-1e-9 || !s.Borrowed || s.Examples != 0 {
+		if sum < 0.975-1e-9 || !s.Borrowed || s.Examples != 0 {
 			t.Errorf("%v of %v, %+v", s.Labels, s.Probabilities, s)
 		}
 	}
