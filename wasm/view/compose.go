@@ -142,9 +142,19 @@ func NotSure(d metaqda.Decision) bool { return strings.HasPrefix(d.Headline, "No
 // mostOfSet is how many labels are worth a sentence.
 const mostOfSet = 3
 
-// oneOf says among which few labels the right one is, if the headline is not sure.
+// oneOf says among which few labels the right one is, if the headline is not sure. A set of all
+// labels says nothing.
 func oneOf(in Input) string {
-	if in.Set == nil || len(in.Set.Labels) < 2 || len(in.Set.Labels) > mostOfSet || !NotSure(in.Decision) {
+	if in.Set == nil || !NotSure(in.Decision) {
+		return ""
+	}
+	taught := 0
+	for _, c := range in.Classes {
+		if c.Examples > 0 {
+			taught++
+		}
+	}
+	if n := len(in.Set.Labels); n < 2 || n > min(mostOfSet, taught) {
 		return ""
 	}
 	var names []string

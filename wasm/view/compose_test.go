@@ -127,6 +127,7 @@ func TestASetIsNamedWhereTheHeadlineIsNotSure(t *testing.T) {
 		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”. That number comes from other sessions, for this one has too few examples."},
 		{[]float64{.5, .4, .05}, []int{0}, false, ""},
 		{[]float64{.3, .3, .2, .1}, []int{0, 1, 2, 3}, false, ""}, // too many to help
+		{[]float64{.5, .3}, []int{0, -1, 1}, true, ""},            // all there are
 		{[]float64{.9, .05, .01}, []int{0, 1}, false, ""},         // sure enough
 	} {
 		in := Input{Classes: classes(c.p...), None: 1, Set: &metaqda.Set{Labels: c.set, Borrowed: c.borrowed}}
