@@ -165,7 +165,7 @@ test('one file answers with the engine inside, and asks for nothing', () => {
   copyFileSync(path.join(folder, 'node_modules/metaqda/inline.js'), path.join(folder, 'only/inline.js'));
   assert.deepEqual(run(folder, 'alone.mjs'), run(folder, 'package.mjs'));
   const { size } = statSync(path.join(folder, 'only/inline.js'));
-  assert.ok(size <= 1.85e6, `${size} bytes`);
+  assert.ok(size <= 1.86e6, `${size} bytes`);
 });
 
 test('where the package lives is said, or still to be filled in', (t) => {
@@ -181,7 +181,7 @@ test('the engine keeps to its size', () => {
   const engine = readFileSync(path.join(installed.package, 'metaqda.wasm'));
   const small = brotliCompressSync(engine, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: engine.length } }).length;
   console.log(`engine: ${engine.length} bytes, ${small} under brotli`);
-  assert.ok(engine.length <= 5.23e6 && small <= 0.995e6);
+  assert.ok(engine.length <= 5.24e6 && small <= 0.996e6);
 });
 
 test('a function with a manifest is an extractor of its own identity', async () => {
