@@ -53,6 +53,22 @@ export async function drop(page, selector, paths) {
 /** Waits until the view of many pictures says how far it is. @param {Page} page @param {RegExp} text @param {number} [timeout] */
 export const sortState = (page, text, timeout = 240_000) => page.locator('.sort-state').filter({ hasText: text }).waitFor({ timeout });
 
+/** Sorts samples of one style, and looks at each state of the view. @param {Page} page @param {string[]} concepts @param {(state: string) => Promise<void>} look */
+export async function lookSorted(page, concepts, look) {
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(concepts.map((one) => sample('fxemoji', one)));
+  await sortState(page, /^Judged together/);
+  await look('sorted');
+  await page.locator('.shot').first().click();
+  await page.getByRole('dialog', { name: 'Picture' }).waitFor();
+  await look('one of them, large');
+  await page.keyboard.press('Escape');
+  await page
+    .getByRole('button', { name: /^Select all of/ })
+    .first()
+    .click();
+  await look('selected');
+}
+
 /** The table as saved, a record for each line. @param {Page} page */
 export async function savedTable(page) {
   const text = await readFile(await (await downloaded(page, 'Save as a table')).path(), 'utf8');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import { sortState } from './many.js';
+import { lookSorted } from './many.js';
 import { addClass, addPictures, assertMeters, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
@@ -129,18 +129,7 @@ for (const [name, context] of Object.entries({
         await card(page, 'Cat')
           .getByRole('button', { name: /^Camera/ })
           .click();
-        await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin', 'umbrella'].map((one) => sample('fxemoji', one)));
-        await sortState(page, /^Judged together/);
-        await look('sorted');
-        await page.locator('.shot').first().click();
-        await page.getByRole('dialog', { name: 'Picture' }).waitFor();
-        await look('one of them, large');
-        await page.keyboard.press('Escape');
-        await page
-          .getByRole('button', { name: /^Select all of/ })
-          .first()
-          .click();
-        await look('selected');
+        await lookSorted(page, ['cat', 'rocket', 'penguin', 'umbrella'], look);
         await page.getByRole('button', { name: 'Close', exact: true }).click();
       },
     ),
