@@ -261,3 +261,39 @@ func TestRowsOfATableAreNoNearCopies(t *testing.T) {
 		t.Errorf("a group is %v, want one burst", bursts)
 	}
 }
+
+func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 1))
+	points := [][]float32{{1, 1}, {1.2, 0.9}, {5, 5}, {5.1, 4.8}}
+	embeddings := make([][]float32, 40)
+	for i := range embeddings {
+		for range 64 {
+			embeddings[i] = append(embeddings[i], float32(math.Abs(r.NormFloat64())))
+		}
+	}
+	outlier := slices.Clone(embeddings)
+	outlier[7] = make([]float32, 64)
+	outlier[7][3] = 1e6
+	for _, c := range []struct {
+		what string
+		rows [][]float32
+		want bool
+	}{
+		{"columns of different units", tableOf(12), true},
+		{"points on a line through zero", points, true},
+		{"points near each other", points[:2], false},
+		{"one point", points[:1], false},
+		{"embeddings", embeddings, false},
+		{"embeddings and one row that is far away", outlier, false},
+	} {
+		for _, s := range []string{"", model.Standardise} {
+			k := test.Must(New(Settings{NonePrior: 0.2, Scale: s}, nil))(t)
+			for i, x := range c.rows {
+				test.Must(k.Add(string(rune('a'+i%3)), "", x))(t)
+			}
+			if got := k.Unscaled(); got != (c.want && s == "") {
+				t.Errorf("%s, scale %q: Unscaled() = %v", c.what, s, got)
+			}
+		}
+	}
+}

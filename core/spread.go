@@ -8,17 +8,20 @@ import (
 // spreadOf is how many examples [Classifier.Unscaled] looks at. More would hardly change deviations.
 const spreadOf = 1000
 
-// Unscaled reports whether vectors look like rows of a table whose columns have different units.
-// Settings.Scale would help then. Under [Default] and without a scale it asks if the standard
-// deviations of columns differ by more than a hundredfold. Constant columns do not count. With more
-// than ten columns, neither do the smallest and the largest tenth. With more than 1,000 examples it
-// takes about 1,000 at equal steps. Cost O(N), and d for each that it takes.
+// Unscaled reports whether vectors look like rows of a table. Settings.Scale would help then. Under
+// [Default] and without a scale it asks two questions. Do the standard deviations of columns differ
+// by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors
+// differ by more than fourfold? Then directions, which alone count without a scale, say too little.
+// Constant columns do not count. Of more than ten columns or vectors, neither do the smallest and the
+// largest tenth. With more than 1,000 examples it takes about 1,000 at equal steps. Cost O(N), and d
+// for each that it takes.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {
 		return false
 	}
 	mean, square := make([]float64, c.dim()), make([]float64, c.dim())
+	var lengths []float64
 	n, at, step := 0.0, 0, (len(c.examples)+spreadOf-1)/spreadOf
 	for _, k := range c.classes {
 		for _, u := range k.units {
@@ -27,16 +30,25 @@ func (c *Classifier) Unscaled() bool {
 					continue
 				}
 				n++
+				length := 0.0
 				for i, v := range x.Vector { // Welford, 1962
+					length += float64(v) * float64(v)
 					step := float64(v) - mean[i]
 					mean[i] += step / n
 					square[i] += step * (float64(v) - mean[i])
 				}
+				lengths = append(lengths, length)
 			}
 		}
 	}
 	square = slices.DeleteFunc(square, func(s float64) bool { return s == 0 })
-	slices.Sort(square)
-	aside := (len(square) - 1) / 10
-	return len(square) > 1 && math.Sqrt(square[len(square)-1-aside]/square[aside]) > 100
+	return differ(square, 100) || differ(lengths, 4)
+}
+
+// differ reports whether the square roots of numbers differ by more than a factor, apart from the
+// smallest and the largest tenth of more than ten.
+func differ(squares []float64, factor float64) bool {
+	slices.Sort(squares)
+	aside := (len(squares) - 1) / 10
+	return len(squares) > 1 && math.Sqrt(squares[len(squares)-1-aside]) > factor*math.Sqrt(squares[aside])
 }

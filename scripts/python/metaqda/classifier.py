@@ -310,7 +310,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
         self._filed = [i for _, ids in about['classes'] for i in ids]
         if self._engine.unscaled():
-            warnings.warn("The columns of X differ in spread by more than a hundredfold: if each has a unit of its own, use scale='standardise'.", stacklevel=4)
+            warnings.warn("The rows of X differ a lot in length, or its columns in spread: if X is a table, use scale='standardise'.", stacklevel=4)
 
     def _by_engine(self):
         """Returns the class for each place among the engine's classes."""

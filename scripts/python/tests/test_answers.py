@@ -136,6 +136,14 @@ class Answers(Case):
         rows = FewShotClassifier().suggest(X, 3)
         self.assertEqual(sorted(i // 30 for i in rows), [0, 1, 2])
 
+    def test_rows_that_differ_in_length_are_warned_of(self):
+        X = np.array([[1, 1], [1.2, .9], [5, 5], [5.1, 4.8]])  # their directions are the same
+        with self.assertWarnsRegex(UserWarning, "scale='standardise'"):
+            FewShotClassifier().fit(X, [0, 0, 1, 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            FewShotClassifier().fit(X[:2], [0, 1])
+
     def test_columns_of_different_units_are_warned_of(self):
         X = np.random.default_rng(0).normal(size=(20, 3)) * [1, 1, 1e4]
         y = np.arange(20) % 2

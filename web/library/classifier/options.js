@@ -27,8 +27,8 @@ import { isFile } from '../files.js';
  *   number and divides by their standard deviation, anew after every change; rows of a batch count as examples do; only
  *   without `prior`
  * @property {string} [name] written into files
- * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, so that
- *   `scale` may help; `console.warn` if left out
+ * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, or
+ *   vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
  */
 
 /** @typedef {import('../../engine/contract.js').Prediction} Prediction */

@@ -191,6 +191,26 @@ test('columns of different units are noted once, where no scale is given', async
   assert.match(notes[0], /scale: 'standardise'/);
 });
 
+test('vectors that differ in length alone are noted, and their scale tells them apart', async () => {
+  const points = [
+    [1, 1],
+    [1.2, 0.9],
+    [5, 5],
+    [5.1, 4.8],
+  ];
+  for (const scale of /** @type {const} */ ([undefined, 'standardise'])) {
+    /** @type {string[]} */
+    const notes = [];
+    const c = await createClassifier({ scale, onNote: (note) => notes.push(note) });
+    await c.addExamples(points, ['near', 'near', 'far', 'far']);
+    const { label, probabilities } = await c.predict([4.9, 5.2]);
+    assert.equal(notes.length, scale ? 0 : 1);
+    if (scale) assert.ok(label === 'far' && probabilities.far > 0.6, JSON.stringify(probabilities));
+    else assert.ok(Math.abs(probabilities.far - probabilities.near) < 0.2, JSON.stringify(probabilities)); // as the note says
+    c.dispose();
+  }
+});
+
 test('a worker is sent the address of a URL, which cannot be cloned', async () => {
   const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
   /** @type {any[]} */
