@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
 
 	"metaqda/core/model"
@@ -28,6 +29,30 @@ func tableOf(n int) (rows [][]float32) {
 	return rows
 }
 
+// deviations are those of the columns of rows, by the model of [shrunk].
+func deviations(rows [][]float32) (means, deviations []float64) {
+	var ratios []float64
+	for j := range rows[0] {
+		column := make([]float64, len(rows))
+		for i := range rows {
+			column[i] = float64(rows[i][j])
+		}
+		mean, sd := stat.PopMeanStdDev(column, nil)
+		if means, deviations = append(means, mean), append(deviations, sd); sd > 0 {
+			ratios = append(ratios, 2*math.Log(sd/math.Hypot(mean, sd)))
+		}
+	}
+	noise := mathext.Zeta(2, float64(len(rows)-1)/2) // ψ'(x) = ζ(2, x)
+	b, spread := stat.PopMeanVariance(ratios, nil)
+	weight := noise / (noise + math.Max(0.25, spread-noise)) // of what the size of a column says
+	for j, sd := range deviations {
+		if sd > 0 {
+			deviations[j] = math.Pow(sd, 1-weight) * math.Pow(math.Hypot(means[j], sd)*math.Exp(b/2), weight)
+		}
+	}
+	return means, deviations
+}
+
 // The oracle is a classifier without a scale and without near-copies that is given standardised
 // numbers, and √d beside d of them.
 func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
@@ -35,13 +60,10 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 	taught, asked := rows[:12], rows[12:]
 	scaled := func(of [][]float32, x []float32) []float32 {
 		y := make([]float32, len(x), len(x)+1)
+		means, deviations := deviations(of)
 		for j := range x {
-			column := make([]float64, len(of))
-			for i := range of {
-				column[i] = float64(of[i][j])
-			}
-			if mean, sd := stat.PopMeanStdDev(column, nil); sd > 0 {
-				y[j] = float32((float64(x[j]) - mean) / sd)
+			if deviations[j] > 0 {
+				y[j] = float32((float64(x[j]) - means[j]) / deviations[j])
 			}
 		}
 		return append(y, float32(math.Sqrt(float64(len(x)))))
