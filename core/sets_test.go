@@ -59,7 +59,7 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 				}
 				bound := coverage*float64(len(scores)+2) + 0.2
 				if y == len(all) {
-					less, bound = 0, coverage
+					less, bound = 0, coverage*(1+0.5*(1-coverage))
 					for k := range p {
 						if p[k] > p[y] {
 							less += p[k]
