@@ -36,7 +36,7 @@ const unproven = 0.25
 
 // unseen is how much of the error none of these may take besides, as there are no examples of it. At
 // 90 % it is in the set up to 94.5 %. With 90 %, one of 34 sets of pictures falls below 88 % at ten
-// examples: there a taught class looks sure of things of no class.
+// examples: there things of no class look surely taught.
 const unseen = 0.5
 
 // PredictSet returns the smallest set of labels that contains the right one with probability
