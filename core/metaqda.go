@@ -31,7 +31,7 @@ type Settings struct {
 
 	// Scale is empty, or "standardise" for columns of a table. Then each number is taken less the
 	// mean of the examples and over their standard deviation. Of few examples the deviation is partly
-	// guessed, from the size of the column. A constant √d follows the d numbers, so how far a row is
+	// guessed, from how large its numbers are. A constant √d follows the d numbers, so how far a row is
 	// from the mean counts, too. Mean and deviation follow every change, so the first answer after a
 	// change costs as much as teaching all examples anew. Rows that are judged together count there
 	// as examples do. A number that does not vary says nothing. Similar rows count as examples of

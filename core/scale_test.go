@@ -293,6 +293,12 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 			embeddings[i] = append(embeddings[i], float32(math.Abs(r.NormFloat64())))
 		}
 	}
+	words := make([][]float32, len(embeddings))
+	for i, x := range embeddings {
+		for _, v := range x {
+			words[i] = append(words[i], v*float32(1+i%9))
+		}
+	}
 	outlier := slices.Clone(embeddings)
 	outlier[7] = make([]float32, 64)
 	outlier[7][3] = 1e6
@@ -306,6 +312,7 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 		{"points near each other", points[:2], false},
 		{"one point", points[:1], false},
 		{"embeddings", embeddings, false},
+		{"word vectors of different lengths", words, false},
 		{"embeddings and one row that is far away", outlier, false},
 	} {
 		for _, s := range []string{"", model.Standardise} {

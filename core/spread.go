@@ -5,16 +5,19 @@ import (
 	"slices"
 )
 
+// fewColumns is how many columns are few: a direction among them says little. Word vectors have more.
+const fewColumns = 32
+
 // spreadOf is how many examples [Classifier.Unscaled] looks at. More would hardly change deviations.
 const spreadOf = 1000
 
 // Unscaled reports whether vectors look like rows of a table. Settings.Scale would help then. Under
 // [Default] and without a scale it asks two questions. Do the standard deviations of columns differ
-// by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors
-// differ by more than fourfold? Then directions, which alone count without a scale, say too little.
-// Constant columns do not count. Of more than ten columns or vectors, neither do the smallest and the
-// largest tenth. With more than 1,000 examples it takes about 1,000 at equal steps. Cost O(N), and d
-// for each that it takes.
+// by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors of
+// at most 32 numbers differ by more than fourfold? Then directions, which alone count without a scale,
+// say too little. Constant columns do not count. Of more than ten columns or vectors, neither do the
+// smallest and the largest tenth. With more than 1,000 examples it takes about 1,000 at equal steps.
+// Cost O(N), and d for each that it takes.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {
@@ -42,7 +45,7 @@ func (c *Classifier) Unscaled() bool {
 		}
 	}
 	square = slices.DeleteFunc(square, func(s float64) bool { return s == 0 })
-	return differ(square, 100) || differ(lengths, 4)
+	return differ(square, 100) || len(mean) <= fewColumns && differ(lengths, 4)
 }
 
 // differ reports whether the square roots of numbers differ by more than a factor, apart from the

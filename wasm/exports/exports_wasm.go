@@ -466,7 +466,7 @@ func step(s *metaqda.Step, err error) (int32, error) {
 }
 
 // Unscaled returns 1 if "standardise" would help: the columns differ in spread by more than a
-// hundredfold, or the vectors in length by more than fourfold. Otherwise it returns 0.
+// hundredfold, or vectors of at most 32 numbers in length by more than fourfold. Otherwise it returns 0.
 //
 //go:wasmexport mq_unscaled
 func Unscaled(h int32) int32 {

@@ -28,7 +28,7 @@ import { isFile } from '../files.js';
  *   without `prior`
  * @property {string} [name] written into files
  * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, or
- *   vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
+ *   short vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
  */
 
 /** @typedef {import('../../engine/contract.js').Prediction} Prediction */
