@@ -69,11 +69,11 @@ func (c *Classifier) standardise() {
 	c.moved = false
 }
 
-// leastTau is the least τ² of [shrunk]. On fifteen tables .02 to 2 make little difference.
-const leastTau = 0.25
+// leastTau2 is the least τ² of [shrunk]. On fifteen tables .02 to 2 make little difference.
+const leastTau2 = 0.25
 
-// shrunk returns better variances of columns than their s² of n > 1 examples, which are chance
-// where n is small. Columns of measurements often vary in proportion to their size, so
+// shrunk returns better variances of columns than the s² of n examples, n > 1: those of few examples
+// are chance. Columns of measurements often vary in proportion to their size, so
 //
 //	ln s² ~ N(θ, ψ'((n-1)/2)),   θ ~ N(ln(m² + s²) + b, τ²),   m the mean of the column
 //
@@ -93,10 +93,10 @@ func shrunk(mean, variances []float64, n float64) []float64 {
 	b, spread := stat.PopMeanVariance(ratios, nil)
 	x := math.Max(n-1, 1) / 2
 	noise := (1 + (1+1/(3*x))/(2*x)) / x // of ψ'(x) three terms: 8 % too much at n = 2, 1 % at n = 3
-	tau := math.Max(leastTau, spread-noise)
+	tau2 := math.Max(leastTau2, spread-noise)
 	for i, v := range variances {
 		if v > 0 {
-			variances[i] = math.Exp((tau*math.Log(v) + noise*(size(i)+b)) / (tau + noise))
+			variances[i] = math.Exp((tau2*math.Log(v) + noise*(size(i)+b)) / (tau2 + noise))
 		}
 	}
 	return variances

@@ -34,9 +34,9 @@ const spare = 0.2
 // in 98.1 % of the cases, and in the worst of 34 sets of pictures in 88.9 %; those of 90 % in 68 to 73 %.
 const unproven = 0.25
 
-// unseen is how much of the error none of these may take besides, as there are no examples of it. At
-// 90 % it is in the set up to 94.5 %. With 90 %, one of 34 sets of pictures falls below 88 % at ten
-// examples: there things of no class look surely taught.
+// unseen widens the bound of none of these, since no example tells its scores: for sets at 90 % the
+// bound is 94.5 %. With 90 %, one of 34 sets of pictures falls below 88 % at ten examples. There the
+// answers are too sure of things of no class.
 const unseen = 0.5
 
 // PredictSet returns the smallest set of labels that contains the right one with probability
@@ -78,10 +78,10 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	}
 	scores, _ := c.Scores(func() bool { return true })
 	s := Set{Answer: a, Examples: len(scores), Borrowed: float64(len(scores)) < coverage/(1-coverage)}
-	ofNone := coverage * (1 + unseen*(1-coverage))
+	noneBound := coverage * (1 + unseen*(1-coverage))
 	if len(scores) == 0 {
 		coverage = 1 - unproven*(1-coverage)
-		ofNone = coverage
+		noneBound = coverage
 	}
 	p := append(slices.Clone(a.Probabilities), a.None)
 	most := floats.Max(p)
@@ -103,7 +103,7 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 		}
 		total += p[i]
 		if i == len(a.Probabilities) {
-			if before < ofNone {
+			if before < noneBound {
 				s.Labels = append(s.Labels, -1)
 			}
 			continue

@@ -24,7 +24,7 @@ func (c *Classifier) Unscaled() bool {
 		return false
 	}
 	mean, square := make([]float64, c.dim()), make([]float64, c.dim())
-	var lengths []float64
+	var lengths []float64 // squared
 	n, at, step := 0.0, 0, (len(c.examples)+spreadOf-1)/spreadOf
 	for _, k := range c.classes {
 		for _, u := range k.units {
@@ -33,14 +33,14 @@ func (c *Classifier) Unscaled() bool {
 					continue
 				}
 				n++
-				length := 0.0
+				squared := 0.0
 				for i, v := range x.Vector { // Welford, 1962
-					length += float64(v) * float64(v)
+					squared += float64(v) * float64(v)
 					step := float64(v) - mean[i]
 					mean[i] += step / n
 					square[i] += step * (float64(v) - mean[i])
 				}
-				lengths = append(lengths, length)
+				lengths = append(lengths, squared)
 			}
 		}
 	}

@@ -465,8 +465,9 @@ func step(s *metaqda.Step, err error) (int32, error) {
 	return reply(s.Name, nil)
 }
 
-// Unscaled returns 1 if "standardise" would help: the columns differ in spread by more than a
-// hundredfold, or vectors of at most 32 numbers in length by more than fourfold. Otherwise it returns 0.
+// Unscaled returns 1 if "standardise" would help, otherwise 0. It helps where columns differ in spread
+// by more than a hundredfold. It also helps where vectors of at most 32 numbers differ in length by
+// more than fourfold.
 //
 //go:wasmexport mq_unscaled
 func Unscaled(h int32) int32 {

@@ -75,7 +75,7 @@ export class Classifier {
     this.#noteFrom = 2 * examples;
     if (!this.#call('mq_unscaled')) return;
     this.#onNote(
-      "metaqda: These vectors look like rows of a table: their lengths, or the spreads of their columns, differ a lot. Create the classifier with the option scale: 'standardise' if they are.",
+      "metaqda: These vectors look like rows of a table: their lengths, or the spreads of their columns, differ a lot. If they are, create the classifier with the option scale: 'standardise'.",
     );
     this.#onNote = undefined;
   }
