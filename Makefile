@@ -217,6 +217,9 @@ include scripts/lab.mk
 
 STAGES := go wasm python js package browser firefox webkit
 
+# 'make test-all' takes Chromium as people have it.
+CHROMIUM_KIND := $(if $(METAQDA_LONG),chromium,headless)
+
 .PHONY: test
 test: build ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm package, browsers
 	@took=; for stage in $(STAGES); do \
@@ -332,7 +335,7 @@ TEST := NODE="$(NODE)" scripts/again.sh
 .PHONY: test-package
 test-package: package $(BUNDLERS) environments
 	@echo "== npm package, packed, in throw-away projects"; rm -f build/environments.jsonl
-	@chromium=$$(scripts/browser.sh chromium) && \
+	@chromium=$$(scripts/browser.sh $(CHROMIUM_KIND)) && \
 	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=900000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
 # Scratch, which runs the extension that "Use it" makes.
@@ -345,7 +348,7 @@ $(SCRATCH): web/test/scratch/package.json web/test/scratch/package-lock.json | b
 .PHONY: test-browser
 test-browser: build $(NETWORKS) $(SCRATCH)
 	@echo "== Browser, in headless Chromium"
-	@chromium=$$(scripts/browser.sh chromium) && \
+	@chromium=$$(scripts/browser.sh $(CHROMIUM_KIND)) && \
 	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \
 	CHROMIUM="$$chromium" $(TEST) --test-concurrency=2 --test-timeout=600000 $$files
 

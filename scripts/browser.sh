@@ -3,18 +3,24 @@
 # it is found under its usual names. If there is none, Debian's package is installed. That needs
 # apt-get as root, or by a sudo that asks for no password.
 #
-#	scripts/browser.sh chromium|firefox|webkit
+#	scripts/browser.sh chromium|headless|firefox|webkit
+#
+# headless is Chromium without windows, as Debian packages it. It opens a page for three quarters of
+# the work. Where it cannot be had, it is Chromium.
 case $1 in
 chromium)
 	variable=CHROMIUM named=$CHROMIUM packages=chromium asked=--version calls=Chrom
 	places='chromium:chromium-browser:google-chrome:google-chrome-stable:chrome:/Applications/Chromium.app/Contents/MacOS/Chromium:/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ;;
+headless)
+	variable=CHROMIUM named=$CHROMIUM packages=chromium-headless-shell asked=--version calls=Chrom
+	places=chromium-headless-shell ;;
 firefox)
 	variable=FIREFOX named=$FIREFOX packages=firefox-esr asked=--version calls=Firefox
 	places='firefox-esr:firefox:/Applications/Firefox.app/Contents/MacOS/firefox' ;;
 webkit) # the browser that WebKitGTK's driver starts needs a screen: Xvfb is one
 	variable=WEBKIT named=$WEBKIT packages='webkit2gtk-driver xvfb xauth' asked=--help calls=WebKitWebDriver
 	places=WebKitWebDriver ;;
-*) echo "usage: scripts/browser.sh chromium|firefox|webkit" >&2; exit 2 ;;
+*) echo "usage: scripts/browser.sh chromium|headless|firefox|webkit" >&2; exit 2 ;;
 esac
 
 # Ubuntu's chromium-browser may be a script that only tells how to get the real one.
@@ -33,5 +39,6 @@ if test -z "$named" && command -v apt-get >/dev/null; then
 	test "$(id -u)" = 0 || sudo='sudo -n'
 	{ $sudo apt-get update -q && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends fonts-liberation $packages; } >&2 && find
 fi
+test "$1" = headless && exec "$0" chromium
 echo "browser.sh: there is no $1: install it (Debian: $packages), or name one: $variable=/path/to/it make test" >&2
 exit 1

@@ -20,6 +20,7 @@ import {
   ready,
   recognise,
   sample,
+  serveSlowly,
   serveSite,
   status,
   teach,
@@ -62,11 +63,9 @@ test('five classes of three styles recognise a fourth style, and offline after a
   }
 });
 
-test('while the page loads it says how much is there, and never more than all', () =>
-  visit({ open: false }, async ({ page, site }) => {
-    const network = await page.context().newCDPSession(page);
-    await network.send('Network.enable');
-    await network.send('Network.emulateNetworkConditions', { offline: false, latency: 20, downloadThroughput: 1.2e6, uploadThroughput: 1.2e6 });
+test('while the page loads it says how much is there, and never more than all', async () => {
+  const site = await serveSlowly(2.4e6);
+  await visit({ site, open: false }, async ({ page }) => {
     await page.goto(site.origin, { waitUntil: 'commit' });
     await ready(page);
     const said = await page.evaluate(() => /** @type {{said: string[]}} */ (/** @type {unknown} */ (globalThis)).said.filter(Boolean));
@@ -78,7 +77,8 @@ test('while the page loads it says how much is there, and never more than all', 
       said.join(' '),
     );
     assert.equal(shares.at(-1), 100);
-  }));
+  }).finally(site.stop);
+});
 
 test('a removed picture changes the probabilities, and undoing brings exactly the old ones back', () =>
   visit({}, async ({ page }) => {

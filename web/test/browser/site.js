@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -49,6 +51,47 @@ export async function serveSite(folder = siteFolder, address = '127.0.0.1:0') {
     stop: async () => {
       server.kill('SIGTERM');
       await ended;
+    },
+  };
+}
+
+/**
+ * The built site, of which so many bytes a second arrive. Chromium's own limit makes one load in some thirty stand still.
+ *
+ * @param {number} rate @returns {Promise<Site>}
+ */
+export async function serveSlowly(rate) {
+  const site = await serveSite();
+  const { hostname, port } = new URL(site.origin);
+  let turn = Promise.resolve(); // all connections take turns
+  const server = createServer((browser) => {
+    const origin = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [browser, origin],
+      [origin, browser],
+    ]) {
+      one.on('error', () => other.destroy()).on('close', () => other.end());
+    }
+    browser.pipe(origin);
+    origin.on('data', (chunk) => {
+      origin.pause();
+      turn = turn
+        .then(() => wait((1000 * chunk.length) / rate))
+        .then(() => {
+          browser.write(chunk);
+          origin.resume();
+        });
+    });
+  });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
+  return {
+    ...site,
+    origin: `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`,
+    stop: async () => {
+      server.close();
+      await site.stop();
     },
   };
 }
