@@ -420,16 +420,22 @@ export class ExtractorsDialog {
     let [read, without, unseen] = [0, 0, 0];
     /** @type {unknown} */
     let why;
+    // Once it is cancelled, another session may be open, which must get nothing.
+    const goOn = () => {
+      if (signal.aborted) throw new Cancelled();
+    };
     for (const { name, examples } of classes) {
+      goOn();
       await this.engine.stored((taught) => taught.addClass(name));
       for (const { thumbnail } of examples) {
-        if (signal.aborted) throw new Cancelled();
+        goOn();
         if (thumbnail?.length) {
           const [sample] = await kind.open(kind.kept(thumbnail, `a ${kind.one} of ${name}`));
           const embedding = await sample
             .embed()
             .catch((error) => void (why = error))
             .finally(() => sample.close());
+          goOn();
           if (embedding) {
             await this.engine.stored((taught) => taught.addExampleSync(embedding, name, { thumbnail }));
             read++;
