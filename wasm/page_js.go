@@ -75,11 +75,12 @@ func (p *page) methods() map[string]bridge.Method {
 		"damaged":       waiting(bind(p.Damaged, "")),
 		"importSession": waiting(bind(p.ImportSession, "file, identity of the extractor", "id", "notice")),
 
-		"usePrior":     waiting(bind(p.usePrior, "prior")),
-		"importPrior":  waiting(bind(p.ImportPrior, "file, identity of the extractor", "undo", "notice")),
-		"exportPrior":  waiting(bind(p.ExportPrior, "")),
-		"resetPrior":   stored(bind(p.ResetPrior, "", "undo")),
-		"useExtractor": atOnce(bind(p.UseExtractor, "identity of the extractor")),
+		"usePrior":        waiting(bind(p.usePrior, "prior")),
+		"importPrior":     waiting(bind(p.ImportPrior, "file, identity of the extractor", "undo", "notice")),
+		"exportPrior":     waiting(bind(p.ExportPrior, "")),
+		"resetPrior":      stored(bind(p.ResetPrior, "", "undo")),
+		"useExtractor":    atOnce(bind(p.UseExtractor, "identity of the extractor")),
+		"chooseExtractor": stored(bind(p.ChooseExtractor, "identity of the extractor")),
 
 		"otherSessions": waiting(bind(p.OtherSessions, "")),
 		"learnedPrior":  waiting(bind(p.LearnedPrior, "")),

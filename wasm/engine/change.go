@@ -74,7 +74,7 @@ func (e *Engine) Changed() Noted {
 }
 
 // addable returns an error if the session cannot take pictures of the page's extractor.
-func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record()) }
+func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record(true)) }
 
 // Begin groups all changes until [Engine.End] into one undo step. If calls are nested, the
 // outermost End closes the step.

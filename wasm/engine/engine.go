@@ -145,6 +145,7 @@ type Reader struct {
 	ID      string `json:"id"`
 	SHA256  string `json:"sha256"`
 	Foreign string `json:"message"` // why its pictures cannot be compared with new ones, empty if they can
+	Chosen  bool   `json:"chosen"`  // there are no pictures, and it is another one than the page uses
 }
 
 // Keeping says whether changes are stored.
@@ -170,6 +171,7 @@ func (e *Engine) overview() State {
 		Saved: e.session.Saved, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
 		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
+	s.Extractor.Chosen = e.here.ID != "" && e.session.Extractor.ID != "" && e.session.Extractor != e.here && e.taught.Count() == 0
 	if err := e.foreign(); err != nil {
 		s.Extractor.Foreign = err.Error()
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	metaqda "metaqda/core"
 	"metaqda/core/model"
+	"metaqda/wasm/log"
 )
 
 // earlier is the extractor of pages before sessions recorded theirs.
@@ -10,15 +11,32 @@ var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
 
 // UseExtractor tells which extractor reads the pictures from now on. A session of another
 // extractor can still be viewed, saved and deleted, but takes no pictures and no queries.
-// Before the first call every session takes them.
+// Before the first call every session takes them. A session without pictures keeps the extractor
+// that was chosen for it, until a picture is added.
 func (e *Engine) UseExtractor(here model.Extractor) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.use(here, false)
+}
+
+// ChooseExtractor is [Engine.UseExtractor] for an extractor that a person chose. The open session
+// keeps it, also if it has no pictures yet.
+func (e *Engine) ChooseExtractor(here model.Extractor) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.use(here, true)
+}
+
+func (e *Engine) use(here model.Extractor, chosen bool) error {
 	e.here = here
-	if err := e.record(); err != nil {
+	if err := e.record(chosen); err != nil {
 		return err
 	}
 	e.noteCommands()
+	if chosen && e.session.Extractor == here && e.taught.Count() == 0 {
+		e.touch(log.Edit{Extractor: &here}) // with pictures their steps say it
+		return nil
+	}
 	e.refresh()
 	e.announce()
 	return nil
@@ -33,12 +51,13 @@ func (e *Engine) foreign() error {
 		"read them again, or show others in a new session. Until then the session can still be saved to a file or deleted.")
 }
 
-// record notes the page's extractor in a session without pictures. If pictures of another
+// record notes the page's extractor in a session without pictures, unless it has one and anyway is
+// false. If pictures of another
 // extractor were removed before, undo cannot bring them back, and a prior learned with it does
 // not serve. Then the site's prior serves if it is for this extractor, or else the default once
 // a picture tells the dimension.
-func (e *Engine) record() error {
-	if e.session.Extractor == e.here || e.taught.Count() > 0 {
+func (e *Engine) record(anyway bool) error {
+	if e.session.Extractor == e.here || e.taught.Count() > 0 || e.session.Extractor.ID != "" && !anyway {
 		return nil
 	}
 	if p := e.taught.Prior(); p == nil || p.Sum() == "" || ofAnother(p, e.here) {

@@ -56,7 +56,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			}
 
 			test.Must(w.NewSession("read anew"))(t)
-			test.OK(t, w.UseExtractor(other))
+			test.OK(t, w.ChooseExtractor(other))
 			id := w.addClass(t, "cat")
 			s = w.State()
 			if s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
@@ -100,12 +100,40 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.Must(again.AddExample(ids[0], picture(r, 1), nil, ""))(t)
 
 			test.Must(again.NewSession("empty"))(t)
-			test.OK(t, again.UseExtractor(other))
-			test.OK(t, again.UseExtractor(here))
+			test.OK(t, again.ChooseExtractor(other))
+			test.OK(t, again.ChooseExtractor(here))
 			s = again.State()
 			if s.Prior.Sum != sum {
 				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
 			}
 		})
+	}
+}
+
+func TestASessionWithoutPicturesKeepsItsExtractor(t *testing.T) {
+	here, other := model.Extractor{ID: "net@1"}, model.Extractor{ID: "net@2", SHA256: "2"}
+	w := newWorld(t, log.NewMemory())
+	test.OK(t, w.UseExtractor(here))
+	first := w.State().SessionID
+	second := test.Must(w.NewSession("second"))(t)
+	test.OK(t, w.ChooseExtractor(other))
+	test.OK(t, w.OpenSession(first))
+	test.OK(t, w.UseExtractor(here))
+	for _, again := range []*world{w, newWorld(t, w.store)} {
+		test.OK(t, again.UseExtractor(here))
+		test.OK(t, again.OpenSession(second))
+		if x := again.State().Extractor; x.ID != other.ID || x.SHA256 != other.SHA256 || !x.Chosen || x.Foreign != "" {
+			t.Errorf("opened again: %+v", x)
+		}
+		test.OK(t, again.UseExtractor(other))
+		if x := again.State().Extractor; x.ID != other.ID || x.Chosen {
+			t.Errorf("with its own: %+v", x)
+		}
+	}
+	// A picture of another extractor settles it.
+	test.OK(t, w.UseExtractor(here))
+	test.Must(w.AddExample(w.addClass(t, "cat"), []float32{1, 2, 3}, nil, ""))(t)
+	if x := w.State().Extractor; x.ID != here.ID || x.Chosen {
+		t.Errorf("with a picture: %+v", x)
 	}
 }

@@ -82,7 +82,10 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 // create opens a new session and stores it.
 func (e *Engine) create(name string) error {
 	now := e.hooks.Now().UnixMilli()
-	return e.openNew(log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}, nil)
+	e.mu.Lock()
+	here := e.here
+	e.mu.Unlock()
+	return e.openNew(log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings(), Extractor: here}}, nil)
 }
 
 // openNew opens a session that is not stored yet, and stores it.
@@ -160,7 +163,7 @@ func (e *Engine) show1(s *session) error {
 	s.taught.Changed, s.taught.Logged = e.hear, e.logged
 	e.live.watch, s.preparing = nil, false // they were of the former classifier
 	e.changes.renew()
-	err := e.record()
+	err := e.record(false)
 	e.noteCommands()
 	if e.keeping.gone == log.ErrCleared { // a closed store stays closed for all sessions
 		e.keeping.gone, e.keeping.trouble = nil, ""

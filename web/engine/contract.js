@@ -38,8 +38,9 @@
  * @property {string} redo the change that redo would repeat, empty if there is none
  * @property {PriorState} prior
  * @property {ClassState[]} classes
- * @property {{id: string, sha256: string, message: string}} extractor of the session's pictures, empty if not
- *   known; `message` says why new pictures cannot be compared with them, else it is empty
+ * @property {{id: string, sha256: string, message: string, chosen: boolean}} extractor of the session's pictures, empty if not
+ *   known; `message` says why new pictures cannot be compared with them, else it is empty; chosen: the session has no examples,
+ *   and another extractor than the page's was chosen for it
  * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage
  *   kept: whether changes outlive the tab; message: why not; vanished: a sentence about sessions lost since the last visit, or that wait for room;
  *   persistent: whether the browser promised not to clear the data by itself, empty before it was asked
@@ -122,6 +123,8 @@
  * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor sets the extractor of new pictures. A session of another
  *   extractor stays as it is, and refuses to add and to predict with the code 'extractor'
+ * @property {(extractor: Identity) => Promise<unknown>} chooseExtractor does the same for one that a person chose. The open session
+ *   keeps it, also without examples
  * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{id: string, notice: string}>} importSession
  *   refuses a file of another extractor; the notice is a sentence to show, or empty
  * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior

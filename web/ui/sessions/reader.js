@@ -66,35 +66,39 @@ export class Reader {
 
   /**
    * Call it once the page's own extractor is loaded. It loads the extractor of the open session. A session without
-   * pictures gets the extractor used last.
+   * pictures gets the one that was chosen for it, or else the extractor used last.
    */
   async begin() {
+    const { now } = this;
+    const wanted = () => this.now === now; // else a person chose another one meanwhile
     const {
       classes,
-      extractor: { sha256, message },
+      extractor: { sha256, message, chosen },
     } = await this.engine.state();
-    if (message && (await this.placeOf(sha256))) await this.seek(sha256).catch(() => {}); // `follow` tells
+    if ((message || chosen) && (await this.placeOf(sha256))) await this.#seek(sha256, wanted).catch(() => {}); // `follow` tells
+    if (chosen) return;
     const last = lastUsed();
     if (!last) return;
     if (classes.some(({ examples }) => examples.length)) return;
-    await this.seek(last).catch((error) => say(sentence(error)));
+    await this.#seek(last, wanted).catch((error) => say(sentence(error)));
   }
 
   /**
    * Call it after each change of the state: switches to the extractor of the session's
-   * pictures, if the page has it.
+   * pictures, or the one that was chosen for it, if the page has it.
    *
    * @param {State} state
    * @returns {boolean} whether that is being done
    */
-  follow({ sessionId, extractor: { id, sha256, message } }) {
-    const sought = message && sha256 && `${sessionId} ${sha256}`;
+  follow({ sessionId, extractor: { id, sha256, message, chosen } }) {
+    const sought = (message || (chosen && !this.#opening) ? sha256 : '') && `${sessionId} ${sha256}`;
     const former = this.#sought;
     this.#sought = sought;
     if (!sought || sought === former) return this.#opening;
-    this.seek(sha256)
+    this.#seek(sha256, () => this.#sought === sought)
       .then(async (found) => {
         if (found || this.#sought !== sought) return; // else another session is open
+        if (chosen) return; // there is nothing to compare new ones with
         // The id of a former extractor begins with its kind.
         const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
         if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
@@ -146,8 +150,13 @@ export class Reader {
     }
   }
 
-  /** Switches to an extractor. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
-  async use(extractor, kind = 'pictures') {
+  /** Switches to an extractor that a person chose. The open session keeps it. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
+  use(extractor, kind = 'pictures') {
+    return this.#use(extractor, kind, true);
+  }
+
+  /** @param {Extractor} extractor @param {string} kind @param {boolean} chosen */
+  async #use(extractor, kind, chosen) {
     const former = await this.now.catch(() => null);
     if (await this.placeOf(extractor.sha256)) this.#built.add(extractor);
     if (this.kinds.now.id !== kind) await this.pages[kind].prior(); // until then nothing changes
@@ -156,11 +165,11 @@ export class Reader {
       this.kinds.now = this.kinds.all[kind];
       this.onKind();
     }
-    await this.engine.useExtractor({ id: extractor.id, sha256: extractor.sha256 });
+    this.#sought = ''; // what was sought before is no longer wanted
+    await this.engine[chosen ? 'chooseExtractor' : 'useExtractor']({ id: extractor.id, sha256: extractor.sha256 });
     const own = await this.own;
     lastUsed(extractor === own ? '' : extractor.sha256);
     if (former && former !== extractor && !this.#built.has(former)) former.close();
-    this.#sought = '';
     await this.#name();
   }
 
@@ -171,7 +180,12 @@ export class Reader {
    * @returns {Promise<boolean>} whether it is here and in use
    */
   seek(sha256) {
-    const found = this.#last.then(() => this.#find(sha256));
+    return this.#seek(sha256, () => true);
+  }
+
+  /** @param {string} sha256 @param {() => boolean} wanted asked when its turn comes @returns {Promise<boolean>} */
+  #seek(sha256, wanted) {
+    const found = this.#last.then(() => !wanted() || this.#find(sha256));
     this.#last = found.catch(() => {});
     return found;
   }
@@ -183,7 +197,7 @@ export class Reader {
     const place = await this.placeOf(sha256);
     if (place) {
       const found = await this.pages[place].load();
-      if (now === this.now) await this.use(found, this.pages[place].kind); // else the person chose another one meanwhile
+      if (now === this.now) await this.#use(found, this.pages[place].kind, false); // else the person chose another one meanwhile
       return true;
     }
     if (!globalThis.caches) return false;
@@ -196,7 +210,7 @@ export class Reader {
       extractor.close();
       return true;
     }
-    await this.use(extractor);
+    await this.#use(extractor, 'pictures', false);
     say(`The extractor “${found.manifest.id}” is in use.`);
     return true;
   }

@@ -188,6 +188,7 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
 test('until hands are in use what is shown is read as before, and who chooses has chosen', () =>
   visit({ expect: [/404/] }, async ({ page }) => {
     const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
+    const first = (await page.locator('#session-name').textContent()) ?? '';
     await page.route('**/kinds/hands/prior.safetensors', (route) => route.fulfill({ status: 404 }), { times: 1 });
     const notice = page.getByText('The page’s background knowledge could not be fetched.');
     await choose('Hands');
@@ -212,6 +213,14 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
     await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
     await card(page, 'Cat').waitFor({ state: 'detached' });
+    // A session without examples keeps its kind, too.
+    for (const [session, what] of [
+      [first, 'picture'],
+      [`${One}s`, one],
+    ]) {
+      await openSession(page, session);
+      await page.getByLabel(`Choose a ${what}`, { exact: true }).waitFor({ state: 'attached' });
+    }
 
     const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again
     await page.reload();
