@@ -13,7 +13,7 @@ chromium)
 	places='chromium:chromium-browser:google-chrome:google-chrome-stable:chrome:/Applications/Chromium.app/Contents/MacOS/Chromium:/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ;;
 headless)
 	variable=CHROMIUM named=$CHROMIUM packages=chromium-headless-shell asked=--version calls=Chrom
-	places=chromium-headless-shell ;;
+	places=/usr/lib/chromium/chromium-headless-shell:chrome-headless-shell ;; # Debian's script in bin cannot be killed
 firefox)
 	variable=FIREFOX named=$FIREFOX packages=firefox-esr asked=--version calls=Firefox
 	places='firefox-esr:firefox:/Applications/Firefox.app/Contents/MacOS/firefox' ;;

@@ -212,14 +212,15 @@ test('without a camera a sentence says so', LONG, () =>
 );
 
 test('where the camera is refused a sentence says how to allow it', () =>
-  visit(
-    {
-      flags: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'],
-    },
-    async ({ page }) => {
-      await addClass(page, 'Cat');
-      await page.getByRole('button', { name: 'Camera for Cat' }).click();
-      await card(page, 'Cat').getByRole('alert').filter({ hasText: 'The browser may not use the camera: allow it for this page' }).waitFor();
-      await card(page, 'Cat').locator('video').waitFor({ state: 'detached' });
-    },
-  ));
+  visit({}, async ({ page }) => {
+    await page.evaluate(() => {
+      // as a browser does; one without windows has nobody to ask
+      navigator.mediaDevices.getUserMedia = async () => {
+        throw new DOMException('Permission denied', 'NotAllowedError');
+      };
+    });
+    await addClass(page, 'Cat');
+    await page.getByRole('button', { name: 'Camera for Cat' }).click();
+    await card(page, 'Cat').getByRole('alert').filter({ hasText: 'The browser may not use the camera: allow it for this page' }).waitFor();
+    await card(page, 'Cat').locator('video').waitFor({ state: 'detached' });
+  }));
