@@ -384,6 +384,8 @@ func (c *Classifier) nameOf(entries []Entry) string {
 		return "merge " + gone[0] + " into " + one(into)
 	case moved > 0:
 		return "move " + counted(moved) + " to " + one(into)
+	case added > 0 && len(classes) == 1 && len(into) == 1 && into[classes[0]]:
+		return "add " + classes[0] + " with " + counted(added)
 	case added > 0:
 		return "add " + counted(added) + " to " + one(into)
 	case removed > 0:

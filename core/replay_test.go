@@ -117,7 +117,7 @@ func TestAStepIsRepeatedBeforeOwnOnes(t *testing.T) {
 	test.OK(t, w.own.RenameClass("cat", "lion"))
 	test.OK(t, w.copy.Replay(w.commands[0], 1))
 	undo, _ := w.copy.Next()
-	if test.Must(w.copy.Undo())(t); undo != "add an example to dog" || w.copy.Labels()[0] != "lion" {
+	if test.Must(w.copy.Undo())(t); undo != "add dog with an example" || w.copy.Labels()[0] != "lion" {
 		t.Errorf("%q is undone first, labels %q", undo, w.copy.Labels())
 	}
 }

@@ -9,9 +9,12 @@ import { removed } from './words.js';
 /** @import {Engine} from '../../library/types.js' */
 /** @import {Target} from './correct.js' */
 
-/** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana" */
+/** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana", "add Banana with 3 examples" */
 const called = (step) =>
-  step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), noun()) : `a ${noun()}`}`);
+  step.replace(
+    /^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )|(?<=^add .* with )(?:an|(\d+)) examples?$/,
+    (_, verb, several, first) => (verb ? `${verb} ` : '') + ((several ?? first) ? counted(Number(several ?? first), noun()) : `a ${noun()}`),
+  );
 
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
