@@ -68,8 +68,8 @@ type Learned struct {
 type TooLittleError struct{ Classes int }
 
 func (e *TooLittleError) Error() string {
-	return "Learning takes at least " + strconv.Itoa(MinClasses) + " classes with " + strconv.Itoa(MinExamples) +
-		" pictures each in one session, and the most here is " + strconv.Itoa(e.Classes) + ": add classes or pictures first."
+	return "Learning needs another session with at least " + strconv.Itoa(MinClasses) + " classes of " + strconv.Itoa(MinExamples) +
+		" different examples each, and the fullest one has " + strconv.Itoa(e.Classes) + " of them: teach more in another session first."
 }
 
 // Learn learns a prior from sessions that use the prior p. The classes of a session must share one

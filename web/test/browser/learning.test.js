@@ -15,7 +15,7 @@ test('what other sessions teach is learned by one press, measured, and taken bac
     const press = () => box.getByRole('button', { name: 'Learn', exact: true }).click();
     for (const name of names) await teach(page, name, styles);
     await press();
-    await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
+    await box.getByRole('alert').filter({ hasText: 'at least 4 classes of 3 different examples each' }).waitFor();
 
     await newSession(page, 'Garden');
     const prior = await priorText(page);

@@ -106,7 +106,7 @@ for (const [name, context] of Object.entries({
         await page.getByRole('button', { name: 'Add class' }).click();
         await page.getByText('Learn from my other sessions').click();
         await page.getByRole('button', { name: 'Learn', exact: true }).click();
-        await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
+        await page.getByRole('alert').filter({ hasText: 'Learning needs another session' }).waitFor();
         await page.getByText('How good is it?').click();
         await page.getByText('Class by class').waitFor();
         await look('complaints, and how good it is');
