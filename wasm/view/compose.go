@@ -80,7 +80,7 @@ func little(in Input, best Row) string {
 		switch {
 		case c.Examples == 0:
 		case alone && few:
-			return "This " + rests + help + ". " + only(c.Name)
+			return "This " + rests + ". " + only(c.Name)
 		case alone:
 			return only(c.Name)
 		case c.ID == best.ID && n == 1:
@@ -92,7 +92,7 @@ func little(in Input, best Row) string {
 
 // only says what a single class can answer, and both ways to go on.
 func only(name string) string {
-	return "With one class it can only say “" + name + "” or not. More examples of it make this surer. A second class makes it tell the two apart."
+	return "With one class it can only say “" + name + "” or not. More examples, or a second class, make this surer."
 }
 
 // mostRows is how many classes are shown at once, the most probable ones.

@@ -84,10 +84,10 @@ func TestLittleIsCalledLittle(t *testing.T) {
 		p        []float64
 		want     string
 	}{
-		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single example: two or three others make it surer. With one class it can only say “cat” or not. More examples of it make this surer. A second class makes it tell the two apart."},
-		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 examples: two or three others make it surer. With one class it can only say “cat” or not"},
-		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 examples: two or three others make it surer. With one class it can only say “dog” or not"},
-		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not. More examples of it make this surer. A second class makes it tell the two apart."},
+		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single example. With one class it can only say “cat” or not. More examples, or a second class, make this surer."},
+		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 examples. With one class it can only say “cat” or not"},
+		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 examples. With one class it can only say “dog” or not"},
+		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not. More examples, or a second class, make this surer."},
 		{"two classes, the probable one of one picture", []int{5, 1}, []float64{.1, .8}, "“dog” rests on a single example: two or three others make it surer."},
 		{"two classes, the probable one of two", []int{1, 2}, []float64{.1, .8}, ""},
 		{"two classes, none", []int{1, 1}, []float64{.1, .1}, ""},
