@@ -26,7 +26,7 @@ const shelves = (page) =>
       found[text(viewer, '.viewer-name')] = {
         shelf,
         tile: text(shot, '.shot-value'),
-        dialog: [...viewer.querySelectorAll('.viewer-answer li:first-child span')]
+        dialog: [...viewer.querySelectorAll('.viewer-taken span')]
           .map((part) => part.textContent)
           .join(' ')
           .trim(),

@@ -87,7 +87,7 @@ export class Sorting {
       onOpen: (items, item) => this.viewer.open(items, item),
       onSelect: () => this.selection.count(this.gallery.selected.size),
     });
-    this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
+    this.viewer = new Viewer({ kinds, bounds: engine.bounds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
     this.head = el('div', { class: 'sort-top' });

@@ -2,7 +2,7 @@
 /** A larger view of one of many pictures, with its answer. The arrow keys show its neighbours. */
 import { CorrectBar } from '../teach/correct.js';
 import { byId, dialogHead, el } from '../kit/dom.js';
-import { html, icon, render } from '../kit/view.js';
+import { html, icon, nothing, render } from '../kit/view.js';
 import { NONE, percent, verdict } from './sorting.js';
 
 /** @import {Item} from './items.js' */
@@ -21,9 +21,10 @@ export class Viewer {
   #shown = null;
   #body = el('div', { class: 'viewer-body' });
 
-  /** @param {{kinds: import('../kinds/index.js').Kinds, onTeach: (items: Item[], target: Target) => Promise<unknown>, onClosed: (last: Item) => void}} parts */
-  constructor({ kinds, onTeach, onClosed }) {
+  /** @param {{kinds: import('../kinds/index.js').Kinds, bounds: {none: number}, onTeach: (items: Item[], target: Target) => Promise<unknown>, onClosed: (last: Item) => void}} parts */
+  constructor({ kinds, bounds, onTeach, onClosed }) {
     this.kinds = kinds;
+    this.bounds = bounds;
     this.dialog = byId('viewer', HTMLDialogElement);
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#items[this.#at], onChoose: (target, item) => onTeach([item], target) });
     this.dialog.append(dialogHead(this.dialog, 'viewer-title', 'Picture'), this.#body);
@@ -89,24 +90,31 @@ export class Viewer {
         <div class="viewer-text"><p class="viewer-name ellipsis" title=${item.path}>${item.path}</p><span class="muted small" aria-live="polite">${this.#at + 1} of ${this.#items.length}</span></div>
         <button class="button square" type="button" aria-label="Next picture" aria-disabled=${end(this.#items.length - 1)} @click=${() => this.#go(1)}>${icon('next')}</button>
       </div>
-      <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value]) => html`<li><span class="ellipsis" dir="auto">${text}</span><span>${value}</span></li>`)}</ol>
+      <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value, taken]) => html`<li class=${taken ? 'viewer-taken' : ''}><span class="ellipsis" dir="auto">${text}</span><span>${value}</span></li>`)}</ol>
+      ${this.#unlikely(item) ? html`<p class="small muted">It is among “None of these”, since it is at least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
       ${this.bar.element}`,
       this.#body,
     );
     this.dialog.dataset.verdict = verdict(item).id;
   }
 
-  /** @param {Item} item @returns {[text: string, value: string][]} */
+  /** @param {Item} item @returns {[text: string, value: string, taken: boolean][]} */
   #answers(item) {
     const { taught, answer } = item;
     const name = (/** @type {string} */ id) => (id === NONE ? 'None of these' : (this.#classes.find((one) => one.id === id)?.name ?? ''));
-    if (taught) return [[`Taught as ${name(taught)}`, '']];
-    if (!answer) return [['No answer yet: nothing is taught.', '']];
+    if (taught) return [[`Taught as ${name(taught)}`, '', true]];
+    if (!answer) return [['No answer yet: nothing is taught.', '', false]];
     const { classes, probabilities, none } = answer;
-    const first = verdict(item).id;
+    const { id: taken } = verdict(item);
     return [...classes.map((id, i) => ({ id, p: probabilities[i] })), { id: NONE, p: none }]
-      .sort((a, b) => Number(b.id === first) - Number(a.id === first) || b.p - a.p)
+      .sort((a, b) => b.p - a.p || Number(b.id === taken) - Number(a.id === taken))
       .slice(0, TOLD)
-      .map(({ id, p }) => [name(id), percent(p)]);
+      .map(({ id, p }) => [name(id), percent(p), id === taken]);
+  }
+
+  /** Whether a picture is taken for none of these, though a class is more probable. @param {Item} item */
+  #unlikely(item) {
+    const { taught, answer } = item;
+    return !taught && answer && verdict(item).id === NONE && answer.none < Math.max(...Array.from(answer.probabilities));
   }
 }
