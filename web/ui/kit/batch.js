@@ -82,9 +82,11 @@ export class Line {
   }
 }
 
-/** One line for the errors of a batch: the first three in full, the rest counted. @param {string[]} sentences */
+/** One line for the errors of a batch: three of them in full, with how often each came, the rest counted. @param {string[]} sentences */
 export function summary(sentences) {
-  const shown = sentences.slice(0, 3).join(' ');
-  const rest = sentences.length - 3;
-  return rest > 0 ? `${shown} And ${rest} more.` : shown;
+  const times = new Map();
+  for (const one of sentences) times.set(one, (times.get(one) ?? 0) + 1);
+  const shown = [...times].slice(0, 3);
+  const rest = shown.reduce((left, [, n]) => left - n, sentences.length);
+  return [...shown.map(([one, n]) => (n > 1 ? `${one} (${n} times)` : one)), ...(rest ? [`And ${rest} more.`] : [])].join(' ');
 }
