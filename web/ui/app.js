@@ -132,6 +132,10 @@ async function fetchKind(kind, folder, manifest, variant) {
       );
     }
     return extractor;
+  } catch (error) {
+    say('');
+    if (navigator.onLine) throw error;
+    throw new Error(`You are offline, and the network for ${kind} is not on this device yet: connect once, then choose it again.`);
   } finally {
     bar.hidden = true;
   }

@@ -50,7 +50,7 @@ test('names that people take for the same, that of none of these, and empty ones
     await card(page, 'Zitrone e').getByRole('alert').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'More for Zitrone e', exact: true }).click();
     const menu = page.getByRole('dialog', { name: 'Zitrone e' });
-    await menu.getByText('“Zitrone e” will no longer be a separate class.').waitFor();
+    await menu.getByText('Then “Zitrone e” is no longer a separate class.').waitFor();
     await menu.getByLabel('Name').fill('zitrone é');
     await menu.getByRole('button', { name: 'Rename' }).click();
     await menu.getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();
@@ -159,7 +159,7 @@ test('how good it is: words, pictures, a move and its undo', () =>
       rows.reduce((sum, row) => sum + Number(/(\d+) of/.exec(row)?.[1]), 0),
       right,
     );
-    await panel.getByText('Possibly in the wrong class.').waitFor(); // the cat among the rockets
+    await panel.getByRole('heading', { name: 'Possibly in the wrong class' }).waitFor(); // the cat among the rockets
     const spoiling = panel.getByRole('listitem').filter({ hasText: 'Taught as “Rocket”, more like “Cat”.' });
     await panel.getByText(/^One more picture of “.*” would probably help most(, to tell it from “.*”|: some were taken for none of these)\.$/).waitFor();
     await spoiling.getByRole('button', { name: 'Leave it out' }).click();

@@ -81,7 +81,7 @@ test('right answers and confusions are counted, a class of one picture is not as
     ],
   );
   assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
-  assert.match(advice(got, needed('one')), /Add one more picture to “one”: it has only one that counts/);
+  assert.match(advice(got, needed('one')), /Add a different picture to “one”: it has only one that counts/);
   assert.equal(advice(got, needed('cat', 'dog')), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
   assert.equal(advice(got, needed('cat')), 'One more picture of “cat” would probably help most, to tell it from “dog”.');
   assert.equal(
@@ -113,8 +113,8 @@ test('percentages are compared with what came true once there are enough', () =>
 });
 
 test('nothing taught twice, and everything right, are told too', () => {
-  assert.match(headline(goodnessOf([trial('one', null, [0, 0, 0])])), /Add a second picture/);
-  assert.match(headline(goodnessOf([])), /Add a second picture/);
+  assert.match(headline(goodnessOf([trial('one', null, [0, 0, 0])])), /Add a second, different picture/);
+  assert.match(headline(goodnessOf([])), /Add a second, different picture/);
   const fine = goodnessOf(['cat', 'dog'].flatMap((one, k) => [1, 2].map(() => trial(one, one, k ? [0, 0.99, 0] : [0.99, 0, 0]))));
   assert.equal(headline(fine), 'All 4 right');
   assert.match(advice(fine, needed('cat', 'dog')), /told apart well so far/);

@@ -55,11 +55,12 @@ export class Why {
   /** @param {Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
     const taken = answer?.decision;
+    const far = taken === null && (answer?.none ?? 0) >= Math.max(...Object.values(answer?.probabilities ?? {}));
     const others = taken && near.length > 0 && near[0].label !== taken;
     this.box.hidden = near.length === 0;
     render(
       html`<h3 class="small" id="why-title">Why</h3>
-      <p class="small muted" id="nearest-title">${taken === null ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
+      <p class="small muted" id="nearest-title">${far ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(
         ({ label, id }) => html`<li>
         <button class="near" type="button" aria-label="${label}: show this ${noun()}" @click=${() => this.classes.enlarge(this.classes.model.holding(id)?.id ?? '', id)}>

@@ -295,7 +295,10 @@ export function describeKeeping({ storage, saved, damaged }) {
   if (!storage.kept) parts.push('It may be gone when this window is closed: save it to a file first.');
   else if (storage.persistent === 'yes') parts.push('This browser has promised to keep all that you teach.');
   else if (storage.persistent === 'no')
-    parts.push('This browser may delete the session when the device runs short of space, or after a long time without a visit: save it to a file.');
+    parts.push(
+      'This browser may delete the session when the device runs short of space, or after a long time without a visit.',
+      saved ? 'So save it again after changes.' : 'So save it to a file.',
+    );
   if (damaged)
     parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');

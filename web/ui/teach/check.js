@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'How good is it?': predicts every picture by a session without it, and finds those that spoil others. */
 import { complain } from '../kit/announce.js';
-import { byId, capital, counted, el, noun, sentence } from '../kit/dom.js';
+import { byId, counted, el, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';
 import { html, icon, nothing, ref, render, repeat } from '../kit/view.js';
 
@@ -122,11 +122,9 @@ export class CheckPanel {
       )}
       ${section(
         spoiling.length || this.#out.length,
-        `${capital(noun())}s that may spoil others`,
+        'Possibly in the wrong class',
         () => html`<p class="small">${
-          spoiling.length
-            ? 'Possibly in the wrong class. Check that each one shows what its class says.'
-            : review && 'None is left that looks like another class.'
+          spoiling.length ? 'Check that each one shows what its class says.' : review && 'None is left that looks like another class.'
         }</p>
       <ul class="spoiling">${repeat(
         spoiling,
@@ -145,7 +143,7 @@ export class CheckPanel {
       ${section(repeats.length, 'Nearly the same', () =>
         repeats.map(
           ({ label, repeats: n, examples }) =>
-            html`<p class="small">“${label}”: ${counted(n + examples, noun())} show ${counted(examples, 'different view')} and count as that many.</p>`,
+            html`<p class="small">“${label}”: its ${counted(n + examples, noun())} are ${examples === 1 ? 'nearly the same and count as one' : `${examples} different views and count as ${examples}`}.</p>`,
         ),
       )}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`,

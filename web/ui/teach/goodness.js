@@ -127,7 +127,7 @@ function bandsOf(verdicts) {
 
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
-  if (asked === 0) return `Add a second ${noun()} to a class to measure this.`;
+  if (asked === 0) return `Add a second, different ${noun()} to a class to measure this.`;
   if (right < asked || asked === 1) return `${right} of ${asked} right`;
   return asked === 2 ? 'Both right' : `All ${asked} right`;
 }
@@ -146,7 +146,7 @@ export function advice({ classes, asked, confusions }, need) {
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
     return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
   if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
-  if (one.examples === 1) return `Add one more ${noun()} to “${one.label}”: it has only one that counts.`;
+  if (one.examples === 1) return `Add a different ${noun()} to “${one.label}”: it has only one that counts.`;
   const tell = toTell(confusions.find(({ truth }) => truth === one.label)?.answer, need?.confusedWith);
   return `One more ${noun()} of “${one.label}” would probably help most${tell}.`;
 }
