@@ -100,6 +100,23 @@ func TestABurstIsLeftOutAsAWhole(t *testing.T) {
 	}
 }
 
+// An example that is like no class at all is no wrong label.
+func TestAnExampleOfNothingIsNotSuspect(t *testing.T) {
+	left := func(own, other, none float64) LeftOut {
+		return LeftOut{Probabilities: []float64{own, other}, None: none}
+	}
+	for _, x := range []struct {
+		left LeftOut
+		want int
+	}{
+		{left(.1, .6, .3), 1}, {left(.02, .1, .88), 1}, {left(.01, .05, .94), 0}, {left(.6, .1, .3), 0},
+	} {
+		if got := suspects([]LeftOut{x.left}, MostInfluence); len(got) != x.want {
+			t.Errorf("own %v and the other, none %v: %d are suspect, not %d", x.left.Probabilities, x.left.None, len(got), x.want)
+		}
+	}
+}
+
 func TestInfluenceOfFewExamples(t *testing.T) {
 	c := fresh(t, Settings{})
 	for _, label := range []string{"a", "b", "c"} {
