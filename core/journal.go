@@ -324,79 +324,88 @@ func (c *Classifier) Remember(undo, redo []*Step) {
 
 // nameOf names a step by its applied entries.
 func (c *Classifier) nameOf(entries []Entry) string {
+	const into, from, acting = 1, 2, 4
 	var added, removed, moved int
 	var classes, gone []string // labels
-	into, from := map[string]bool{}, map[string]bool{}
+	part := map[string]int{}   // of each label: into, from, acting
 	renamed, prior := "", false
-	acting := map[string]bool{} // labels
-	last, its := "", ""         // id and label of the previous entry's class, which is mostly the next one's
-	label := func(id string) string {
-		if id == last {
-			return its
-		}
-		if last, its = id, ""; c.ids[id] != nil {
-			its = c.ids[id].Label
-		}
-		return its
-	}
+	last, label := "", "" // id and label of the previous entry's class, which is mostly the next one's
 	for _, e := range entries {
 		now := c.examples[e.ID]
+		id, as, fresh := e.ID, into, false
 		switch {
 		case e.Do == "prior":
 			prior = true
-		case e.Do == "actions" && e.ID == "":
-			acting[NoneName] = true
+			continue
 		case e.Do == "actions":
-			acting[label(e.ID)] = true
+			as = acting
 		case e.Do == "head":
 			renamed = e.Class.Label
-			into[label(e.ID)] = true
 		case e.Do == "class" && e.Class != nil:
 			gone = append(gone, e.Class.Label)
+			continue
 		case e.Do == "class":
-			classes = append(classes, label(e.ID))
+			fresh = true
 		case now == nil && e.Example != nil:
 			removed++
-			from[label(e.Example.Class)] = true
+			id, as = e.Example.Class, from
 		case now == nil:
+			continue
 		case e.Example == nil:
 			added++
-			into[label(now.Class)] = true
+			id = now.Class
 		default:
 			moved++
-			into[label(now.Class)] = true
+			id = now.Class
 		}
-	}
-	one := func(labels map[string]bool) string {
-		for l := range labels {
-			if len(labels) == 1 {
-				return l
+		if k := c.ids[id]; id == "" {
+			last, label = "", NoneName
+		} else if id != last {
+			if last, label = id, ""; k != nil {
+				label = k.Label
 			}
 		}
-		return strconv.Itoa(len(labels)) + " classes"
+		if fresh {
+			classes = append(classes, label)
+		} else {
+			part[label] |= as
+		}
 	}
+	one := func(as int) string {
+		n, only := 0, ""
+		for l, p := range part {
+			if p&as != 0 {
+				n, only = n+1, l
+			}
+		}
+		if n == 1 {
+			return only
+		}
+		return strconv.Itoa(n) + " classes"
+	}
+	to, of := one(into), one(from)
 	switch {
 	case prior:
 		return "change of background knowledge"
 	case renamed != "" && added+removed+moved == 0:
-		return "rename " + renamed + " to " + one(into)
+		return "rename " + renamed + " to " + to
 	case moved > 0 && len(gone) == 1:
-		return "merge " + gone[0] + " into " + one(into)
+		return "merge " + gone[0] + " into " + to
 	case moved > 0:
-		return "move " + counted(moved) + " to " + one(into)
-	case added > 0 && len(classes) == 1 && len(into) == 1 && into[classes[0]]:
+		return "move " + counted(moved) + " to " + to
+	case added > 0 && len(classes) == 1 && to == classes[0]:
 		return "add " + classes[0] + " with " + counted(added)
 	case added > 0:
-		return "add " + counted(added) + " to " + one(into)
+		return "add " + counted(added) + " to " + to
 	case removed > 0:
-		return "remove " + counted(removed) + " from " + one(from)
+		return "remove " + counted(removed) + " from " + of
 	case len(gone) == 1:
 		return "remove " + gone[0]
 	case len(gone) > 1:
 		return "remove " + strconv.Itoa(len(gone)) + " classes"
 	case len(classes) == 1:
 		return "add " + classes[0]
-	case len(acting) > 0 && len(classes) == 0:
+	case len(part) > 0 && len(classes) == 0:
 		return "change of what happens when it sees " + one(acting)
 	}
 	return "add " + strconv.Itoa(len(classes)) + " classes"
