@@ -41,13 +41,13 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await recognise(page, await cat(11));
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
-    await says(page, /^This one looks all right: \d+ %$/); // what is shown is judged anew
-    await page.getByText('Compared place by place with 6 examples of “Good”.', { exact: true }).waitFor();
+    await says(page, /^Like the examples of “Good”: \d+ %$/); // what is shown is judged anew
+    await page.getByText('is compared with 6 examples of it.').waitFor();
     await page.getByText(/^More good ones make this surer\. A second class ends it/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
     await recognise(page, await cat(8, true));
-    await says(page, /^Something is wrong with this one: \d+ %$/);
+    await says(page, /^Not like the examples of “Good”: \d+ %$/);
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     const [across, down] = await page
@@ -62,14 +62,14 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await page.reload();
     await card(page, 'Good').waitFor();
     await recognise(page, await cat(9, true)); // the cells of the examples are read from the stored pictures
-    await says(page, /^Something is wrong with this one/);
+    await says(page, /^Not like the examples of/);
     await recognise(page, await cat(8));
-    await says(page, /^This one looks all right/);
+    await says(page, /^Like the examples of/);
     await teach(page, 'Rocket', ['noto', 'twemoji']);
     await eventually(async () => assert.equal(await page.locator('.good').isVisible(), false, 'two classes are ordinary ones'));
     assert.deepEqual(await Promise.all(['#verdict', '#meters'].map((part) => page.locator(part).isVisible())), [true, true], 'their answer is back');
     await page.getByRole('button', { name: 'Delete Rocket' }).click();
-    await says(page, /^This one looks all right/);
+    await says(page, /^Like the examples of/);
   }));
 
 /** The cat in the middle of a picture as wide as the camera's; `toned` so that the camera's pictures have the colours of the others, for Chromium widens its range. @param {number} at @param {{bad?: boolean, toned?: boolean}} [how] */
@@ -87,9 +87,9 @@ test('live, it says of each thing before the camera whether it is all right, and
     await addClass(page, 'Good');
     await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => wide(at))));
     await page.getByRole('button', { name: 'Live camera' }).click();
-    for (const text of [/^This one looks all right/, /^Something is wrong with this one/, /^This one looks all right/]) await says(page, text);
+    for (const text of [/^Like the examples of/, /^Not like the examples of/, /^Like the examples of/]) await says(page, text);
     await page.getByRole('button', { name: 'Live camera' }).click();
-    await status(page, /^(This one looks all right|Something is wrong with this one|It cannot tell).* The camera is off\.$/);
+    await status(page, /^(Like the examples of|Not like the examples of|Perhaps not like the examples of).* The camera is off\.$/);
     assert.deepEqual(
       await Promise.all(['.good-says', '#verdict'].map((part) => page.locator(part).isVisible())),
       [true, false],
@@ -98,7 +98,7 @@ test('live, it says of each thing before the camera whether it is all right, and
     await page.getByRole('button', { name: /^Live/ }).click();
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
-    await says(page, /^Something is wrong/);
+    await says(page, /^Not like the examples of/);
     await page.locator('.where-lines .where-line').last().waitFor();
     await teach(page, 'Rocket', ['noto', 'twemoji']); // two classes are ordinary ones
     await page.locator('.good').waitFor({ state: 'hidden' });
@@ -113,7 +113,7 @@ test('a shared file of good ones says the same, if their pictures go along', asy
     await addClass(page, 'Good');
     await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at))));
     await recognise(page, bad);
-    await says(page, /^Something is wrong/);
+    await says(page, /^Not like the examples of/);
     said = await page.locator('.good').innerText();
     plain = await share(page);
     file = await share(page, { learn: true, pictures: true });
@@ -126,13 +126,13 @@ test('a shared file of good ones says the same, if their pictures go along', asy
   await opened(file, async (page) => {
     await page.getByText('This file says whether a picture is like “Good”, or something is wrong with it.').waitFor();
     await recognise(page, bad);
-    await says(page, /^Something is wrong/);
+    await says(page, /^Not like the examples of/);
     assert.equal(await page.locator('.good').innerText(), said);
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await recognise(page, await cat(8));
-    await says(page, /^This one looks all right/);
-    const compared = (/** @type {number} */ n) => page.getByText(`Compared place by place with ${n} examples of “Good”.`, { exact: true }).waitFor();
+    await says(page, /^Like the examples of/);
+    const compared = (/** @type {number} */ n) => page.getByText(`is compared with ${n} examples of it.`).waitFor();
     await compared(6);
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Good', exact: true }).click();
     await compared(7);

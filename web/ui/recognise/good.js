@@ -73,19 +73,19 @@ export class Good {
     this.#turn(!!odd && this.on);
     if (!odd || !this.on) return;
     render(
-      html`<p class="verdict good-says">${sayingOf(odd)}</p>
-      <p class="small muted good-note">Compared place by place with ${odd.good} examples of “${this.#name}”.</p>
-      <p class="small muted good-note">More good ones make this surer. A second class ends it: the page then tells the two classes apart.</p>`,
+      html`<p class="verdict good-says">${sayingOf(odd, this.#name)}</p>
+      <p class="small muted good-note">With a single class, each place of the picture is compared with ${odd.good} examples of it. More of them make this surer.</p>
+      <p class="small muted good-note">A second class ends this: the page then tells the two apart.</p>`,
       this.element,
     );
   }
 }
 
-/** @param {Odd} odd */
-function sayingOf({ wrong }) {
+/** @param {Odd} odd @param {string} name of the only class */
+function sayingOf({ wrong }, name) {
   const percent = (/** @type {number} */ p) => `${Math.min(99, Math.round(100 * p))} %`;
-  if (Math.max(wrong, 1 - wrong) < SURE) return 'It cannot tell whether this one is all right.';
-  return wrong > 0.5 ? `Something is wrong with this one: ${percent(wrong)}` : `This one looks all right: ${percent(1 - wrong)}`;
+  if (Math.max(wrong, 1 - wrong) < SURE) return `Perhaps not like the examples of “${name}”`;
+  return wrong > 0.5 ? `Not like the examples of “${name}”: ${percent(wrong)}` : `Like the examples of “${name}”: ${percent(1 - wrong)}`;
 }
 
 /**

@@ -12,7 +12,7 @@ import { html, render, repeat } from '../kit/view.js';
 export const whyAsked = (like) =>
   like
     ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.`
-    : `No other ${noun()} looks like it, so it is asked about by itself.`;
+    : `The page finds no other ${noun()} like it: its name helps with this one alone.`;
 
 /** "Tell me what this is": one picture after the other. */
 export class Question {
