@@ -62,8 +62,8 @@ class Examples(Case):
         self.assertGreater(ten['standardised beforehand, a constant column'], ten['standardised beforehand'] + 10)
 
     def test_the_benchmark_measures_the_boundary(self):
-        printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/speed.py', '3', '2'], check=True, capture_output=True, text=True).stdout
-        self.assertRegex(printed, r'\| 3 vectors of 1,280 numbers \|')
+        printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/speed.py', '30', '2'], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(printed, r'\| 30 vectors of 1,280 numbers \|')
         self.assertEqual(len(re.findall(r'^\| \d+ classes \| [\d.]+ ms \| [\d.]+ ms \| [\d.]+ ms \| [\d.]+ \|$', printed, re.M)), 2)
 
 
