@@ -73,7 +73,7 @@ func AddEnd(h, b int32) int32 {
 	})
 }
 
-// AddSome does a piece of the work of [AddEnd], and returns 1 if there is more to do. AddEnd does what
+// AddSome does a piece of the work of [AddEnd], and returns 1 if there is more to do. [AddEnd] does what
 // is left, so no host needs it.
 //
 //go:wasmexport mq_add_some
