@@ -10,6 +10,7 @@ import { library } from '../build/written.mjs';
 import { onnxOf } from '../share/onnx.js';
 import { decodePicture } from '../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../scripts/embed/extractor.mjs';
+import { LONG } from './long.js';
 
 /** @typedef {{probabilities: number[], none: number}} Answer */
 /** @typedef {{input: 'embedding'|'picture', type: 'float32'|'uint8', data: Float32Array|Uint8Array, dims: number[], want: Answer}} Asked `data` has the shape `dims` */
@@ -77,7 +78,7 @@ export async function ofVectors(options, shots, change = (x) => x) {
   return { bytes, classes, asked };
 }
 
-/** Three classes of emoji, with the network of pictures, asked about emoji and photographs of any size. @returns {Promise<Case>} */
+/** Three classes of emoji, with the network of pictures, asked about a hundred emoji and photographs of any size, or each fifth of them. @returns {Promise<Case>} */
 export async function ofPictures() {
   const [extractor, json] = [
     await loadExtractor(),
@@ -110,7 +111,8 @@ export async function ofPictures() {
     sizes.flatMap(([width, height]) => samples.map((file) => sharp(file).resize(width, height, { fit: 'fill' }).png().toBuffer())),
   );
   const asked = [];
-  for (const file of [...samples, ...photographs, ...others].slice(0, 100)) {
+  const all = [...samples, ...photographs, ...others].slice(0, 100);
+  for (const file of all.filter((_, i) => !LONG.skip || i % 5 === 0)) {
     const pixels = await decodePicture(file);
     const { width, height, data } = pixels;
     const rgb = Uint8Array.from({ length: 3 * width * height }, (_, i) => {
@@ -132,7 +134,7 @@ export async function furthest({ asked, classes }, ask) {
     assert.equal(probabilities.length, classes.length);
     most = Math.max(most, Math.abs(none - one.want.none), ...probabilities.map((p, j) => Math.abs(p - one.want.probabilities[j])));
   }
-  assert.equal(asked.length, 100);
+  assert.ok(asked.length >= 20);
   return most;
 }
 

@@ -11,6 +11,8 @@ import { furthest, ofPictures, ofVectors, prior, root, runtime } from '../onnx.j
 import { temporaryFolder } from '../temporary.js';
 
 ort.env.wasm.numThreads = 1;
+/** Both runtimes are asked the same. @type {Promise<import('../onnx.js').Case>|undefined} */
+let pictures;
 const python = path.join(root, 'build/venv/bin/python'); // 'make test-python' makes it
 
 /** What ONNX Runtime for Python answers. @param {import('../onnx.js').Case} of @returns {Promise<(asked: import('../onnx.js').Asked) => Promise<import('../onnx.js').Answer>>} */
@@ -59,16 +61,16 @@ for (const [name, options, shots, change] of /** @type {[string, any, number, ((
 }
 
 test('from a picture of any size ONNX Runtime answers as extractor and classifier do', async () => {
-  const asked = await ofPictures();
+  const asked = await (pictures ??= ofPictures());
   const most = await furthest(asked, await runtime(ort, asked.bytes));
-  console.log(`# a hundred pictures: ${most.toExponential(1)} at most, ${asked.bytes.length} bytes`);
+  console.log(`# ${asked.asked.length} pictures: ${most.toExponential(1)} at most, ${asked.bytes.length} bytes`);
   assert.ok(most < 1e-5, `${most}`);
 });
 
 test('ONNX Runtime for Python answers as the classifier does, from vectors and from pictures', { skip: missing() }, async () => {
-  for (const asked of [await ofVectors({ prior }, 5), await ofPictures()]) {
+  for (const asked of [await ofVectors({ prior }, 5), await (pictures ??= ofPictures())]) {
     const most = await furthest(asked, await inPython(asked));
-    console.log(`# Python, a hundred of ${asked.asked[0].input}: ${most.toExponential(1)} at most`);
+    console.log(`# Python, ${asked.asked.length} of ${asked.asked[0].input}: ${most.toExponential(1)} at most`);
     assert.ok(most < 1e-5, `${most}`);
   }
 });

@@ -10,7 +10,7 @@ test('ONNX Runtime for Node.js answers as the classifier does, from vectors and 
   const ort = createRequire(import.meta.url)('onnxruntime-node');
   for (const asked of [await ofVectors({ prior }, 5), await ofPictures()]) {
     const most = await furthest(asked, await runtime(ort, asked.bytes));
-    console.log(`# onnxruntime-node, a hundred of ${asked.asked[0].input}: ${most.toExponential(1)} at most`);
+    console.log(`# onnxruntime-node, ${asked.asked.length} of ${asked.asked[0].input}: ${most.toExponential(1)} at most`);
     assert.ok(most < 1e-5, `${most}`);
   }
 });

@@ -18,6 +18,7 @@ import { nsfwjs, speech, textDirection } from '../../extractors/networks.js';
 import { kinds, soundOf } from '../../extractors/sounds.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
 import { temporaryFolder } from '../../temporary.js';
+import { LONG } from '../../long.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
@@ -179,6 +180,7 @@ test('the whole way: pictures are embedded, a prior is learned from them and is 
 
 test('sounds, the whole way: embedded by a function, a prior is learned from them, and the library answers by it about other kinds', {
   timeout: 120_000,
+  ...LONG,
 }, async (t) => {
   const manifest = await speech(path.join(temporary, 'whole-speech'));
   const sounds = path.join(temporary, 'whole-sounds');
