@@ -28,7 +28,7 @@ func (c *Classifier) asking(n, d int) int {
 	return n * (8*(2*d+min(d, c.Count())+6*c.Len()) + 400)
 }
 
-// fits returns the [Error] with which AddAll refuses n examples of length d.
+// fits returns nil if n examples of length d fit, or the [Error] with which AddAll refuses them.
 func (c *Classifier) fits(n, d int) error {
 	all, classes := len(c.examples)+n, len(c.classes)
 	if all > model.MaxExamples {

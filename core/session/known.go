@@ -97,7 +97,7 @@ func (l line) logLikelihood(scores []float64, sign float64) float64 {
 	return -sum - math.Log(product)
 }
 
-// at returns p(known | s) for given prior log odds of known.
+// at returns p(known | s) and p(none | s) for given prior log odds of known.
 func (q *known) at(s, logOdds float64) (known, none float64) {
 	for k, w := range q.weight {
 		if w == 0 {

@@ -51,7 +51,7 @@ func (t *Task) Validate() error {
 	return niw.CheckVector("task", t.X, t.rows()*t.Dim)
 }
 
-// resize makes room for the given shape and returns the rows, uninitialised.
+// resize sets the dimension and makes room for the rows, which it does not initialise.
 func (t *Task) resize(dim int, rows int) {
 	t.Dim = dim
 	t.X = grown(t.X, rows*dim)

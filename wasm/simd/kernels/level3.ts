@@ -152,7 +152,7 @@ function block(
 /**
  * Solves L X = B in place for one diagonal block: L m x m lower triangular, B m x n.
  * Upper triangles come in reversed, their steps negative. Each strip of NR columns is packed as
- * gemm packs B, so that the work above the diagonal of four rows is one call of micro.
+ * gemm packs B, so that the work left of the diagonal block of four rows is one call of micro.
  * scratch holds roundUp(m, 4) (roundUp(m, 4) + NR) + 4 NR numbers.
  */
 export function trsmBlock(

@@ -16,7 +16,7 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 /** @import {WatchOptions} from './watch.js' */
 
 /**
- * A classifier. Everything but what reads pictures is synchronous and quick; methods for pictures return promises.
+ * A classifier. Methods that may read an input or take long return promises. Those named …Sync, and those for cells, are synchronous.
  * Get one from `createClassifier` or `openClassifier`.
  *
  * @template [Input=unknown]

@@ -48,7 +48,7 @@ export class Changes {
     }
   }
 
-  /** Undoes the last step, or the one of a token. A running step is stopped first. @param {string} [token] */
+  /** Undoes the step of a token, or else the last one. While steps run, it stops and undoes these instead. @param {string} [token] */
   async undo(token) {
     if (token) return this.#go((taught) => taught.undo(token), 'Undone', 'undo');
     for (const step of this.#underWay) {

@@ -43,7 +43,7 @@ func (f Families) of(s *dataset.Set) string {
 }
 
 // foldsOf deals whole families out to at most n folds. The largest comes first, and each goes to
-// the fold with the fewest sets. So folds are as even as families allow.
+// the fold with the fewest sets. So folds are nearly as even as families allow.
 func foldsOf(sets []*dataset.Set, f Families, n int) [][]*dataset.Set {
 	var names []string
 	members := map[string][]*dataset.Set{}
