@@ -11,7 +11,7 @@ import (
 // Entry exchanges a class, its head, its actions, an example or the prior for another one or nothing.
 // Once applied it holds the previous state, so applying it again undoes it.
 type Entry struct {
-	Do      string   // "class", "head" (label and order of a class), "actions", "example" or "prior"
+	Do      string   // "class", "head" (the label of a class), "actions", "example" or "prior"
 	ID      string   // of the class or example; empty for the "actions" of none of these
 	Class   *Class   `json:",omitempty"` // the new class with its examples; nil for none
 	Example *Example `json:",omitempty"` // the new example; nil for none

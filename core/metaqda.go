@@ -158,7 +158,7 @@ func (c *Classifier) Count() int {
 	return len(c.examples)
 }
 
-// Identify tells which feature extractor makes the vectors. It returns an [Error] if the
+// Identify sets the feature extractor of the vectors. It returns an [Error] if the
 // examples or the prior come from another one, or from other files of the same name. A prior
 // serves variants of its extractor, see [model.Extractor.Serves].
 func (c *Classifier) Identify(x Extractor) error {
