@@ -327,7 +327,7 @@ func (c *Classifier) nameOf(entries []Entry) string {
 	const into, from, acting = 1, 2, 4
 	var added, removed, moved int
 	var classes, gone []string // labels
-	part := map[string]int{}   // of each label: into, from, acting
+	part := map[string]int{}   // into, from and acting, as bits, by label
 	renamed, prior := "", false
 	last, label := "", "" // id and label of the previous entry's class, which is mostly the next one's
 	for _, e := range entries {

@@ -16,7 +16,7 @@ const spreadOf = 1000
 // by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors of
 // at most 32 numbers differ by more than fourfold? Then directions, which alone count without a scale,
 // say too little. Constant columns do not count. Of more than ten columns or vectors, neither do the
-// smallest and the largest tenth. With more than 1,000 examples it takes 500 to 1,000 of them, at equal steps.
+// smallest and the largest tenth. Of more than 1,000 examples it takes 500 to 1,000 at equal steps.
 // Cost O(N), and d for each that it takes.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()

@@ -51,11 +51,10 @@ func (e *Engine) foreign() error {
 		"read them again, or show others in a new session. Until then the session can still be saved to a file or deleted.")
 }
 
-// record notes the page's extractor in a session without pictures, unless it has one and anyway is
-// false. If pictures of another
-// extractor were removed before, undo cannot bring them back, and a prior learned with it does
-// not serve. Then the site's prior serves if it is for this extractor, or else the default once
-// a picture tells the dimension.
+// record notes the page's extractor in a session without pictures. One that has an extractor keeps
+// it, unless anyway is set. If pictures of another extractor were removed before, undo cannot bring
+// them back, and a prior learned with it does not serve. Then the site's prior serves if it is for
+// this extractor, or else the default once a picture tells the dimension.
 func (e *Engine) record(anyway bool) error {
 	if e.session.Extractor == e.here || e.taught.Count() > 0 || e.session.Extractor.ID != "" && !anyway {
 		return nil

@@ -135,7 +135,7 @@ async function fetchKind(kind, folder, manifest, variant) {
   } catch (error) {
     say('');
     if (navigator.onLine) throw error;
-    throw new Error(`You are offline, and the network for ${kind} is not on this device yet: connect once, then choose it again.`);
+    throw new Error(`You are offline, and the feature extractor for ${kind} is not on this device yet: connect to the internet, then choose ${kind} again.`);
   } finally {
     bar.hidden = true;
   }

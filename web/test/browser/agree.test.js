@@ -15,7 +15,7 @@ const folder = temporaryFolder('agree');
 /** Of each picture, by its path, the shelf it is on and the number that its tile and its dialog show. @param {Page} page */
 const shelves = (page) =>
   page.evaluate(() => {
-    const found = /** @type {Record<string, {shelf: string, tile: string, dialog: string}>} */ ({});
+    const found = /** @type {Record<string, {shelf: string, tile: string, dialog: string, second: boolean, why: boolean}>} */ ({});
     const text = (/** @type {Element} */ root, /** @type {string} */ selector) => (root.querySelector(selector)?.textContent ?? '').trim();
     const viewer = /** @type {HTMLDialogElement} */ (document.querySelector('#viewer'));
     const all = [...document.querySelectorAll('.shelf')].flatMap((shelf) =>
@@ -30,6 +30,8 @@ const shelves = (page) =>
           .map((part) => part.textContent)
           .join(' ')
           .trim(),
+        second: !viewer.querySelector('.viewer-answer li:first-child.viewer-taken'),
+        why: text(viewer, 'p.small.muted').startsWith('It is among “None of these”'),
       };
     }
     viewer.close();
@@ -60,10 +62,12 @@ async function agreed(page) {
   assert.equal(Object.keys(shown).length, 36);
   const bound = Number(/less than (\d+)\u00a0% sure/.exec((await page.locator('.sort-state').textContent()) ?? '')?.[1]);
   for (const row of rows) {
-    const { shelf, tile, dialog } = shown[row.file];
+    const { shelf, tile, dialog, second, why } = shown[row.file];
     const said = row.probability.endsWith('50') && tile === percent(String(Number(row.probability) - 0.0001)) ? tile : percent(row.probability); // the table has four digits
     const answer = row.answer === 'none of these' ? 'None of these' : row.answer;
     assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, said, `${answer} ${said}`], row.file);
+    assert.equal(why, second, `${row.file}: why it is none of these, where a class is more probable`);
+    if (answer !== 'None of these') assert.ok(!second, row.file);
     assert.equal(row.probability, row[row.answer], row.file);
     assert.equal(
       row.doubtful === 'yes',

@@ -50,7 +50,7 @@ test('names that people take for the same, that of none of these, and empty ones
     await card(page, 'Zitrone e').getByRole('alert').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'More for Zitrone e', exact: true }).click();
     const menu = page.getByRole('dialog', { name: 'Zitrone e' });
-    await menu.getByText('Then “Zitrone e” is no longer a separate class.').waitFor();
+    await menu.getByText('Then “Zitrone e” will no longer be a separate class.').waitFor();
     await menu.getByLabel('Name').fill('zitrone é');
     await menu.getByRole('button', { name: 'Rename' }).click();
     await menu.getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();

@@ -42,7 +42,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
     await says(page, /^Like the examples of “Good”: \d+ %$/); // what is shown is judged anew
-    await page.getByText('is compared with 6 examples of it.').waitFor();
+    await page.getByText('each place is compared with 6 examples of “Good”.').waitFor();
     await page.getByText(/^A second class ends this: /).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
@@ -132,7 +132,7 @@ test('a shared file of good ones says the same, if their pictures go along', asy
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await recognise(page, await cat(8));
     await says(page, /^Like the examples of/);
-    const compared = (/** @type {number} */ n) => page.getByText(`is compared with ${n} examples of it.`).waitFor();
+    const compared = (/** @type {number} */ n) => page.getByText(`each place is compared with ${n} examples of “Good”.`).waitFor();
     await compared(6);
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Good', exact: true }).click();
     await compared(7);

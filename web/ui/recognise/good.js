@@ -74,7 +74,7 @@ export class Good {
     if (!odd || !this.on) return;
     render(
       html`<p class="verdict good-says">${sayingOf(odd, this.#name)}</p>
-      <p class="small muted good-note">With a single class, each place of the picture is compared with ${odd.good} examples of it. More of them make this surer.</p>
+      <p class="small muted good-note">With a single class, each place is compared with ${odd.good} examples of “${this.#name}”. More of them make this surer.</p>
       <p class="small muted good-note">A second class ends this: the page then tells the two apart.</p>`,
       this.element,
     );

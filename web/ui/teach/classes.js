@@ -231,7 +231,7 @@ export class ClassList {
               { class: 'move' },
               el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`),
               into,
-              el('p', { class: 'small muted' }, `Then “${one.name}” is no longer a separate class.`),
+              el('p', { class: 'small muted' }, `Then “${one.name}” will no longer be a separate class.`),
               el('div', { class: 'actions' }, merge),
             ),
           ]
