@@ -165,7 +165,12 @@ async function launch({ profile, downloads, flags = [], ...options }) {
 }
 
 /** @param {VisitOptions} options @returns {BrowserContextOptions} */
-const contextOf = ({ offline, context }) => ({ serviceWorkers: offline ? 'allow' : 'block', ...context });
+const contextOf = ({ context }) => ({ ...context });
+
+/** Takes service workers away from a page, as some private windows do. Playwright's own way leaves the page asking for them. */
+function withoutWorkers() {
+  Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined });
+}
 
 /** The browser of all tests of a file that want no other: a process of it takes longer to start than most of them. @type {Promise<Launched>|null} */
 let common = null;
@@ -198,6 +203,7 @@ export async function visit(options, check) {
   try {
     context.setDefaultTimeout(PATIENCE);
     await context.addInitScript(noteSaid);
+    if (!options.offline) await context.addInitScript(withoutWorkers);
     const page = context.pages()[0] ?? (await context.newPage());
     if (options.open !== false) await open(page, site, options.query);
     await check({ page, context, site, requested: watch.requested });
