@@ -124,7 +124,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 		return nil
 	}
 	if d := before; d != nil && len(c.examples) > 0 && d.Dim() != p.Dim() {
-		return &niw.DimensionError{Name: "prior", Got: p.Dim(), Want: d.Dim()}
+		return &niw.DimensionError{Name: "prior mean m", Got: p.Dim(), Want: d.Dim(), Remedy: "give a prior for vectors as long as the examples"}
 	}
 	if err := checkScale(c.settings, p); err != nil {
 		return err

@@ -82,7 +82,7 @@ func (t *Transform) Validate(d int) error {
 	if t.Kind != CL2N {
 		return nil
 	}
-	return niw.CheckVector("centre", t.Centre, d)
+	return niw.CheckPriorVector("centre", t.Centre, d)
 }
 
 // ApplyTo stores the transform of x in dst, of length [Transform.Len], which may begin with x

@@ -99,7 +99,7 @@ func (p *Prior) Validate() error {
 		return err
 	}
 	if p.DataMean != nil {
-		if err := niw.CheckVector("mean of the data", p.DataMean, p.NIW.Dim()); err != nil {
+		if err := niw.CheckPriorVector("mean of the data", p.DataMean, p.NIW.Dim()); err != nil {
 			return err
 		}
 	}

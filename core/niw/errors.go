@@ -10,29 +10,39 @@ import (
 // DimensionError reports a vector or matrix of the wrong size.
 type DimensionError struct {
 	Name      string // the argument, for example "embedding"
-	Got, Want int
+	Got, Want int    // numbers in it
+	Remedy    string // empty: use the same feature extractor for all vectors
 }
 
 // Error returns the size, the expected size and the remedy.
 func (e *DimensionError) Error() string {
-	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the same feature extractor for all of them"
+	remedy := e.Remedy
+	if remedy == "" {
+		remedy = "use the same feature extractor for all of them"
+	}
+	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": " + remedy
 }
 
-// ValueError reports a number outside its domain.
+// ValueError reports a number outside its domain, or a matrix of the wrong form.
 type ValueError struct {
 	Name  string  // the quantity, for example "kappa" or "embedding"
-	Index int     // position in the quantity, -1 for a scalar
-	Value float64 // the offending value
+	Index int     // position in the quantity, -1 for a scalar or a whole matrix
+	Value float64 // the offending number, unless Form is set
+	Form  string  // the offending form of a matrix, for example "upper triangular"; empty for a number
 	Want  string  // the domain and the remedy
 }
 
-// Error returns the value, its domain and the remedy.
+// Error returns the value or form, the domain and the remedy.
 func (e *ValueError) Error() string {
 	name := e.Name
 	if e.Index >= 0 {
 		name += "[" + strconv.Itoa(e.Index) + "]"
 	}
-	return name + " is " + strconv.FormatFloat(e.Value, 'g', -1, 64) + ": want " + e.Want
+	got := e.Form
+	if got == "" {
+		got = strconv.FormatFloat(e.Value, 'g', -1, 64)
+	}
+	return name + " is " + got + ": want " + e.Want
 }
 
 // CheckValue returns nil if ok, else a *[ValueError] about a scalar.
@@ -43,11 +53,23 @@ func CheckValue(ok bool, name string, v float64, want string) error {
 	return &ValueError{Name: name, Index: -1, Value: v, Want: want}
 }
 
-// CheckVector returns a *[DimensionError] if x does not have length d, and a *[ValueError] with
-// the first entry that is NaN or infinite.
+// CheckVector checks the vector of an example or a query. It returns a *[DimensionError] if x does
+// not have length d, and a *[ValueError] with the first entry that is NaN or infinite.
 func CheckVector(name string, x []float64, d int) error {
+	return checkVector(name, x, d, "", "a finite number: leave this example out")
+}
+
+// anew is the remedy for the numbers of a prior.
+const anew = "make the prior anew"
+
+// CheckPriorVector is [CheckVector] for numbers of a prior: its errors name another remedy.
+func CheckPriorVector(name string, x []float64, d int) error {
+	return checkVector(name, x, d, anew, "a finite number: "+anew)
+}
+
+func checkVector(name string, x []float64, d int, remedy, want string) error {
 	if len(x) != d {
-		return &DimensionError{Name: name, Got: len(x), Want: d}
+		return &DimensionError{Name: name, Got: len(x), Want: d, Remedy: remedy}
 	}
 	// A finite sum of squares proves every number finite, and is quick to compute.
 	v := blas64.Vector{N: d, Data: x, Inc: 1}
@@ -56,7 +78,7 @@ func CheckVector(name string, x []float64, d int) error {
 	}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &ValueError{Name: name, Index: i, Value: v, Want: "a finite number: leave this example out"}
+			return &ValueError{Name: name, Index: i, Value: v, Want: want}
 		}
 	}
 	return nil

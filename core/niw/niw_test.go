@@ -74,3 +74,37 @@ func TestValidateNamesTheValue(t *testing.T) {
 	}
 	test.OK(t, niw.HandCrafted(3, 0.5).Validate())
 }
+
+// A message names the value that is there and a remedy for priors, not for examples.
+func TestValidateSaysWhatToDo(t *testing.T) {
+	both := niw.HandCrafted(2, 1)
+	both.Spiked, _ = niw.NewSpiked([]float64{1, 1}, nil, nil)
+	upper, infinite, without, short, long := niw.HandCrafted(2, 1), niw.HandCrafted(2, 1), niw.HandCrafted(2, 1), niw.HandCrafted(2, 1), niw.HandCrafted(2, 1)
+	upper.L = mat.NewTriDense(2, mat.Upper, []float64{1, 0, 0, 1})
+	infinite.M[1] = math.Inf(1)
+	without.L = nil
+	short.L = niw.HandCrafted(1, 1).L
+	long.L, long.Spiked = nil, test.Must(niw.NewSpiked([]float64{1, 1, 1}, nil, nil))(t)
+	for want, p := range map[string]*niw.Prior{
+		"factor L is set beside Spiked: want only one of both: set the other to nil": both,
+		"factor L is upper triangular: want a lower triangular matrix: transpose it": upper,
+		"prior mean m[1] is +Inf: want a finite number: make the prior anew":         infinite,
+		"prior mean m has 0 numbers, want 1: give it one number for each dimension":  {},
+		"diagonal of L has 0 numbers, want 2: set L or Spiked":                       without,
+		"diagonal of L has 1 numbers, want 2: make the prior anew":                   short,
+		"scale of S has 3 numbers, want 2: make the prior anew":                      long,
+	} {
+		if got := p.Validate().Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	// Examples and queries keep their remedies.
+	for want, x := range map[string][]float64{
+		"embedding[0] is NaN: want a finite number: leave this example out":               {math.NaN()},
+		"embedding has 0 numbers, want 1: use the same feature extractor for all of them": {},
+	} {
+		if got := niw.CheckVector("embedding", x, 1).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

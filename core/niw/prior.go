@@ -12,9 +12,9 @@ import (
 //	Sigma ~ IW(L Lᵀ, Nu),   mu | Sigma ~ N(M, Sigma/Kappa)
 //
 // where M has length d, Kappa > 0, L is d×d lower triangular with a positive diagonal and
-// Nu > d-1. In place of L a prior may have Spiked, a scale matrix of few numbers. Points whitened by
-// it differ from those of L by a rotation, which changes no density. [Prior.Validate] checks
-// all of it; the other methods assume it.
+// Nu > d-1. In place of L a prior may have Spiked, which stores S = L Lᵀ in d(r+1)+r numbers. Points
+// whitened by Spiked and by the L of the same S differ by a rotation, which changes no density.
+// [Prior.Validate] checks all of these conditions; the other methods assume them.
 type Prior struct {
 	M      []float64
 	Kappa  float64
@@ -57,10 +57,10 @@ func (p *Prior) Dense() *Prior {
 func (p *Prior) Validate() error {
 	d := p.Dim()
 	if d == 0 {
-		return &DimensionError{Name: "prior mean m", Got: 0, Want: 1}
+		return &DimensionError{Name: "prior mean m", Got: 0, Want: 1, Remedy: "give it one number for each dimension"}
 	}
 	err := cmp.Or(
-		CheckVector("prior mean m", p.M, d),
+		CheckPriorVector("prior mean m", p.M, d),
 		CheckValue(p.Kappa > 0 && p.Kappa <= math.MaxFloat64, "kappa", p.Kappa, "a positive finite number"),
 		CheckValue(p.Nu > float64(d-1) && p.Nu <= math.MaxFloat64, "nu", p.Nu, "a finite number above d-1, one less than the dimension"),
 	)
@@ -70,32 +70,32 @@ func (p *Prior) Validate() error {
 	case p.Spiked == nil:
 		return p.validateL(d)
 	case p.L != nil:
-		return &ValueError{Name: "factor L", Index: -1, Value: math.NaN(), Want: "none beside a spiked scale matrix"}
+		return &ValueError{Name: "factor L", Index: -1, Form: "set beside Spiked", Want: "only one of both: set the other to nil"}
 	case len(p.Spiked.Scale) != d:
-		return &DimensionError{Name: "scale of S", Got: len(p.Spiked.Scale), Want: d}
+		return &DimensionError{Name: "scale of S", Got: len(p.Spiked.Scale), Want: d, Remedy: anew}
 	}
 	return nil
 }
 
 func (p *Prior) validateL(d int) error {
 	if p.L == nil {
-		return &DimensionError{Name: "factor L", Got: 0, Want: d}
+		return &DimensionError{Name: "diagonal of L", Got: 0, Want: d, Remedy: "set L or Spiked"}
 	}
 	n, kind := p.L.Triangle()
 	if n != d {
-		return &DimensionError{Name: "factor L", Got: n, Want: d}
+		return &DimensionError{Name: "diagonal of L", Got: n, Want: d, Remedy: anew}
 	}
 	if kind != mat.Lower {
-		return &ValueError{Name: "factor L", Index: -1, Value: math.NaN(), Want: "a lower triangular matrix"}
+		return &ValueError{Name: "factor L", Index: -1, Form: "upper triangular", Want: "a lower triangular matrix: transpose it"}
 	}
 	raw := p.L.RawTriangular()
 	for i := range d {
 		row := raw.Data[i*raw.Stride : i*raw.Stride+i+1]
-		if err := CheckVector("factor L", row, i+1); err != nil {
+		if err := CheckPriorVector("factor L", row, i+1); err != nil {
 			return err
 		}
 		if !(row[i] > 0) {
-			return &ValueError{Name: "diagonal of L", Index: i, Value: row[i], Want: "a positive number"}
+			return &ValueError{Name: "diagonal of L", Index: i, Value: row[i], Want: "a positive number: " + anew}
 		}
 	}
 	return nil

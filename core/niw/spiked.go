@@ -55,9 +55,9 @@ var spikeScratch = sync.Pool{New: func() any { return new([spikeBlock]float64) }
 func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spiked, error) {
 	d, r := len(scale), len(lambda)
 	if d == 0 {
-		return nil, &DimensionError{Name: "scale of S", Got: 0, Want: 1}
+		return nil, &DimensionError{Name: "scale of S", Got: 0, Want: 1, Remedy: "give it one number for each dimension"}
 	}
-	if err := CheckVector("scale of S", scale, d); err != nil {
+	if err := CheckPriorVector("scale of S", scale, d); err != nil {
 		return nil, err
 	}
 	for i, v := range scale {
@@ -78,12 +78,12 @@ func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spike
 		return s, nil
 	}
 	if directions == nil {
-		return nil, &DimensionError{Name: "directions of S", Got: 0, Want: r}
+		return nil, &DimensionError{Name: "column of the directions of S", Got: 0, Want: r, Remedy: "give a direction for each eigenvalue"}
 	}
 	if n, c := directions.Dims(); n != r {
-		return nil, &DimensionError{Name: "directions of S", Got: n, Want: r}
+		return nil, &DimensionError{Name: "column of the directions of S", Got: n, Want: r, Remedy: "give a direction for each eigenvalue"}
 	} else if c != d {
-		return nil, &DimensionError{Name: "direction of S", Got: c, Want: d}
+		return nil, &DimensionError{Name: "direction of S", Got: c, Want: d, Remedy: anew}
 	}
 	s.Directions, s.q = directions, mat.DenseCopyOf(directions).RawMatrix()
 	if err := orthonormalise(s.q); err != nil {
@@ -96,7 +96,7 @@ func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spike
 // products.
 func orthonormalise(q blas64.General) error {
 	for i := range q.Rows {
-		if err := CheckVector("direction of S", q.Data[i*q.Stride:i*q.Stride+q.Cols], q.Cols); err != nil {
+		if err := CheckPriorVector("direction of S", q.Data[i*q.Stride:i*q.Stride+q.Cols], q.Cols); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func orthonormalise(q blas64.General) error {
 	}
 	factor, ok := lapack64.Potrf(gram)
 	if !ok {
-		return &ValueError{Name: "directions of S", Index: -1, Value: math.NaN(), Want: "linearly independent rows"}
+		return &ValueError{Name: "directions of S", Index: -1, Form: "a matrix of linearly dependent rows", Want: "linearly independent ones: " + anew}
 	}
 	blas64.Trsm(blas.Left, blas.NoTrans, 1, factor, q)
 	return nil

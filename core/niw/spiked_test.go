@@ -182,7 +182,7 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 	}{
 		"scale of S":                       {[]float64{1, 0, 1}, []float64{2}, q},
 		"eigenvalue of S":                  {ones, []float64{0}, q},
-		"directions of S":                  {ones, []float64{2, 3}, q},
+		"column of the directions of S":    {ones, []float64{2, 3}, q},
 		"direction of S":                   {[]float64{1, 1, 1, 1}, []float64{2}, q},
 		"inner product of directions of S": {ones, []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
 	} {
