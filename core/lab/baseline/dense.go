@@ -15,12 +15,14 @@ import (
 //
 //	h = relu(x A + a),   score = h B,
 //
-// 100 hidden units, no offsets in the last layer, cross-entropy, Adam with
-// rate 1e-3, 50 epochs of shuffled batches of 16; weights start from a
-// truncated normal of variance 1/fan-in. It needs the features themselves:
-// Adam's steps depend on the coordinates. The two large products, x A and the gradient of A, are
-// brought into the form P Qᵀ. gonum is quickest at such products of long rows. Source:
+// with 100 hidden units and no offsets in the last layer. It minimises the cross-entropy by Adam, with
+// rate 1e-3, in 50 epochs of shuffled batches of 16. Weights start from a normal of variance
+// 1/fan-in, cut at two standard deviations. The features must be as the network gave them, since
+// Adam's steps depend on the coordinates. Source:
 // github.com/googlecreativelab/teachablemachine-community, libraries/image.
+//
+// The two large products, x A and the gradient of A, are computed as P Qᵀ: gonum is fastest when both
+// factors have long rows.
 type Dense struct {
 	params []float64 // Aᵀ (hidden x d), a (hidden), B (hidden x way)
 	d, way int
@@ -150,7 +152,8 @@ func scaledNormal(rng *rand.Rand, w []float64, fan int) {
 	}
 }
 
-// adam is the optimiser of Kingma and Ba, 2015, with its published settings.
+// adam is the optimiser of Kingma and Ba, 2015, with their settings. Only epsilon is 1e-7, as in
+// TensorFlow.js.
 type adam struct {
 	rate float64
 	m, v []float64

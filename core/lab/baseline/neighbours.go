@@ -51,8 +51,9 @@ func (m *Neighbours) ScoresTo(dst, queries *mat.Dense) {
 	}
 }
 
-// tieBreak is added for the nearest row's class: enough to decide among equal
-// votes, too little to matter as a probability.
+// tieBreak/2^r is added to the votes of the class of the r-th nearest row, r from 0. Among classes
+// with equal votes the one with the nearest row then wins. It is too small to matter as a
+// probability.
 const tieBreak = 1e-9
 
 func (m *Neighbours) vote(scores []float64, nearest []int) {

@@ -64,7 +64,7 @@ func noEmbeddings(file string) error {
 	return &FileError{File: file, Row: -1, Problem: "holds no embeddings", Remedy: "write at least one row with at least one number"}
 }
 
-// damaged says that the bytes do not follow the format.
+// damaged returns a *[FileError] for bytes that do not follow the format.
 func damaged(file, what string, err error) error {
-	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again, it is damaged or of another kind", Err: err}
+	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again: it is damaged or of another kind", Err: err}
 }

@@ -60,8 +60,8 @@ type TooFewError struct {
 	Have  int    // rows of the class, or classes of the pool
 	Need  int
 
-	// Grouped says that the class has enough rows, but not in groups that can be kept apart. Have
-	// of them are sure to be found.
+	// Grouped says that the class has enough rows, but that its groups may leave too few for the
+	// support. Have then counts the query rows and the support rows that are sure to be found.
 	Grouped bool
 }
 
@@ -148,8 +148,8 @@ func pick(rng *rand.Rand, rows []int, k int) []int {
 	return p
 }
 
-// need returns an error when a class has fewer rows than an episode may take for
-// support and queries.
+// need returns a *[TooFewError] if the pool has too few classes, or a class fewer than shot+query
+// rows. It also returns one if a class's groups may leave fewer than shot rows for the support.
 func (p *Pool) need(classes, shot, query int) error {
 	if len(p.Rows) < classes {
 		return &TooFewError{Pool: p.Name, Have: len(p.Rows), Need: classes}

@@ -18,10 +18,10 @@ import (
 //	logit_c = a score_c            for a base class
 //	logit_c = b score_c + offset   for a new class
 //
-// There are two shots, so this equals a temperature and an offset that depend on the shot
-// ([session.Population]). Without it the many rows of the base classes make their densities so
-// sharp that no new class is ever recognised. The paper's figures show this. Those of session n are
-// within 0.04 the figure of session 0 times the share of the base classes: 59.57 × 60/(60+5n).
+// where a is base and b is novel, both positive. They are inverse temperatures. Without a balance,
+// the many rows of the base classes make their densities so sharp that no new class is ever
+// recognised. The paper's figures show this. Its accuracy in session n is the accuracy in session 0
+// times the share of base classes, 59.57 × 60/(60+5n), to within 0.04.
 type balance struct{ base, novel, offset float64 }
 
 // apply overwrites scores, base classes first.

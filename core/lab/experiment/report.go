@@ -184,7 +184,7 @@ func (r *Report) Encode() ([]byte, error) {
 	if err != nil {
 		for _, x := range r.Results {
 			if _, err := json.Marshal(x); err != nil {
-				return nil, fmt.Errorf("result of %s on %s holds a number that JSON cannot (%v); choose more tasks or queries", x.Method, x.Data, err)
+				return nil, fmt.Errorf("the result of %s on %s has a number that JSON cannot hold (%v); choose more tasks or queries", x.Method, x.Data, err)
 			}
 		}
 		return nil, err

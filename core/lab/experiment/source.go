@@ -55,8 +55,9 @@ func (p *Plan) sources(domains []Domain) ([]*Source, error) {
 	return sources, nil
 }
 
-// splitOf returns the split that tasks are drawn from: that of the plan. For a set without splits
-// it is all classes; its prior was learned elsewhere. Sessions ask for no prior.
+// splitOf returns the split that tasks are drawn from: the plan's, with one exception. A set without
+// splits has no test classes. Then all its classes are test classes, if the protocol is Sessions or
+// the set has a prior. It does not check that the prior was learned from other data.
 func (p *Plan) splitOf(d Domain) string {
 	if p.Split == "test" && len(d.Set.Splits) == 0 && (d.Prior != nil || p.Protocol == Sessions) {
 		return dataset.SplitAll
@@ -64,11 +65,17 @@ func (p *Plan) splitOf(d Domain) string {
 	return p.Split
 }
 
-// setCentres sets the mean that CL2N competitors subtract. If the prior has one for plain features,
-// it is that one, so that all see the same. Otherwise it is the mean of the training classes. A
-// domain left out has none: there it is the mean of the other domains' training classes, each
-// domain counting alike. A set under the prior of another domain has none either, nor has one
-// without splits. There it is the mean of the prior's training data.
+// setCentres sets the mean that CL2N competitors subtract from the rows of each set. It is the first
+// of these that is known:
+//
+//   - the centre of the prior, if the prior is for CL2N features without shift and power
+//   - under LeaveOneDomainOut, the mean of the other domains' training classes, each domain counting alike
+//   - under CrossDomain, the mean of the prior's training data
+//   - the mean of the set's own training classes
+//   - the mean of the prior's training data
+//
+// If its length is not that of the rows, the mean of the set's own training classes replaces it. The
+// centre is nil if nothing is known.
 func (p *Plan) setCentres(sources []*Source) {
 	own := make([][]float64, len(sources))
 	for i, s := range sources {

@@ -13,15 +13,15 @@ import (
 type Objective struct {
 	Inference niw.Inference
 	Loss      Loss
-	// NonePrior is π of [Head], used by OpenSet only. 0 takes the fraction of queries of none of
-	// the classes in each task. The learned offset then belongs to a right prior.
+	// NonePrior is π of [Head], in [0, 1); only OpenSet uses it. 0 stands for the share of unknown
+	// queries in each task, at most mostNone. Then the learned offset Head.None need not correct π.
 	NonePrior float64
-	// PerWay divides the loss of a task by its value for a guess, ln C (ln(C+1) for OpenSet). Then
-	// tasks of many classes do not outweigh the others.
+	// PerWay divides the loss of a task by the loss of a uniform guess, ln C (ln(C+1) for OpenSet).
+	// Then tasks of many classes do not outweigh the others. It does nothing for NLL.
 	PerWay bool
 }
 
-// pi returns the prior probability of none of these for a task under the loss.
+// pi returns the prior probability of none of the classes in a task, 0 unless the loss is OpenSet.
 func (o *Objective) pi(labels []int) float64 {
 	if o.Loss != OpenSet {
 		return 0
@@ -38,8 +38,7 @@ func (o *Objective) pi(labels []int) float64 {
 	return math.Min(float64(none)/float64(len(labels)), mostNone)
 }
 
-// mostNone keeps the classes of a task possible if all its queries belong to none of
-// them.
+// mostNone is below 1, so that classes keep some probability if all queries of a task are unknown.
 const mostNone = 0.99
 
 // scale returns the factor that makes a sum over n queries the task's loss.
