@@ -13,7 +13,7 @@ import (
 // Sample is a session with queries whose answers are known. [Fit] learns from samples.
 type Sample struct {
 	Support
-	Query  []float64 // Q×C log densities less that of the prior predictive
+	Query  []float64 // Q×C, log density of each query under each class less that of an unseen class
 	Answer []int     // class of each query, Unknown for none of them
 	Domain int       // each counts the same
 }
@@ -22,13 +22,13 @@ type Sample struct {
 const Unknown = -1
 
 // ErrTooFew says that there are too few sessions to fit a population.
-var ErrTooFew = errors.New("session: want sessions of two classes to fit on, and queries of unknown classes among them")
+var ErrTooFew = errors.New("session: too few sessions to fit on: give some of two or more classes, and some with both known and unknown queries")
 
 // Fit returns the population that makes the answers of the samples most probable (section 5). Each
 // domain counts the same. First it fits the coefficients for the probabilities among the classes,
 // then those for the probability of none of them. The result depends only on the samples and on
-// start, which may be nil. It returns an error if there is no session of two classes, or no query
-// of an unknown.
+// start, which may be nil. It returns [ErrTooFew] unless some session has two or more classes and a
+// known query, and some session has both known and unknown queries.
 func Fit(samples []Sample, start *Population, workers int) (*Population, error) {
 	p := initial()
 	if start != nil {
@@ -138,9 +138,9 @@ func weigh(terms []term) []term {
 	return terms
 }
 
-// measure fits two things by least squares. One is how much lower examples score than known queries
-// because they are left out. The other is the cohort mean by the number of classes. The likelihood
-// would use these to make up for other things.
+// measure fits two things by least squares: LeftOut, by how much examples that are left out score
+// lower than known queries, and the cohort mean as a function of ln C. The likelihood would misuse
+// both to make up for other errors of the model.
 func (p *Population) measure(terms []term) {
 	var own ratio
 	var cohort line2
@@ -167,7 +167,7 @@ func (p *Population) measure(terms []term) {
 	}
 }
 
-// meanScores returns those of the queries of both kinds.
+// meanScores returns the mean scores of the known and of the unknown queries.
 func (t *term) meanScores() (known, unknown float64) {
 	for k, y := range t.Answer {
 		if y == Unknown {
@@ -273,9 +273,9 @@ func each(n, workers int, f func(i int)) {
 // asGood is a difference of losses too small for the fit to notice.
 const asGood = 2e-6
 
-// startTemperature returns the best of a grid of constant log temperatures, the highest of those
-// that are as good. If sessions are answered without a mistake, the loss falls for ever as the
-// temperature does, and scores would grow without bounds.
+// startTemperature returns the log temperature of least loss on a grid. Of those with about the
+// same loss it takes the highest. If all answers of the sessions are right, the loss falls with the
+// temperature without end, and scores would grow without bounds.
 func (p *Population) startTemperature(closed []term, workers int) float64 {
 	const lowest, step = -2.0, 0.5
 	var losses [21]float64
@@ -290,7 +290,8 @@ func (p *Population) startTemperature(closed []term, workers int) float64 {
 	return lowest + step*float64(best)
 }
 
-// ridge draws coefficients toward their start, for those that the sessions do not settle.
+// ridge is the weight of the squared distance from the start. It settles coefficients on which the
+// loss hardly depends.
 const ridge = 1e-4
 
 // minimise moves the coefficients from lo to below hi to the minimum of the loss.

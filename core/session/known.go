@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// knownNodes² at equal steps serve the quadrature over (a, g), section 4.
+// The quadrature over (a, g) has knownNodes² nodes, at steps of knownStep standard deviations
+// (section 4).
 const (
 	knownNodes = 5
 	knownStep  = 1
@@ -26,10 +27,11 @@ type known struct {
 	weight [knownNodes * knownNodes]float64
 }
 
-// inferKnown computes the mean and standard deviation of the cohort's scores. It weighs each node
-// by the likelihood of the session's own events: an example without itself is known, without its
-// class it is not. With more examples known queries score higher, and the threshold rises with
-// them. Bursts are counted, since frames of one thing do not help.
+// inferKnown returns the posterior of threshold and slope (section 4). unknown has the scores of
+// examples with their whole class left out, own those of examples left out of their class. The
+// likelihood of a node counts the former as unknown and the latter as known. bursts has the number
+// of bursts of each of the way classes. Known queries score higher with more bursts, so the mean
+// threshold rises with the mean of the logarithms of these numbers.
 func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q known) {
 	mean, deviation, doubt := p.cohort(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64
@@ -56,10 +58,10 @@ func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q know
 	return q
 }
 
-// cohort returns the mean and standard deviation of the scores out of the set, shrunk to those of
-// the population. It also returns the remaining doubt of the mean, in units of this standard
-// deviation. The scores of unknowns depend on the domain and on the number of classes C. The
-// classes tell them, not the examples, and one class alone tells nothing:
+// cohort returns the mean and the standard deviation of the scores s_i of unknowns, shrunk to those
+// of the population. doubt is the remaining standard deviation of the mean, in units of deviation.
+// The mean depends on the domain and on the number C of classes. The session's own mean counts
+// more with more classes, not with more examples, and not at all with one class:
 //
 //	mean   = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
 //	deviation² = (n1 SD² + Σ (s_i - mean)²)/(n1 + n)
@@ -80,8 +82,8 @@ func (p *Population) cohort(unknown []float64, way float64) (mean, deviation, do
 	return mean, deviation, p.CohortMean.SD * math.Sqrt(1-w) / deviation
 }
 
-// logLikelihood returns Σ ln σ(sign l(s)) over scores: of known ones with the sign 1, of unknowns
-// with -1. Factors are multiplied up before a logarithm is taken.
+// logLikelihood returns Σ ln σ(sign l(s)) over scores s. sign is 1 for scores of known examples and
+// -1 for unknown ones. To save logarithms it takes one of a product of many factors.
 func (l line) logLikelihood(scores []float64, sign float64) float64 {
 	const most, full = 60, 1e250
 	sum, product := 0.0, 1.0

@@ -2,13 +2,14 @@ package session
 
 import "slices"
 
-// LeaveOut answers for a session without one of its examples. It uses what the others say while
-// that example is still there. Infer without it would ask them all again.
+// LeaveOut gives the posterior of a session without one of its examples. It keeps the evidence of
+// the other examples, which was computed with that example in the session. So it is approximate, but
+// cheaper than Infer.
 type LeaveOut struct {
 	population     *Population
 	support        *Support
 	said           []said
-	unknown, known []float64 // as of [Support.scores]
+	unknown, known []float64 // results of [Support.scores]
 }
 
 // LeaveOut computes the evidence of each example. Cost that of Infer.
@@ -20,9 +21,9 @@ func (p *Population) LeaveOut(s *Support) *LeaveOut {
 	return l
 }
 
-// Posterior returns the posterior of the session without an example of a class. It is the i-th of
-// the support or, for i < 0, none of these. So many others of its class are left. They all say the
-// same as before, except one that is then the only one of its class.
+// Posterior returns the posterior of the session without one example of a class. i is its index in
+// the support, or below 0 if the support lacks it. others is the number of examples left in its
+// class. If one is left, it counts as the only one of its class. All others keep their evidence.
 func (l *LeaveOut) Posterior(class, i, others int) *Posterior {
 	s := l.support
 	var all []said

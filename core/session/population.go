@@ -12,7 +12,7 @@ import (
 // fitted for.
 type Population struct {
 	LogT            float64 // ln T, of all sessions
-	LeftOut         float64 // how much lower an example scores than a query because it was left out, times K
+	LeftOut         float64 // η: an example left out of a class of K scores lower than a query by η/K
 	LogTemperature  LogTemperature
 	CohortMean      CohortMean
 	CohortDeviation CohortDeviation
@@ -49,11 +49,11 @@ type CohortDeviation struct{ SD, Count float64 }
 // Known is the distribution over sessions of the threshold a and the log slope g,
 // two normal ones.
 type Known struct {
-	Threshold     Normal  // of sessions of one example a class
-	ByShots       float64 // how much higher its mean is, times the mean of the logarithm of the number of bursts of a class
-	Slope         Normal
+	Threshold     Normal  // a, in sessions of one burst a class
+	ByShots       float64 // increase of the mean of a per unit of the mean over classes of ln(number of bursts)
+	Slope         Normal  // g
 	Weight        float64 // power of the likelihood of the session's own examples as known ones
-	UnknownWeight float64 // the same of them as unknowns
+	UnknownWeight float64 // power of their likelihood as unknowns, with their class left out
 }
 
 // Normal is a normal distribution of one dimension.
@@ -62,15 +62,15 @@ type Normal struct{ Mean, SD float64 }
 // certain is a count so large that no session's own counts matter.
 const certain = 1e300
 
-// Bayes returns the population for a prior whose densities are taken as they are: temperature one,
-// nothing latent. A query is then of none of the classes with the probability that Bayes' rule
-// gives the prior predictive.
+// Bayes returns a population with temperature one and nothing latent. Probabilities then follow
+// from the densities by Bayes' rule, with the prior predictive as the density of none of the classes.
 func Bayes() *Population {
 	return &Population{CohortDeviation: CohortDeviation{SD: 1, Count: certain}, CohortMean: CohortMean{Count: certain}}
 }
 
-// Validate returns a *[niw.ValueError] for a coefficient that is not finite or is absurdly large.
-// It does so too if one may not be negative or zero but is. It returns nil for nil.
+// Validate returns a *[niw.ValueError] for a coefficient outside its domain. Their magnitude is at
+// most 1000, except for counts, which may be any positive numbers. Some must be positive or not
+// negative. It returns nil for a nil population.
 func (p *Population) Validate() error {
 	if p == nil {
 		return nil
@@ -109,12 +109,13 @@ type coefficient struct {
 	kind kind
 }
 
-// Coefficients up to closedSize give the probabilities among the classes. The next, up to openFrom,
-// are measured. Those up to openTo give the probability of none, and those up to aloneTo are for
-// [Population.FitAlone]. The last are not fitted.
+// These divide the coefficients in the order of list. Those below closedSize give the probabilities
+// among the classes. From there to openFrom, [Population.measure] finds them by least squares. Up to
+// openTo they give the probability of none, and up to aloneTo they are for [Population.FitAlone]. The
+// last two are not fitted.
 const closedSize, openFrom, openTo, aloneTo = 3, 6, 15, 17
 
-// list returns them all.
+// list returns all Size coefficients.
 func (p *Population) list() []coefficient {
 	k := &p.Known
 	return []coefficient{
@@ -135,6 +136,6 @@ func (p *Population) list() []coefficient {
 	}
 }
 
-// bounded returns exp(x) with x cut to a magnitude of at most b. A file may hold absurd
-// coefficients, which must not make infinities.
+// bounded returns exp(x) with x cut to a magnitude of at most b, so that coefficients from a file
+// cannot make it infinite or zero.
 func bounded(x, b float64) float64 { return math.Exp(math.Max(-b, math.Min(b, x))) }

@@ -7,24 +7,24 @@ import (
 )
 
 // Support holds the scores of a session's own examples, before any calibration. A row is the log
-// density of an example under each class less that under the prior predictive. The examples may be
-// a part of the session's; a burst counts as one.
+// density of an example under each class less that of an unseen class. The examples may be only some
+// of the session's. A burst is one example.
 type Support struct {
-	Shots   []float64 // K_j of the C classes, what their examples count, at least one each
-	Bursts  []float64 // their number of each class, a frame or many
-	Class   []int     // of each of the N examples
-	Scores  []float64 // N×C, the example left out; minus infinity for an only one under its own class
-	Unknown []float64 // N×C, its class left out of the session's mean; without meaning under that
+	Shots   []float64 // C: K_j, the sum of what the examples of class j count, at least 1
+	Bursts  []float64 // C: number of bursts of each class, of one picture or more
+	Class   []int     // N: class of each example
+	Scores  []float64 // N×C: the example left out; minus infinity under its own class if it is the only one there
+	Unknown []float64 // N×C: its whole class left out; its own column has no meaning
 }
 
 // Way returns C.
 func (s *Support) Way() int { return len(s.Shots) }
 
-// left reports whether the class of example i has others.
+// left reports whether the class of example i has other examples.
 func (s *Support) left(i int) bool { return !math.IsInf(s.Scores[i*s.Way()+s.Class[i]], -1) }
 
-// ratios returns the calibrated log density ratios u of all examples, N×C (section
-// 1): minus infinity where nothing is left of a class.
+// ratios returns the log density ratios u of all examples, N×C: Scores over the temperature (section
+// 2). They are minus infinity where nothing is left of a class.
 func (s *Support) ratios(p *Population) []float64 {
 	u, slope := make([]float64, len(s.Scores)), 1/p.Temperature()
 	for i, e := range s.Scores {
@@ -38,9 +38,9 @@ func score(u []float64) float64 {
 	return floats.LogSumExp(u) - math.Log(float64(len(u)))
 }
 
-// scores returns the scores of the examples in two ways. Without their own class they score as
-// unknowns do. Left out of a class that has others, they score as known ones do. The latter are
-// corrected for the effect of leaving them out.
+// scores returns the scores of the examples in two ways. unknown has them with their whole class left
+// out, as of unknown queries; with one class it is empty. known has them left out of classes that
+// have others, plus own/K of their class, since they score lower than known queries.
 func (s *Support) scores(p *Population, u []float64, own float64) (unknown, known []float64) {
 	c := s.Way()
 	row, slope := make([]float64, c), 1/p.Temperature()

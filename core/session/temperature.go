@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// hardNodes at equal steps serve the quadrature over h, section 3.
+// The quadrature over h has hardNodes nodes, at steps of hardStep standard deviations (section 3).
 const (
 	hardNodes = 9
 	hardStep  = 0.7
@@ -33,7 +33,7 @@ type temperature struct {
 
 // said is the evidence of one example about h.
 type said struct {
-	likelihood Evidence // of its label; zero for the only one of its class
+	likelihood Evidence // log likelihood of its label; zero for the only example of its class
 	others     float64  // mean of its u under the other classes
 }
 
@@ -54,12 +54,12 @@ func (p *Population) said(s *Support, u []float64, i int) (one said) {
 	return one
 }
 
-// temperatureOf weighs each node by the likelihood of the examples' own labels, each left out of
-// its class:
+// temperatureOf returns the posterior of h, given the evidence of all examples:
 //
-//	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
+//	ln p(h | session) = ln N(h; SD tilt, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
 //
-// left says for which of them the class has others.
+// left(i) reports whether the class of example i has others. The sum is over these examples, each
+// left out of its class. The other examples give the tilt.
 func (p *Population) temperatureOf(all []said, left func(i int) bool) (q temperature) {
 	for k, x := range hardX {
 		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]
@@ -97,12 +97,12 @@ func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 	return math.Max(-most, math.Min(most, tilt))
 }
 
-// Evidence is a log likelihood of h at each node of the quadrature. It comes from answers whose
-// right classes are not certain. The zero value says nothing.
+// Evidence is a log likelihood of h at each node of the quadrature, up to a constant. The zero value
+// leaves a posterior as it is.
 type Evidence [hardNodes]float64
 
-// leastLog bounds the log probability of an answer, so that evidence can be taken off a sum again
-// without loss.
+// leastLog bounds the log probability of an answer. A much lower one would cost a sum of evidence its
+// digits, which subtracting it would not bring back.
 const leastLog = -500
 
 // Evidence returns the evidence about h of a query with calibrated log density ratios u. The query
@@ -134,8 +134,8 @@ func (p *Population) Evidence(u, share []float64) (e Evidence) {
 // Add adds scale times o.
 func (e *Evidence) Add(scale float64, o *Evidence) { floats.AddScaled(e[:], scale, o[:]) }
 
-// normalise stores exp(l)/Σ exp(l) in dst. A node of a weight below 1e-4 becomes
-// zero, which spares predictions its work.
+// normalise stores exp(l)/Σ exp(l) in dst. It sets weights below 1e-4 to zero, so that predictions
+// skip these nodes.
 func normalise(dst, l []float64) {
 	const least = 1e-4
 	z := floats.LogSumExp(l)
@@ -149,8 +149,8 @@ func normalise(dst, l []float64) {
 	floats.Scale(1/sum, dst)
 }
 
-// classesTo stores the mean over h of softmax_j(ln π_j + u_j e^-h) in dst. scratch
-// has the length of both.
+// classesTo stores the mean over h of softmax_j(ln π_j + u_j e^-h) in dst. All four slices have
+// length C.
 func (q *temperature) classesTo(dst, u, logPrior, scratch []float64) {
 	clear(dst)
 	for k, w := range q.weight {
