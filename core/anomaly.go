@@ -8,11 +8,11 @@ import (
 	"metaqda/core/niw"
 )
 
-// Anomaly says whether a picture is like the examples of the only class.
+// Anomaly is the comparison of a picture with the examples of the only class.
 type Anomaly struct {
-	Wrong float64   // the probability that something is wrong with it
-	Good  int       // number of examples that it was compared with, frames of a group counted once
-	Cells []float64 // n, how far each cell is from all cells of the examples; 1 for the farthest ones of an example
+	Wrong float64   // probability that something is wrong with the picture
+	Good  int       // number of bursts that it was compared with
+	Cells []float64 // n: squared distance of each cell to the nearest cell of the examples; in units of the mean over the four farthest cells of an example left out
 }
 
 // keptCells is the largest number of pictures whose cells are kept. With 72 cells of 1280 numbers
@@ -46,7 +46,8 @@ func (c *Classifier) SetCells(id string, cells []float32, d int) error {
 	return nil
 }
 
-// dropCells drops the cells of examples that are gone, or else of the first ones of the classes.
+// dropCells drops the cells of removed examples. If there are none, it drops those of the first
+// example that has cells.
 func (c *Classifier) dropCells() {
 	was := len(c.cells)
 	maps.DeleteFunc(c.cells, func(id string, _ *anomaly.Picture) bool { return c.examples[id] == nil })
@@ -67,8 +68,8 @@ func (c *Classifier) describe(cells []float32, d int) (*anomaly.Picture, error) 
 	return anomaly.Describe(cells, d)
 }
 
-// WithoutCells returns the ids of the examples whose cells Anomaly lacks: it would compare with
-// them. With more than one class there are none.
+// WithoutCells returns the ids of examples that Anomaly would compare with but that have no cells: of
+// the last 32 of the only class with examples. With several such classes it returns none.
 func (c *Classifier) WithoutCells() []string {
 	defer c.reading()()
 	k := c.only()
@@ -99,15 +100,14 @@ func (c *Classifier) only() (only *class) {
 	return only
 }
 
-// Anomaly says whether a picture is like the examples of the only class with examples. If these are
-// good ones, it says whether the picture is. cells holds its n cells of length d.
-// [Classifier.SetCells] must have set those of the examples; Anomaly compares with the last 32 of
-// them. Package metaqda/core/anomaly has the model. It assumes that bad pictures are as frequent as
-// good ones.
+// Anomaly says whether a picture is like the examples of the only class with examples, which should
+// be good ones. cells holds its n cells of length d. [Classifier.SetCells] must have set the cells of
+// the examples; Anomaly compares with the last 32 of them. Package metaqda/core/anomaly has the
+// model. It assumes that bad pictures are as frequent as good ones.
 //
 // It returns an [Error] with the code "classes" if there are several classes: use Predict then. It
-// returns one with the code "few" for fewer than three examples with cells, frames of a group
-// counted once. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and after a
+// returns a *[anomaly.FewError], of the code "few", for fewer than three examples with cells, frames of a group counted
+// once. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and after a
 // change that of [anomaly.Fit].
 func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
 	defer c.writing()()
@@ -148,9 +148,9 @@ func (c *Classifier) fitNormal(k *class) (err error) {
 	return err
 }
 
-// goodOnes returns the examples of a class with cells, and the burst of each. A burst is the frames
-// of a group and, if linked is set, near-copies too. Things made alike may all be near-copies of
-// each other; then each counts.
+// goodOnes returns the cells of the examples of a class, and the burst of each. The frames of a group
+// are one burst; if linked is set, near-copies belong to one, too. Things made alike may all be
+// near-copies of each other. Then there are too few bursts, and the caller clears linked.
 func (c *Classifier) goodOnes(k *class, linked bool) (good []*anomaly.Picture, burst []int) {
 	if k == nil {
 		return nil, nil

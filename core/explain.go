@@ -10,9 +10,9 @@ import (
 
 // Explanation splits the score of one class against another among the cells of a picture.
 type Explanation struct {
-	Score float64   // log odds of both, before they are tempered for the session; Σ Cells + Rest
-	Cells []float64 // n, what each cell adds to Score
-	Rest  float64   // what belongs to no cell: how common both are, and what the prior expects of any picture
+	Score float64   // u of class less u of against, before the session's log temperature; Σ Cells + Rest
+	Cells []float64 // n: the part of Score that each cell adds
+	Rest  float64   // the part that depends on no cell
 }
 
 // Explain says which of n cells of a picture speak for a class, and how much. Cells are the outputs
@@ -33,7 +33,7 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 		return nil, err
 	}
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}
+		return nil, &Error{Code: "argument", Message: "The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, and as many numbers for each as a vector has."}
 	}
 	if want := c.dim(); d != want {
 		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}

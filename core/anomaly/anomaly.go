@@ -7,23 +7,25 @@
 //	z_c  = P x_c/|x_c|
 //	C(z) = mean over the four largest of  min_b |z_c - b|²           its places
 //
-// m is the mean of the K good pictures y_k, and R their residuals y_k - m, K×d. E is the quadratic
-// form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale matrix
-// s I, updated by the good pictures (package niw). s is a tenth of their scatter, so E is close
-// to the distance from the subspace that they span. P is a random projection of d numbers to 128,
-// and b runs over the cells of all good pictures. C is PatchCore's distance (Roth et al., Towards
+// m is the mean of the N good pictures y_k, and R their residuals y_k - m, N×d. E is, up to a factor,
+// the quadratic form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale
+// matrix s I, updated by the good pictures (package niw). s is a tenth of their variance
+// Σ_k |y_k - m|²/(N-1). The smaller s, the closer is E to the squared distance from the subspace that
+// they span. P is a random projection of d numbers to 128, and b runs over the vectors z of all cells
+// of the good pictures. C is PatchCore's distance (Roth et al., Towards
 // Total Recall in Industrial Anomaly Detection, 2022), with the mean of the four largest distances
 // in place of the largest one.
 //
-// Each good picture is left out in turn. Its E_k and C_k say how far good ones lie:
+// Each good picture is left out in turn, with the other frames of its burst. Its E_k and C_k say how
+// far good ones lie. K is the number of bursts, and each burst counts alike in the means:
 //
 //	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
 //	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
-// The coefficients are the population's. They come from logistic regression on sets of pictures,
-// half of whose queries are bad (core/lab/experiment/RESULTS.md). A few good pictures say little
-// about how far the next one lies. Then the probability rests on the population.
+// The coefficients a to g come from logistic regression on sets of pictures, half of whose queries
+// are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
+// population.
 //
 // The package is not for small flaws of a tenth of a picture's side or less: the cells of the
 // page's network see a sixth of it.
@@ -47,11 +49,11 @@ const (
 	// than the network does.
 	Most = 32
 
-	size     = 128 // 8-bit numbers kept of a cell
-	largest  = 0.5 // bound of these numbers; their standard deviation is .09
-	farthest = 4   // number of cells in the mean C
-	weight   = 10  // of the residuals against the prior: s is the scatter divided by it
-	least    = 1e-9
+	size     = 128  // 8-bit numbers kept of a cell
+	largest  = 0.5  // bound of these numbers; their standard deviation is .09
+	farthest = 4    // number of cells in the mean C
+	weight   = 10   // s is the variance of the good pictures divided by it
+	least    = 1e-9 // least E or C in a logarithm
 )
 
 // Picture holds 128 bytes for each cell of a picture, and its mean. It does not change.
@@ -60,7 +62,7 @@ type Picture struct {
 	cells []int8    // n vectors of size numbers
 }
 
-// CellsError reports cells of another form than those of the other pictures.
+// CellsError reports cells that are not rows of length d, or not in the form of the other pictures.
 type CellsError struct{ Message string }
 
 // Error returns the message.
@@ -75,11 +77,11 @@ func (e *FewError) Error() string {
 }
 
 // Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
-// It returns a *[CellsError] for cells of another form, and a *[niw.ValueError] for a number that
-// is not finite. Cost 128 n d.
+// It returns a *[CellsError] if len(cells) is 0 or no multiple of d, and a *[niw.ValueError] for a
+// number that is not finite. Cost 128 n d.
 func Describe(cells []float32, d int) (*Picture, error) {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &CellsError{"There are " + strconv.Itoa(len(cells)) + " numbers of cells, which are not rows of " + strconv.Itoa(d) + ": give as many for each cell as an embedding has."}
+		return nil, &CellsError{"The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, and as many numbers for each as a vector has."}
 	}
 	n := len(cells) / d
 	mean, all := make([]float64, d), make([]float64, len(cells))
@@ -109,7 +111,7 @@ func Describe(cells []float32, d int) (*Picture, error) {
 // Bytes returns how much memory a picture takes.
 func (p *Picture) Bytes() int { return 8*len(p.mean) + len(p.cells) }
 
-// fits reports whether two pictures are of one network.
+// fits reports whether two pictures have cells of one form: the same n and d.
 func (p *Picture) fits(q *Picture) bool {
 	return len(p.mean) == len(q.mean) && len(p.cells) == len(q.cells)
 }

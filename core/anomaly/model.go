@@ -11,28 +11,29 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Model is the model of K good pictures. [Fit] makes it. Several goroutines may ask it at once.
+// Model is the model of N good pictures of K bursts. [Fit] makes it. Several goroutines may ask it at
+// once.
 type Model struct {
-	good     []*Picture
-	bursts   int
+	good     []*Picture // N
+	bursts   int        // K
 	whole    *span
-	cells    blas64.General // of all good pictures, whole numbers of a byte
-	lnE, lnC spread         // of the good pictures
+	cells    blas64.General // N n×128, the cells of all good pictures as kept, from -127 to 127
+	lnE, lnC spread         // of ln E_k and ln C_k
 }
 
 // Answer is the answer of a [Model] about a picture.
 type Answer struct {
 	Wrong float64   // p(wrong), in [0, 1]
-	Whole float64   // u, how much farther than good pictures the whole one lies, in standard deviations
-	Place float64   // v, the same of its places
-	Cells []float64 // n, min_b |z_c - b|² of each cell, over what good pictures have at their farthest ones
+	Whole float64   // u: standard deviations by which ln E lies above the mean of ln E_k
+	Place float64   // v: the same for ln C
+	Cells []float64 // n: min_b |z_c - b|² of each cell, divided by the geometric mean of the C_k
 }
 
 // Fit returns the model of good pictures, which it keeps. If there are more than [Most], it takes
 // the last ones. burst has a number for each picture. Pictures of one burst are nearly the same, so
 // they are left out together, and K is the number of bursts. It returns a *[FewError] for fewer
-// than [Fewest] bursts, and a *[CellsError] if the pictures are not of one network. Cost 128 (N n)²
-// + N³ + N² d, for N pictures of n cells.
+// than [Fewest] bursts, and a *[CellsError] if the pictures differ in the number or the length of
+// their cells. Cost 128 (N n)² + K N² (N+d), for N pictures of n cells.
 func Fit(good []*Picture, burst []int) (*Model, error) {
 	if len(burst) != len(good) {
 		panic("anomaly: bursts of wrong length")
@@ -77,10 +78,10 @@ func Fit(good []*Picture, burst []int) (*Model, error) {
 	return m, nil
 }
 
-var errOther = &CellsError{"These cells are not of the network that the good examples are of: use one network for all."}
+var errOther = &CellsError{"These cells have another length or number than those of the good examples: use one network and one size of pictures for all."}
 
-// Ask says whether a picture is like the good ones. It returns a *[CellsError] for cells of another
-// network. Cost 128 K n² + K d, for K good pictures of n cells.
+// Ask says how probable it is that something is wrong with a picture. It returns a *[CellsError] for
+// cells of another length or number. Cost 128 N n² + N d + N², for N good pictures of n cells.
 func (m *Model) Ask(p *Picture) (*Answer, error) {
 	if !p.fits(m.good[0]) {
 		return nil, errOther
@@ -98,15 +99,15 @@ func (m *Model) Good() int { return m.bursts }
 
 func logOf(v float64) float64 { return math.Log(max(v, least)) }
 
-// places returns C of the distances of cells.
+// places returns C, the mean of the four largest distances of the cells.
 func places(nearest []float64) float64 {
 	sorted := slices.Sorted(slices.Values(nearest))
 	top := sorted[max(0, len(sorted)-farthest):]
 	return floats.Sum(top) / float64(len(top))
 }
 
-// nearest returns min_b |z_c - b|² of each cell of a picture. b runs over the good pictures asked,
-// or over all for nil.
+// nearest returns min_b |z_c - b|² of each cell of a picture. b runs over the cells of the good
+// pictures k with asked[k], or of all if asked is nil.
 func (m *Model) nearest(p *Picture, asked []bool) []float64 {
 	n := len(p.cells) / size
 	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, len(p.cells))}
@@ -131,7 +132,7 @@ func (m *Model) nearest(p *Picture, asked []bool) []float64 {
 			}
 		}
 	}
-	const step = largest / 127 // of a number of 8 bits
+	const step = largest / 127 // between two values of an 8-bit number
 	for c := range dst {
 		dst[c] = max(0, dst[c]+square(z.Data[c*size:(c+1)*size])) * step * step
 	}
@@ -143,12 +144,12 @@ func square(x []float64) float64 {
 	return blas64.Dot(v, v)
 }
 
-// span holds m, R and the Cholesky factor of s I + R Rᵀ, K×K.
+// span holds m, R and the Cholesky factor of s I + R Rᵀ, for k pictures.
 type span struct {
-	mean   []float64
-	r      blas64.General
-	factor blas64.Triangular
-	exact  bool // the pictures differ
+	mean   []float64         // d
+	r      blas64.General    // k×d
+	factor blas64.Triangular // k×k
+	exact  bool              // the factor exists; if not, distance uses m alone
 }
 
 func newSpan(good []*Picture) *span {
@@ -172,7 +173,7 @@ func newSpan(good []*Picture) *span {
 	return s
 }
 
-// distance returns E of y. By Woodbury's identity it needs a matrix of size K alone:
+// distance returns E of y. Woodbury's identity replaces the d×d matrix by one of k×k:
 //
 //	E = q'q - (R q)ᵀ (s I + R Rᵀ)⁻¹ (R q),   q = y - m
 func (s *span) distance(y []float64) float64 {

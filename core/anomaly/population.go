@@ -12,11 +12,11 @@ func (m *Model) Terms(a *Answer) []float64 {
 }
 
 const (
-	usual  = 0.12 // variance of ln E_k and of ln C_k, mean of all sets
-	counts = 5    // how many good pictures it counts as
+	usual  = 0.12 // mean over all sets of the variance of ln E_k, and of ln C_k
+	counts = 5    // number of good pictures that it counts as
 )
 
-// spread is the mean and the mean square of the scores of good pictures.
+// spread holds the weighted mean and mean square of the scores ln E_k or ln C_k.
 type spread struct{ mean, square float64 }
 
 // add adds a score with the weight share; all weights sum to one.
@@ -25,8 +25,8 @@ func (s *spread) add(share, score float64) {
 	s.square += share * score * score
 }
 
-// of returns how many standard deviations a score lies above the mean of n scores. The standard
-// deviation is shrunk to that of the population.
+// of returns the number of standard deviations by which a score lies above the mean of n scores. The
+// standard deviation is shrunk to the population's.
 func (s *spread) of(score float64, n int) float64 {
 	own, k := max(0, s.square-s.mean*s.mean), float64(n)
 	return (score - s.mean) / math.Sqrt((counts*usual+k*own)/(counts+k))
