@@ -4,22 +4,26 @@ package metaqda
 type Need struct {
 	Class        int     // an index into Classes, -1 if fewer than two have examples
 	ConfusedWith int     // the class that it is confused with most, -1 if that is not known
-	Doubt        float64 // mean probability of other classes for its examples, each left out; see needOf
+	Doubt        float64 // D_j of [Classifier.Needs]: mean probability of other classes for its examples, shrunk to the mean of all classes
 }
 
-// needPrior is how many examples of the mean doubt each class has beforehand.
+// needPrior is the number of examples that the mean doubt counts as in D_j of [Classifier.Needs].
 const needPrior = 2
 
 // Needs returns the class that needs another example most, and the class that it is confused with
-// most. Each of the n_j examples of class j is left out, and p are its probabilities given that it
-// is one of the classes. The class is the one with the largest
+// most. Class j has n_j examples, a burst being one. Each is left out, and p_ik is the probability of
+// class k for example i, given that i is of one of the classes. Needs chooses the class j with the
+// largest
 //
 //	D_j/n_j,   D_j = (Σ_i (1 - p_ij) + 2 D)/(asked_j + 2)
 //
-// D is the mean doubt of all classes; a class that cannot be asked about has ½. It is confused most
-// with the class k of the largest sum of p_ik over j's examples and p_ij over k's. The next example
-// of the needy class adds 1.7 times the accuracy that one of a random class adds
-// (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost that of
+// asked_j is the number of j's examples that could be predicted without them: none if n_j is 1. D is
+// the mean over the classes of Σ_i (1 - p_ij)/asked_j, or ½ where asked_j is 0. Class j is confused
+// most with the class k for which Σ p_ik over j's examples plus Σ p_ij over k's is largest. In
+// experiments an example of the chosen class raised accuracy 1.7 times as much as one of a random
+// class (core/lab/experiment/RESULTS.md).
+//
+// ctx and progress are as for Classify. Cost that of
 // [Classifier.LeaveOneOut]; none after [Classifier.Influence] or Needs, until something changes.
 func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, error) {
 	b, err := c.BeginInfluence(0)
@@ -30,13 +34,13 @@ func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, e
 	return b.Need, err
 }
 
-// needed is what a version of the classifier needs.
+// needed is the result of [Classifier.Needs] for a version of the classifier.
 type needed struct {
 	version uint64
 	Need
 }
 
-// knownNeed returns what the classifier needs, nil until that is computed.
+// knownNeed returns the result of Needs for the present version, nil until it is computed.
 func (c *Classifier) knownNeed() *Need {
 	defer c.reading()()
 	if c.need == nil || c.need.version != c.version {
@@ -50,7 +54,8 @@ func (c *Classifier) noteNeed(version uint64, need Need) {
 	c.need = &needed{version, need}
 }
 
-// needOf is [Classifier.Needs] by all examples left out, of the given number of classes.
+// needOf computes the result of [Classifier.Needs] from the answers to all examples, each left out.
+// classes is the number of classes.
 func needOf(left []LeftOut, classes int) Need {
 	n, asked, doubts := make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	confused := make([]float64, classes*classes)

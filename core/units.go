@@ -42,7 +42,8 @@ func (c *Classifier) put(x *Example) error {
 	return nil
 }
 
-// own returns frames that may be changed: in bulk, when no change fails, those themselves.
+// own returns frames that the caller may change. In bulk no change fails, so these are the given
+// frames themselves. Otherwise they are a copy, and regroup can bring the old frames back.
 func (c *Classifier) own(frames []*Example) []*Example {
 	if c.bulk {
 		return frames
@@ -71,7 +72,8 @@ func (c *Classifier) take(x *Example) error {
 	return nil
 }
 
-// burstsChanged tells the bursts of a class after a change, in bulk once all changes are made.
+// burstsChanged reports the bursts of a class to Changed after a change. In bulk endBulk does so, once
+// all changes are made.
 func (c *Classifier) burstsChanged(k *class) {
 	switch {
 	case !c.bulk:
@@ -81,7 +83,7 @@ func (c *Classifier) burstsChanged(k *class) {
 	}
 }
 
-// endBulk ends several changes: the densities take in the changes.
+// endBulk ends several changes. It enrols the changed units in the densities.
 func (c *Classifier) endBulk() (err error) {
 	c.bulk = false
 	late := slices.DeleteFunc(c.late, func(k *class) bool {
@@ -106,7 +108,8 @@ func (c *Classifier) endBulk() (err error) {
 	return err
 }
 
-// regroup gives the i-th unit of a class other frames, and its place by the first of them.
+// regroup replaces the frames of the i-th unit of a class. The order of the first frame decides the
+// unit's new place. On error it puts the old unit back.
 func (c *Classifier) regroup(k *class, i int, frames []*Example) error {
 	old := k.units[i]
 	if err := c.takeUnit(k, i); err != nil {
@@ -114,7 +117,7 @@ func (c *Classifier) regroup(k *class, i int, frames []*Example) error {
 	}
 	err := c.putUnit(k, &unit{group: old.group, frames: frames})
 	if err != nil {
-		_ = c.putUnit(k, old) // which it knew
+		_ = c.putUnit(k, old) // it was accepted before
 	}
 	return err
 }
@@ -137,7 +140,8 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 	return nil
 }
 
-// forget makes the units of a class that have changed in bulk unknown to the densities.
+// forget removes from the densities the units of a class from the first one that changed in bulk
+// on. [Classifier.enrol] adds them again.
 func (c *Classifier) forget(k *class) error {
 	if c.lda == nil {
 		return nil

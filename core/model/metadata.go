@@ -12,18 +12,18 @@ import (
 	"metaqda/core/session"
 )
 
-// The metadata hold JSON: an object each, with fields in the order of their structs and the names
-// of their tags.
+// Most values of the metadata are JSON texts: an object, or a list. The functions whose names begin
+// with code give the names and the order of an object's fields, once for writing and reading.
 
-// codec writes the fields of an object ([writer]), or reads them ([fields]). A field that
-// is empty is left out unless it always stands there.
+// codec writes the fields of an object ([writer]), or reads them ([fields]). If always is false, a
+// writer leaves out an empty text and a zero.
 type codec interface {
 	textField(name string, v *string, always bool)
 	floatField(name string, v *float64, always bool)
 	twoField(name string, v *[2]float64)
 	intsField(name string, v *[]int)
 	inner(name string, of func(codec))
-	refuse() // what was read
+	refuse() // makes reading fail; does nothing when writing
 }
 
 // jsonText returns the text of an object.
@@ -90,7 +90,7 @@ func writeClasses(classes []Class) string {
 	return string(w.b)
 }
 
-// readClasses is the inverse of writeClasses; without the key there are none.
+// readClasses is the inverse of writeClasses. It returns no classes if the key is missing.
 func readClasses(metadata map[string]string) (classes []Class, err error) {
 	err = readList(metadata, "classes", func(v any) bool {
 		f := fieldsOf(v)
@@ -103,7 +103,7 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 	return classes, err
 }
 
-// writeList returns a list of strings.
+// writeList returns the JSON text of a list of strings.
 func writeList(all []string) string {
 	var w writer
 	w.open('[')
@@ -114,8 +114,8 @@ func writeList(all []string) string {
 	return string(w.b)
 }
 
-// readList reads a list, which is empty without the key. A function reads each value and reports
-// whether it could.
+// readList reads the list under key, if there is one. It calls read for each value; read reports
+// whether it could read it.
 func readList(metadata map[string]string, key string, read func(v any) bool) error {
 	text, ok := metadata[key]
 	if !ok {
@@ -147,7 +147,7 @@ func (s *Session) code(c codec) {
 	c.floatField("kappa", &s.Kappa, false)
 	s.codeParts(c)
 	if _, writes := c.(*writer); writes && s.Population == nil || !writes && !(s.Shared > 0) {
-		return // what a prior for other densities says of sessions is of no use
+		return // there is no population to write, or the prior is for the paper's densities, which use none
 	}
 	c.inner("fb", func(c codec) {
 		if s.Population == nil {
@@ -157,7 +157,8 @@ func (s *Session) code(c codec) {
 	})
 }
 
-// codeParts is an object of two numbers, or none.
+// codeParts codes the parts as an object of two numbers. A writer leaves it out if there are no
+// parts.
 func (s *Session) codeParts(c codec) {
 	parts, first := lda.Parts{}, 0.0
 	if s.Parts != nil {
@@ -174,14 +175,17 @@ func (s *Session) codeParts(c codec) {
 	}
 }
 
+// codePopulation codes a population. Some names in files are older than those of the fields.
 func codePopulation(p *session.Population, c codec) {
-	logT, offset := [2]float64{p.LogT}, [2]float64{} // the second, and the offsets, were by the number of examples
+	// Files of older models have a second number, and offsets, for the number of examples. This model
+	// has neither, so they must be zero.
+	logT, offset := [2]float64{p.LogT}, [2]float64{}
 	c.twoField("logT", &logT)
 	c.twoField("offset", &offset)
 	if p.LogT = logT[0]; logT[1] != 0 || offset != [2]float64{} {
 		c.refuse()
 	}
-	c.inner("leftOut", func(c codec) { c.floatField("own", &p.LeftOut, true) }) // "class" stood for what is left out exactly now
+	c.inner("leftOut", func(c codec) { c.floatField("own", &p.LeftOut, true) }) // older files also have "class", which is not read: that effect is computed exactly now
 	codePair(c, "hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
 	if _, writes := c.(*writer); !writes || p.LogTemperature.Alone != [2]float64{} {
 		c.twoField("alone", &p.LogTemperature.Alone)
@@ -207,7 +211,7 @@ func codePopulation(p *session.Population, c codec) {
 	})
 }
 
-// codePair is an object of two numbers.
+// codePair codes an object of two numbers.
 func codePair(c codec, name, first string, x *float64, second string, y *float64) {
 	c.inner(name, func(c codec) {
 		c.floatField(first, x, true)
@@ -321,8 +325,8 @@ type Extractor struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// Serves reports whether a prior learned from numbers of x is of use for those of y. This holds for
-// the same extractor and for a variant, whose ID is that of x, a slash and a name.
+// Serves reports whether a prior learned from vectors of x can be used for vectors of y. This holds
+// if y is x itself, or a variant of x: then its ID is the ID of x, a slash and a name.
 func (x Extractor) Serves(y Extractor) bool {
 	return x.ID == y.ID || strings.HasPrefix(y.ID, x.ID+"/")
 }
