@@ -15,7 +15,7 @@ const (
 	// batchRounds is how often the pseudo-labels are updated.
 	batchRounds = 3
 
-	// scoreCost is about the cost of a picture for each class, without inner products.
+	// scoreCost is about the cost of a picture for each class beside inner products, in multiply-adds.
 	scoreCost = 1000
 )
 
@@ -174,10 +174,15 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	return nil
 }
 
-// temper moves the answers up to half way back to those one by one, if judging together made them
-// less sure: then the batch's clusters are not the classes. Answers that became surer by temperBy in
-// the mean stay. Answers that became less sure by as much go half way. Copies count once, and
-// pictures too far out for a pseudo-label not at all.
+// temper mixes the answers with those one by one, if judging together hardly made them surer: then
+// the batch's clusters are not the classes. gain is the rise of the largest class probability, over
+// all pictures and relative to the probability of any class:
+//
+//	gain = Σ_i (max_j p_ij - max_j p¹_ij)/Σ_ij p_ij,   p ← (1-v) p + v p¹,   v = (temperBy-gain)/(4 temperBy)
+//
+// with p¹ the answers one by one, and v kept between 0 and ½. So v is 0 for a gain of temperBy or
+// more, and ½ for -temperBy or less. Copies count once in gain. Pictures too far out for a
+// pseudo-label do not count.
 func (b *batch) temper() error {
 	together, alone, known := 0.0, 0.0, 0.0
 	farthest := b.farthest()
@@ -243,7 +248,8 @@ func (b *batch) rest() error {
 	return b.ctx.Err()
 }
 
-// whiten computes the inner products of the pictures.
+// whiten whitens the pictures and computes their inner products with themselves, with the class means
+// and with the session's mean.
 func (b *batch) whiten(x *mat.Dense) error {
 	c, d, s := b.of, b.of.Dim(), b.of.shared
 	n := max(1, s.cov.n)

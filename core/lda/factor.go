@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// rotateIn adds an example of a class that counts n, and rotateOut removes one.
+// rotateIn adds the whitened example z, which counts n, to a class in primal form. rotateOut removes
+// one.
 func (c *covariance) rotateIn(m *member, z []float64, n float64) {
 	k := m.weight
 	m.count, m.weight = m.count+1, k+n
@@ -35,19 +36,20 @@ func (c *covariance) rotateOut(m *member, z []float64, n float64) {
 	c.rotate(0, c.x, -c.weight*k*n/(k-n))
 }
 
-// centred returns room for a row of U and of V in which the latter is zero.
+// centred clears c.x, room for a row of U and one of V. It returns the d numbers of the row of U.
 func (c *covariance) centred() []float64 {
 	c.x = grow(c.x, c.stride())
 	clear(c.x)
 	return c.x[:c.dim]
 }
 
-// rotate changes the factor of UᵀU into that of UᵀU + scale x xᵀ, from a row on, and V with it. x is
-// a row of U followed by a row of V. It is overwritten.
+// rotate changes U into the Cholesky factor of UᵀU + scale x xᵀ, and V with it. x is a row of U
+// followed by a row of V; rotate overwrites it. The entries of x before from must be zero: U is
+// changed from that row on. With y = √|scale| x and σ the sign of scale, it does for each row k
 //
-//	ρ² = U_kk² + x_k²,  c = ρ/U_kk,  s = x_k/U_kk:  U_k ← (U_k + s x)/c,  x ← c x - s U_k
+//	s = y_k/U_kk,  r = √(1 + σ s²):  U_k ← (U_k + σ s y)/r,  y ← r y - s U_k
 //
-// with x scaled by √|scale|, and with -s in the first for a negative scale.
+// where the last U_k is the new one. Rows of V are changed as parts of the rows of U.
 func (c *covariance) rotate(from int, x []float64, scale float64) {
 	end := c.uRoom + len(c.members)
 	sign := 1.0
@@ -72,20 +74,21 @@ func (c *covariance) rotate(from int, x []float64, scale float64) {
 	}
 }
 
-// leastPivot keeps a rotation out of the factor real whatever rounding does: A without
-// an example is above I, and U_kk² at most what its examples make of it.
+// leastPivot bounds r² in rotate from below. Without rounding r² is positive, since A without an
+// example is still at least I.
 const leastPivot = 1e-12
 
-// construction is a covariance that is being made anew, in pieces.
+// construction is the state of a covariance that is made anew in pieces.
 type construction struct {
 	taught   []*class
-	versions []uint64 // of the classes, all but the examples of which it has seen
-	steps    []func()
+	versions []uint64 // serial and count of each class; if one has changed, build begins again
+	steps    []func() // the pieces that are still to do
 }
 
-// build makes the covariance anew, as long as more says so, and reports whether it is
-// done. A piece is the examples of at most 64 classes, or 64 rows of a matrix; a later call goes on unless the classes have changed. Cost ρ² d + ρ³/3 +
-// C ρ (d+ρ/2), or N d² + d³/3 + C d²/2.
+// build makes the covariance anew, in pieces, until more returns false. It reports whether it has
+// finished. If not, the next call goes on, or begins again if the classes have changed. A piece is
+// the examples of at most 64 classes, or at most 64 rows of a matrix. Cost ρ² d + ρ³/3 +
+// C ρ (d+ρ/2), or in primal form N d² + d³/3 + C d²/2.
 func (c *covariance) build(taught []*class, primal bool, more func() bool) bool {
 	versions := make([]uint64, 0, 2*len(taught))
 	for _, k := range taught {
@@ -107,7 +110,7 @@ func (c *covariance) build(taught []*class, primal bool, more func() bool) bool 
 	return true
 }
 
-// begin lists what is to be done.
+// begin clears the covariance and lists the pieces of building it anew.
 func (c *covariance) begin(taught []*class, primal bool) {
 	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{taught: slices.Clone(taught)}}
 	n := 0
@@ -149,7 +152,7 @@ func (c *covariance) take(k *class) {
 	}
 }
 
-// planRest lists what is to be done once all classes are members.
+// planRest lists the pieces that follow once all classes are members: U, then V.
 func (c *covariance) planRest() {
 	n := c.n
 	if n == 0 {
@@ -177,21 +180,21 @@ func (c *covariance) planRest() {
 
 func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps, step) }
 
-// pieceRows are worked on at once, or fewer where that takes more than pieceCost
-// multiply-adds: between two pieces a program of one thread does other things.
+// pieceRows is the largest number of rows in a piece, and pieceCost about the largest number of its
+// multiply-adds. Between two pieces a program of one thread can do other things.
 const pieceRows = 64
 
 var pieceCost = 20_000_000
 
-// piece returns how many rows are worked on at once that cost so much each.
+// piece returns the number of rows in a piece if each costs so many multiply-adds.
 func piece(cost int) int { return max(1, min(pieceRows, pieceCost/max(1, cost))) }
 
-// part returns rows by columns of U's place from (i, j) on.
+// part returns a view of the block of U, rows×columns, that begins at (i, j).
 func (c *covariance) part(i, j, rows, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: c.stride(), Data: c.rows[i*c.stride()+j:]}
 }
 
-// planGram makes M in the place of U.
+// planGram lists the pieces that store M in the place of U.
 func (c *covariance) planGram() {
 	n := c.n
 	for i, size := 0, piece(n*c.dim); i < n; i += size {
@@ -209,7 +212,7 @@ func (c *covariance) planGram() {
 	}
 }
 
-// planScatter makes A in the place of U.
+// planScatter lists the pieces that store A in the place of U.
 func (c *covariance) planScatter() {
 	c.plan(func() {
 		for i := range c.dim {
@@ -237,8 +240,8 @@ func (c *covariance) planScatter() {
 	}
 }
 
-// planProduct adds scale xᵀx, x having at most pieceRows rows, in the place of U from row first
-// on. What it leaves below the diagonal has no meaning.
+// planProduct lists the pieces that add scale xᵀx to the block of U from (first, first) on. x has at
+// most pieceRows rows. Entries below the diagonal get no meaning.
 func (c *covariance) planProduct(first int, scale float64, x func() blas64.General) {
 	n := c.n - first
 	for i, rows := 0, 0; i < n; i += rows {
@@ -254,8 +257,8 @@ func (c *covariance) planProduct(first int, scale float64, x func() blas64.Gener
 	}
 }
 
-// planFactor makes U of what is in its place, a block of rows at a time (Golub and Van
-// Loan, Matrix Computations, section 4.2.6).
+// planFactor lists the pieces that overwrite the matrix in the place of U by its Cholesky factor, a
+// block of rows at a time (Golub and Van Loan, Matrix Computations, section 4.2.6).
 func (c *covariance) planFactor() {
 	for i := 0; i < c.n; i += pieceRows {
 		rows := min(pieceRows, c.n-i)
@@ -274,7 +277,7 @@ func (c *covariance) planFactor() {
 }
 
 // factorised overwrites a with its Cholesky factor. If examples lie so far apart that rounding makes
-// a indefinite, it raises the diagonal by as little as needed.
+// a indefinite, it adds to the diagonal: 1e-14 of its largest entry, then a hundred times as much.
 func factorised(a blas64.Symmetric) blas64.Triangular {
 	n, top := a.N, 0.0
 	was := make([]float64, n*n)
@@ -294,7 +297,7 @@ func factorised(a blas64.Symmetric) blas64.Triangular {
 	}
 }
 
-// reserve makes room for U of order n and V of so many columns.
+// reserve makes room for U of order n and V of the given number of columns.
 func (c *covariance) reserve(n, columns int) {
 	if n <= c.uRoom && columns <= c.vRoom && n*c.stride() <= len(c.rows) {
 		return
@@ -324,5 +327,5 @@ func (c *covariance) room(n int) []float64 {
 	return c.work
 }
 
-// grow returns a slice of length n, x where that has room.
+// grow returns a slice of length n with any content. It is x if x has room.
 func grow(x []float64, n int) []float64 { return slices.Grow(x[:0], n)[:n] }

@@ -90,10 +90,9 @@ func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, 
 	return none
 }
 
-// Session returns what the session's own examples say of it, brought up to date
-// after a change: the posterior over which [Classifier.ProbabilitiesTo] averages. It
-// panics without examples. Cost that of [Classifier.Support], and of
-// [session.Population.Infer].
+// Session returns the posterior over which [Classifier.ProbabilitiesTo] averages, given the session's
+// own examples. It brings the posterior up to date after a change. It panics without examples. Cost
+// that of [Classifier.Support], and of [session.Population.Infer].
 func (c *Classifier) Session() *session.Posterior { return c.answering().own() }
 
 func (c *Classifier) own() *session.Posterior {
@@ -104,7 +103,7 @@ func (c *Classifier) own() *session.Posterior {
 	return c.posterior
 }
 
-// population returns that of the options, or Bayes' rule.
+// population returns the population of the options, or [session.Bayes] if they have none.
 func (c *Classifier) population() *session.Population {
 	if p := c.options.Population; p != nil {
 		return p
@@ -114,11 +113,11 @@ func (c *Classifier) population() *session.Population {
 
 var bayes = session.Bayes()
 
-// work is the scratch space of a prediction, by classes with examples.
+// work is the scratch space of a prediction.
 type work struct {
-	u, p, logPrior, scratch []float64
+	u, p, logPrior, scratch []float64 // one number for each class with examples
 	slope                   float64   // u = slope e
-	image, inners           []float64 // by [covariance]
+	image, inners           []float64 // of [covariance.imageTo] and [covariance.innerTo]
 	z                       []float64 // the query, whitened
 }
 
@@ -148,15 +147,14 @@ func (c *Classifier) settle() {
 	c.posterior, c.inferring, c.left, c.support.done, c.settled = nil, nil, nil, 0, true
 }
 
-// compares reports whether the session says anything of the share: an example left out
-// leaves something of its class, and there is another class.
+// compares reports whether the session's examples can choose a share: the prior has [Parts], there
+// are two classes with examples, and one of them has two.
 func (c *Classifier) compares() bool {
 	return len(c.others) > 0 && len(c.taught) > 1 && slices.ContainsFunc(c.taught, func(k *class) bool { return k.count() > 1 })
 }
 
-// answering returns the classifier that answers: the one whose share makes the session
-// most probable, the first of several. Cost, after a change, that of reweigh and of the first
-// answer of each.
+// answering returns the classifier that answers: this one, or the follower whose share makes the
+// session most probable. Cost, after a change, that of reweigh and of the first answer of each.
 func (c *Classifier) answering() *Classifier {
 	c.group(always)
 	if c.chosen != nil {
@@ -176,21 +174,21 @@ func (c *Classifier) answering() *Classifier {
 	return c.chosen
 }
 
-// Predictor holds all that the answers of a [Classifier] depend on until something is taught. The
+// Predictor holds all numbers that the answers of a [Classifier] depend on, until a change. The
 // classes share one scale matrix. So the log density of each of the C classes, less that of an
-// unseen class, is linear in a transformed embedding x of length d:
+// unseen class, is linear in x_s, the transformed embedding reweighted by [Parts], of length d:
 //
 //	u_j = Weights_jᵀ x_s + Intercept_j
 //	s   = ln Σ_j exp(u_j + LogPrior_j)
 //
-// Probabilities are those of Session, with LogOdds in place of ln π_known/π_none.
+// [session.Table] turns u and s into probabilities. LogOdds is its ln π_known/π_none.
 type Predictor struct {
 	Labels    []string   // C
 	Weights   *mat.Dense // C×d
 	Intercept []float64  // C
-	First     int        // numbers of the first part, where embeddings have parts
-	Share     float64    // of the second part, see [Parts]; ½ for x as it is
-	LogPrior  []float64  // C
+	First     int        // length of the first part of x, see [Parts]; 0 if Share is ½
+	Share     float64    // share of the second part; x_s is x if it is ½
+	LogPrior  []float64  // C: ln 1/C for each class
 	Session   session.Table
 	LogOdds   float64
 }
@@ -222,14 +220,17 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// WeightsTo stores in dst what the score of a class depends on at x, both of length d: with u_j
-// of [Predictor], and against the label of another class or empty for none of the classes,
+// WeightsTo splits the difference of the scores u of two classes at x among the numbers of x. It
+// stores the weights in dst and returns rest, with
 //
-//	u_label(x) - u_against(x) = dstᵀx + rest,   u = 0 for none of the classes
+//	u_label(x) - u_against(x) = dstᵀx + rest
+//
+// u_j is that of [Predictor]. An empty label or against stands for none of the classes, with u = 0.
+// dst and x have length d. With a Share other than ½ the weights depend on x.
 //
 // It returns a *[LabelError] for an unknown class, [ErrNoExamples] for one without examples, and
 // the errors of [Classifier.ProbabilitiesTo]. Cost that of the first prediction after a change,
-// of one prediction, and for both classes that of [Classifier.Predictor].
+// of one prediction, and for each of both classes that of [Classifier.Predictor].
 func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest float64, err error) {
 	if len(dst) != c.Dim() {
 		panic("lda: destination of wrong length")

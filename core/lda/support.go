@@ -12,30 +12,30 @@ import (
 	"metaqda/core/session"
 )
 
-// supportClasses and supportExamples bound the work of reading off a large
-// session what it says of itself.
+// supportClasses and supportExamples are the largest numbers of classes and examples whose left-out
+// scores [Classifier.Support] computes.
 const (
 	supportClasses  = 32
 	supportExamples = 64
 )
 
-// support is a session's own examples under its own classes.
+// support holds the left-out scores of some of a session's examples.
 type support struct {
 	session.Support
-	asked []asked
-	done  int  // how many of them were asked since the last change
-	lent  bool // the numbers are shared with a clone
+	asked []asked // the examples, in the order of the rows
+	done  int     // number of rows computed since the last change
+	lent  bool    // the numbers are shared with a clone
 }
 
-// asked is an example that is asked under all classes.
+// asked is an example that is scored under all classes.
 type asked struct {
 	of *class
-	at int // which example of it
+	at int // index of the example in the class
 }
 
-// Support returns what the session's own examples say, at most 64 of them, of
-// classes that have examples; see [session.Support]. It must not be changed and
-// holds until the next change of the classifier. Cost that of [shared.supportTo].
+// Support returns the left-out scores of at most 64 of the session's examples, under the classes
+// with examples; see [session.Support]. The caller must not change it. It is valid until the next
+// change of the classifier. Cost that of [shared.supportTo].
 func (c *Classifier) Support() *session.Support { return c.answering().ownSupport() }
 
 func (c *Classifier) ownSupport() *session.Support {
@@ -43,8 +43,8 @@ func (c *Classifier) ownSupport() *session.Support {
 	return &c.support.Support
 }
 
-// Prepare does what the first answer after changes would do beforehand, as long as
-// more says so, and reports whether that is all.
+// Prepare does in advance the work of the first answer after changes. It stops when more returns
+// false, which it asks between pieces of work. It reports whether the work is complete.
 func (c *Classifier) Prepare(more func() bool) bool {
 	if c.Settled() {
 		return true
@@ -67,7 +67,8 @@ func (c *Classifier) Prepare(more func() bool) bool {
 	return true
 }
 
-// infer computes the posterior of a classifier whose support is gathered, as long as more says so.
+// infer computes the posterior of a classifier whose support is gathered, until more returns false.
+// It reports whether it has finished.
 func (c *Classifier) infer(more func() bool) bool {
 	if c.posterior != nil {
 		return true
@@ -84,8 +85,8 @@ func (c *Classifier) infer(more func() bool) bool {
 	return true
 }
 
-// gatherSupport brings the support up to date, unless more says that it is enough for
-// now.
+// gatherSupport brings the densities and the support up to date, until more returns false. It reports
+// whether it has finished.
 func (c *Classifier) gatherSupport(more func() bool) bool {
 	if !c.group(more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
 		return false
@@ -106,13 +107,13 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	return true
 }
 
-// supportPiece returns how many examples are asked at once.
+// supportPiece returns the number of examples in a piece of work.
 func (c *Classifier) supportPiece() int {
 	n := c.shared.cov.n
 	return piece(2*len(c.taught)*(c.Dim()+n) + n*c.Dim())
 }
 
-// beginSupport finds whom to ask.
+// beginSupport chooses the examples and makes room for their scores.
 func (c *Classifier) beginSupport() {
 	s := &c.support
 	if s.asked = c.chooseAsked(); s.lent {
@@ -130,8 +131,8 @@ func (c *Classifier) beginSupport() {
 	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
 }
 
-// chooseAsked returns the examples that are used. A classifier that follows another one uses the
-// same examples.
+// chooseAsked returns the examples of the support. A classifier that follows another one uses the
+// examples that its leader would use.
 func (c *Classifier) chooseAsked() []asked {
 	r := c.reweighted
 	if r == nil {
@@ -145,8 +146,8 @@ func (c *Classifier) chooseAsked() []asked {
 }
 
 // chooseAsked returns the examples whose left-out scores are evidence about the session: at most 64,
-// of at most 32 classes. It chooses by [class.lot], a hash of the example, so the order of examples
-// and classes does not matter.
+// of at most 32 classes. It takes those with the smallest [class.lot], so the order of examples and
+// classes does not matter.
 func chooseAsked(taught []*class) (chosen []asked) {
 	classes := slices.Clone(taught)
 	if len(classes) > supportClasses {
@@ -177,7 +178,7 @@ func chooseAsked(taught []*class) (chosen []asked) {
 	return chosen
 }
 
-// lot is a number in [0, 1) that depends only on the digits of the i-th example.
+// lot returns a hash in [0, 1) of the first whitened coordinate of the i-th example.
 func (c *class) lot(i int) float64 {
 	x := c.row(i)
 	_, f := math.Modf(math.Abs(x[0]) * 4096)
@@ -195,7 +196,8 @@ func (c *Classifier) Pictures(label string, b int) ([]int, error) {
 	return slices.Clone(k.list[b].pictures), nil
 }
 
-// example returns the class that has the b-th example.
+// example returns the class with a label, if it has a b-th example. It returns a *[LabelError] or an
+// *[ExampleError] if not.
 func (c *Classifier) example(label string, b int) (*class, error) {
 	k, err := c.class(label)
 	if err != nil {
@@ -208,22 +210,22 @@ func (c *Classifier) example(label string, b int) (*class, error) {
 	return k, nil
 }
 
-// Parts says that embeddings are of two parts, the numbers of two networks, and that
-// sessions differ in which of them tells classes apart. With s the share of the second
-// part in a session an embedding x of it counts as
+// Parts describes embeddings that join the outputs of two networks. Sessions differ in which of the
+// two tells their classes apart. A session gives the second part the share s. An embedding x then
+// counts as
 //
 //	x_s = D x |x|/|D x|,   D = diag((1-s) I, s I)
 //
 // which for s = ½ is x. Among ½ and [Shares], s is the share with the largest ln p(s) +
 // [session.Posterior.LogEvidence]: it makes the examples, each left out, most probable. It is ½
-// while no class has two examples.
+// with fewer than two classes, and while no class has two examples.
 type Parts struct {
 	First int     // numbers of the first part; the others are of the second
 	Odds  float64 // ln p(½)/p(s), the same for each other share
 }
 
-// Shares are those that a session may have beside ½: the second part does not count, half
-// as much, twice as much, or alone.
+// Shares lists the shares of the second part beside ½. It does not count, counts half or twice as
+// much as the first part, or counts alone.
 var Shares = [...]float64{0, 1. / 3, 2. / 3, 1}
 
 // Validate returns a *[niw.ValueError] that names what is out of range, nil for nil.
@@ -237,22 +239,24 @@ func (p *Parts) Validate() error {
 	)
 }
 
-// reweighted is what a classifier that follows another one makes of its embeddings.
+// reweighted says how a classifier follows its leader: it has the same examples with another share of
+// the second part.
 type reweighted struct {
 	*Parts
 	share  float64
 	leader *Classifier
-	as     map[*class]*class // what a class of the leader is here
+	as     map[*class]*class // from a class of the leader to the follower's copy
 }
 
-// apply overwrites x with x_s, which is x for a classifier that follows none.
+// apply overwrites x with x_s. If r is nil, the classifier follows none and x stays as it is.
 func (r *reweighted) apply(x []float64) {
 	if r != nil {
 		r.Apply(x, r.share)
 	}
 }
 
-// Apply overwrites x with x_s, zero where the parts that count are. Cost O(d).
+// Apply overwrites x with x_s for the share s. x becomes zero if D x is zero up to rounding. Cost
+// O(d).
 func (p *Parts) Apply(x []float64, s float64) {
 	before := math.Sqrt(squaredNorm(x))
 	for i := range x {
@@ -263,7 +267,7 @@ func (p *Parts) Apply(x []float64, s float64) {
 		}
 	}
 	after := math.Sqrt(squaredNorm(x))
-	if !(after > rounding*before) { // what is left of it is no direction
+	if !(after > rounding*before) { // D x is rounding alone, without a direction
 		clear(x)
 		return
 	}
@@ -272,11 +276,12 @@ func (p *Parts) Apply(x []float64, s float64) {
 	}
 }
 
-// rounding is the part of its length below which nothing of an embedding is known that was
-// whitened and turned back.
+// rounding is the relative length up to which a part of an embedding may be rounding alone. The
+// embedding was whitened and unwhitened before.
 const rounding = 1e-9
 
-// whitenTo stores what the classifier knows x as in dst, which may be x.
+// whitenTo stores x, reweighted if the classifier follows another one, then whitened, in dst. dst may
+// be x.
 func (c *Classifier) whitenTo(dst, x []float64) {
 	copy(dst, x)
 	c.reweighted.apply(dst)
@@ -292,8 +297,8 @@ func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
 	c.prior.WhitenRowsTo(dst, dst)
 }
 
-// useParts makes a classifier for each share, which follows this one. If the options differ only in
-// the last steps of an answer, it changes the options of the existing ones.
+// useParts makes a classifier for each of [Shares], which follows this one. If Parts and Shared are
+// those of the options before, it keeps the existing ones and only changes their options.
 func (c *Classifier) useParts(before Options) {
 	now := c.options
 	now.Parts = nil
@@ -313,10 +318,10 @@ func (c *Classifier) useParts(before Options) {
 	}
 }
 
-// reweigh makes the examples of the others those of the classifier, reweighted: bursts are
-// those that they are here. It reports false where more said that it is enough for now. Cost
-// that of whitening what is new four times, and of finding the ids of N examples among those
-// of their classes.
+// reweigh copies the examples of this classifier, reweighted, to the classifiers that follow it, and
+// gathers their support. Their bursts are the bursts of this classifier. It stops when more returns
+// false, and reports whether it has finished. Cost that of whitening each new example four times, and
+// of finding the ids of N examples in their classes.
 func (c *Classifier) reweigh(more func() bool) bool {
 	if !c.followed && !c.copyTo(more) {
 		return false
@@ -329,7 +334,7 @@ func (c *Classifier) reweigh(more func() bool) bool {
 	return true
 }
 
-// copyTo is the first part of reweigh.
+// copyTo is the first part of reweigh: it copies the examples.
 func (c *Classifier) copyTo(more func() bool) bool {
 	for _, o := range c.others {
 		o.mirror(c)
@@ -371,7 +376,7 @@ func (c *Classifier) copyTo(more func() bool) bool {
 	return true
 }
 
-// mirror gives the classifier the classes of its leader, new ones without examples.
+// mirror gives a follower the classes of its leader. Classes new to it have no examples yet.
 func (c *Classifier) mirror(leader *Classifier) {
 	r := c.reweighted
 	as := make(map[*class]*class, len(leader.classes))
