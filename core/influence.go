@@ -8,28 +8,28 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Influence describes an example that looks like another class: how the answers to the other
+// Influence describes an example that looks like another class, and how the answers to the other
 // examples change without it.
 type Influence struct {
 	LeftOut         // the example or burst, and the answer after leaving it out
 	Like    int     // the most probable other class, an index into Classes
 	Odds    float64 // ln p(Like)/p(Class) after leaving it out, above 0
-	Asked   int     // the other examples that were asked about with and without it
-	Right   int     // how many more of these are right without it; below 0: fewer
+	Asked   int     // number of other examples that were predicted with and without it
+	Right   int     // change of the number of right decisions about these, without it
 	LogProb float64 // change of their mean ln p(own class)
 }
 
 // MostInfluence bounds the work of [Classifier.Influence].
 const MostInfluence = 12
 
-// In sessions of more than a thousand examples fewer are examined, at least three.
+// Influence examines fewer examples in sessions of more than a thousand, but at least first.
 const mostAnswers, first = 1000 * MostInfluence, 3
 
-// noneOverLike is how many times as probable as another class none of these may be. An example that is
-// nearly always none of these is no example of that class.
+// noneOverLike bounds p(none)/p(Like). An example above it looks like no class, rather than like
+// another one.
 const noneOverLike = 10
 
-// leastLogProb is the least probability in a logarithm: it bounds the weight of one answer.
+// leastLogProb is the least probability in a logarithm, so that one answer cannot outweigh all others.
 const leastLogProb = 1e-6
 
 // Influence finds the examples that probably spoil others, the most probable first. These are
@@ -144,8 +144,8 @@ func (c *Classifier) without(examples []*Example) (*Classifier, error) {
 	return less, nil
 }
 
-// compare counts how the answers to all others have changed. Bursts may be others without the
-// example: one is compared by its first frame.
+// compare sets Asked, Right and LogProb of x by the answers to all other examples, with x and without
+// it. Near-copies may form other bursts without x, so a burst is looked up by its first frame.
 func (c *Classifier) compare(x *Influence, before, after []LeftOut) {
 	at := make(map[string]*LeftOut, len(before))
 	for i := range after {

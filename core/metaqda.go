@@ -29,13 +29,16 @@ import (
 type Settings struct {
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 
-	// Scale is empty, or "standardise" for columns of a table. Then each number is taken less the
-	// mean of the examples and over their standard deviation. Of few examples the deviation is partly
-	// guessed, from how large its numbers are. A constant √d follows the d numbers, so how far a row is
-	// from the mean counts, too. Mean and deviation follow every change, so the first answer after a
-	// change costs as much as teaching all examples anew. Rows that are judged together count there
-	// as examples do. A number that does not vary says nothing. Similar rows count as examples of
-	// their own, unless they have a group. It works only under [Default]; only New sets it.
+	// Scale is empty, or "standardise" for rows of a table. Then each column is centred on the mean of
+	// the examples and divided by their standard deviation. With few examples the deviation is shrunk
+	// toward one predicted from the size of the column's numbers. A column that does not vary becomes
+	// zero. A constant √d is added as a last column. So the distance of a row from the mean still
+	// counts after rows are scaled to length one.
+	//
+	// Mean and deviation are computed anew after every change, so the first answer then costs as much
+	// as teaching all examples anew. Rows that are judged together count in them as examples do.
+	// Similar rows are never taken for near-copies; the frames of a group still count as one example.
+	// Scale works only under [Default]. [Classifier.Configure] cannot change it.
 	Scale string
 }
 
@@ -57,7 +60,7 @@ type Classifier struct {
 	Changed   func(Change)          // is called after every change of classes and examples, unless nil
 	Logged    func(Command)         // is called after every change of the undo history, unless nil
 	Reserve   func(bytes int) error // is called before a call takes memory: an error refuses the call; nil grants all
-	Lazy      bool                  // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
+	Lazy      bool                  // if many examples come at once, the densities get them in [Classifier.Prepare], or with the first answer
 
 	mu       sync.RWMutex // guards all that follows
 	settings Settings

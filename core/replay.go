@@ -8,7 +8,7 @@ type Command struct {
 	Do      string  // DoStep, DoChange, DoUndo, DoRedo or DoForget
 	Step    string  // id of the step that is made, undone or redone
 	Name    string  // of a new step
-	Entries []Entry // of DoStep and DoChange: applied to the former state they give the present one
+	Entries []Entry // of DoStep and DoChange: they lead from the former state to the present one
 }
 
 // Kinds of commands.
@@ -27,8 +27,8 @@ func (c *Classifier) log(x Command) {
 	}
 }
 
-// logStep logs a command about a step whose entries were just applied. Steps that other copies do
-// not have are logged as plain changes.
+// logStep logs a command about a step whose entries were just applied. Other copies of the session do
+// not have a step that is alone: it is logged as a plain change.
 func (c *Classifier) logStep(do string, s *Step, entries []Entry) {
 	switch {
 	case c.Logged == nil:
@@ -78,10 +78,10 @@ func (c *Classifier) forward(applied []Entry) []Entry {
 	return all
 }
 
-// Replay repeats a command of another copy of the session, which has the same undo history. The
-// undo history puts its step before the last ones, whose number is before. These were made here and
-// come after it in the log. Parts of a step that cannot be repeated are left out; the error is that
-// of the first.
+// Replay repeats a command that another copy of the session logged. Both copies have the same undo
+// history, except that the last steps here, as many as before says, come after the command in the
+// log. A new step is put before these. Replay leaves out the parts of a step that cannot be repeated
+// now, and returns the error of the first. It does not call Logged.
 func (c *Classifier) Replay(x Command, before int) (err error) {
 	defer c.writing()()
 	logged := c.Logged
@@ -113,7 +113,7 @@ func (c *Classifier) Replay(x Command, before int) (err error) {
 	return err
 }
 
-// settleBy settles the dimension by the first example of entries, if it is open.
+// settleBy settles the length of vectors by the first example in entries, if it is not settled yet.
 func (c *Classifier) settleBy(entries []Entry) error {
 	for _, e := range entries {
 		var first *Example
@@ -132,7 +132,7 @@ func (c *Classifier) settleBy(entries []Entry) error {
 	return nil
 }
 
-// possible leaves out the entries that remove what is gone.
+// possible leaves out entries that would remove a class or an example that is gone already.
 func (c *Classifier) possible(entries []Entry) []Entry {
 	return slices.DeleteFunc(entries, func(e Entry) bool {
 		return e.Do == "example" && e.Example == nil && c.examples[e.ID] == nil || e.Do == "class" && e.Class == nil && c.ids[e.ID] == nil
@@ -182,7 +182,8 @@ func (c *Classifier) History() (undo, redo []*Step) {
 	return copies(c.journal.done), copies(c.journal.undone)
 }
 
-// whole returns a copy of entries in which Class says all.
+// whole returns a copy of entries for a log. An entry that removes a class gets the whole class, with
+// its examples.
 func whole(entries []Entry) []Entry {
 	all := make([]Entry, len(entries))
 	for i, e := range entries {
@@ -194,7 +195,7 @@ func whole(entries []Entry) []Entry {
 	return all
 }
 
-// Forgot reports whether the undo history has lost removed examples since it was asked last.
+// Forgot reports whether removed examples left the undo history since the last call of Forgot.
 func (c *Classifier) Forgot() bool {
 	defer c.writing()()
 	was := c.journal.forgot
@@ -202,7 +203,7 @@ func (c *Classifier) Forgot() bool {
 	return was
 }
 
-// lose notes that steps leave the undo history.
+// lose notes for [Classifier.Forgot] that steps leave the undo history.
 func (j *journal) lose(steps ...*Step) {
 	for _, s := range steps {
 		j.forgot = j.forgot || slices.ContainsFunc(s.Entries, func(e Entry) bool {

@@ -11,7 +11,7 @@ import (
 type Event struct {
 	Label       string  // of the class; its last one, if it was removed
 	Here        bool    // false: it is gone
-	Since       float64 // seconds, at which that began; at or before the answer that revealed it
+	Since       float64 // time in seconds when that began; at or before the answer that revealed it
 	Probability float64 // that the class is here, or that it is gone, by all answers so far
 }
 
@@ -28,10 +28,10 @@ type Watch struct {
 	names   []string          // their labels
 	counts  []int             // their examples, a burst being one
 	shown   Decision
-	p       []float64 // C, by which that was decided; nil without an answer
+	p       []float64 // C, the probabilities of shown; nil without an answer
 	none    float64
 	kept    string // id of the shown class, empty for none
-	waits   bool   // the last answer would have changed the words
+	waits   bool   // the last answer asked for another class or other words
 	changed bool   // what is taught has changed since
 }
 
@@ -79,23 +79,26 @@ func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 // Here returns the label of the class that is here now, or an empty one.
 func (w *Watch) Here() string { return w.labels[w.state.Here()] }
 
-// slack is how far the average may pass a bound, in percent, before another class or other words
-// are shown.
+// slack is by how many percentage points the average may pass a bound before another class or other
+// words are shown.
 const slack = 5
 
-// Decision returns the decision to show after the answers so far. Noise changes neither its class
-// nor its words. It names the class that is here. While none is, it decides by the moving average
-// of the answers. It keeps a class and words while they are within five percent of their bounds.
-// Others follow once two answers in a row ask for them. Without an answer it has no headline.
+// Decision returns the decision to show after the answers so far, such that noise changes neither its
+// class nor its words. It names the class that is here. While none is here, it decides by the moving
+// average of the answers. It keeps the class and the words while they are within five percentage
+// points of their bounds. Others follow once two answers in a row ask for a change. They follow at
+// once for a class that is here and after classes or examples changed. Without an answer the
+// decision has no headline.
 func (w *Watch) Decision() Decision { return w.shown }
 
-// Answer returns the probabilities behind the decision, C of the classes and one of none of them.
-// Show them beside it. They are nil without an answer, and valid until the next one.
+// Answer returns the probabilities that the decision was made by, C of the classes and one of none of
+// them, to show beside it. classes is nil without an answer, and valid until the next one.
 func (w *Watch) Answer() (classes []float64, none float64) { return w.p, w.none }
 
 // Shown returns the label of the class of [Watch.Decision], empty for none, and the headline.
 func (w *Watch) Shown() (label, headline string) { return w.labels[w.kept], w.shown.Headline }
 
+// decide brings the decision and its probabilities up to date.
 func (w *Watch) decide() {
 	p, none := w.state.Answer()
 	if p == nil {
@@ -107,7 +110,7 @@ func (w *Watch) decide() {
 		id = w.ids[class]
 	}
 	same, sure := id == w.kept, w.shown.Headline == "" || w.changed || w.waits || id != "" && id == w.state.Here()
-	if !same && sure { // an average with answers about another thing would pass through all words
+	if !same && sure { // else the average, with answers about the former class, would pass through other words
 		w.state.Restart()
 		p, none = w.state.Answer()
 	}
@@ -117,7 +120,7 @@ func (w *Watch) decide() {
 	}
 	if other := !same || words(d.Headline) != words(w.shown.Headline); other && !sure {
 		w.waits = true
-		return // the former probabilities stay with the former words
+		return // the probabilities shown stay with the words shown
 	}
 	w.shown, w.kept, w.waits, w.changed = d, id, false, false
 	w.p, w.none = append(w.p[:0], p...), none
@@ -155,7 +158,7 @@ func words(headline string) string {
 	}, headline)
 }
 
-// asked is the largest number of examples that are predicted to find the levels of the classes.
+// asked is the largest number of predictions made to find the levels of the classes.
 const asked = 64
 
 // update brings classes and levels up to date.
@@ -181,9 +184,10 @@ func (w *Watch) update() error {
 	return nil
 }
 
-// levels returns for each class the mean of logit p over some of its examples. p is the probability
-// of the example's own class. A class without examples gets the mean of the other classes. levels
-// asks about a burst once, and about classes in turn until enough are asked about.
+// levels returns the level of each class: the mean of logit p over some of its examples, with p the
+// probability of their class. It predicts the classes' examples in turn, at most asked in all. Of the
+// frames of a group it predicts the first. A class without predictions gets the mean of all, and
+// [watch.Level] if there are none.
 func (c *Classifier) levels() []float64 {
 	sums, counts, p := make([]float64, len(c.classes)), make([]float64, len(c.classes)), make([]float64, len(c.classes))
 	total, n := 0.0, 0
@@ -194,7 +198,7 @@ func (c *Classifier) levels() []float64 {
 				continue
 			}
 			if _, err := c.probabilitiesTo(p, k.units[i].frames[0].Vector); err != nil {
-				continue // it cannot be used, and Changed said so
+				continue // this example cannot be used
 			}
 			more = true
 			level := watch.Logit(p[j])
