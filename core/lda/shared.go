@@ -12,7 +12,7 @@ import (
 // coordinates. A is that of [covariance], and <x,y> = xᵀ A⁻¹ y. x̄_j is the mean of class j, whose
 // examples count K_j, and m_s the mean of the session:
 //
-//	m_s = Σ_j α_j x̄_j,   α_j = a_j/(kappa_d + Σ_k a_k),   a_j = kappa K_j/(kappa+K_j)
+//	m_s = Σ_j α_j x̄_j,   α_j = τ_j/(kappa_d + Σ_j τ_j),   τ_j = kappa K_j/(kappa+K_j)
 //	m_j = (kappa m_s + K_j x̄_j)/(kappa+K_j)
 //	e_j(x) = -½ <x-m_j, x-m_j> + ½ <x-m_s, x-m_s>
 //	       = h_j (<x,x̄_j> - <x,m_s>) + c_j,   h_j = K_j/(kappa+K_j)
@@ -27,22 +27,22 @@ type shared struct {
 	alpha, h, c []float64
 	atMean      []float64 // <x̄_j, m_s>
 	norm        []float64 // <x̄_j, x̄_j>
-	total       float64   // kappa_d + Σ a_k
+	total       float64   // kappa_d + Σ τ_j
 	meanNorm    float64   // <m_s, m_s>
-	unit        float64   // factor of e_j outside, see perSpread
+	unit        float64   // factor that callers multiply e_j by, see perSpread
 	columns     []int     // of the classes taught
 	image, x    []float64 // scratch
 	room        room
 }
 
-// room is memory that calls use again: to allocate it anew for each piece of work would make the
-// program's memory grow, which takes milliseconds in WebAssembly.
+// room is scratch memory that later calls use again. Allocating it for each piece of work would make
+// the program's memory grow, which takes milliseconds in WebAssembly.
 type room struct {
 	x, inners, images, means, meanImages, betweens, row []float64
 	own                                                 []int
 }
 
-// matrix returns a matrix in memory that is used again. Its numbers are those of the last use.
+// matrix returns a matrix whose data are *in, which it lengthens if needed. Its content is arbitrary.
 func matrix(in *[]float64, rows, columns int) blas64.General {
 	*in = grow(*in, rows*max(1, columns))
 	return blas64.General{Rows: rows, Cols: columns, Stride: max(1, columns), Data: *in}
@@ -52,7 +52,7 @@ func newShared(o *Options, d int) *shared {
 	return &shared{options: o, cov: newCovariance(o.Shared, d)}
 }
 
-// pull returns a_j for a class that counts k.
+// pull returns τ_j for a class with K_j = k.
 func (s *shared) pull(k float64) float64 {
 	kappa := s.options.Kappa
 	return kappa * k / (kappa + k)
@@ -60,8 +60,8 @@ func (s *shared) pull(k float64) float64 {
 
 func always() bool { return true }
 
-// settle brings the density to the examples that there are. Cost that of
-// [covariance.update], and C (d+n).
+// settle brings the density up to date with the examples. Cost that of [covariance.update], and
+// C (d+n).
 func (s *shared) settle(taught []*class) {
 	s.cov.update(taught, always)
 	n := len(s.cov.members)
@@ -98,16 +98,18 @@ func (s *shared) settle(taught []*class) {
 	}
 }
 
-// perSpread returns d^.1/V where Options.Spread is n_2, and 1 where that is 0. V is the mean of
-// n_2 ones and of n = 1/Σ a_j² - 1 times what n+1 classes scatter, a_j = α_j/Σα,
+// perSpread returns d^.1/V, or 1 if n_2 = Options.Spread is 0. V is the variance between the class
+// means, of E-1 degrees of freedom, shrunk to 1 by n_2 more:
 //
-//	V = (n_2 + (n+1) Σ_j a_j <x̄_j-m, x̄_j-m>)/(n_2 + n),   m = Σ_j a_j x̄_j
+//	V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
+//
+// where φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective number of classes.
 func (s *shared) perSpread() float64 {
 	n2, a := s.options.Spread, floats.Sum(s.alpha)
 	if n2 == 0 || a == 0 {
 		return 1
 	}
-	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // n+1
+	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // E
 	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
 	return math.Pow(float64(s.cov.dim), 0.1) * (n2 + classes - 1) / (n2 + classes*scatter)
 }
@@ -139,12 +141,12 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	return images
 }
 
-// supportTo stores what the examples asked say, times unit. Row i of scores has e_j of
-// example i, which is taken out of its class, of the session's mean and of A. Row i of apart
-// has e_j with all of its class taken out of the session's mean, and the example out of A.
-// Its own class has no number in apart, and minus infinity in scores where the example is its
-// only one. Both are exact. With K what class y counts, n what the example counts,
-// a = x - x̄_y and γ = w n K/(K-n)
+// supportTo stores the left-out scores of the given examples, times unit, in rows of C. Row i of scores
+// has e_j of example i, taken out of its class, of the session's mean and of A. Row i of apart has
+// e_j with the whole class taken out of the session's mean, and the example out of A. In apart the
+// number of its own class has no meaning. In scores it is minus infinity if the example is the only
+// one of its class. Both are exact. Let class y count K and its example x count n. With a = x - x̄_y
+// and γ = w n K/(K-n)
 //
 //	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
 //
@@ -194,8 +196,8 @@ type leftOut struct {
 	norm2   float64   // <x,x>
 }
 
-// take stores e_j in row, with the example taken out of the session's mean or all of its
-// class.
+// take stores e_j in row, with the example taken out of the session's mean, or its whole class if
+// whole is set.
 func (l *leftOut) take(row []float64, whole bool) {
 	y, k, left := l.of.column, l.of.weight, l.of.weight-l.n
 	inners := l.inners

@@ -63,9 +63,11 @@ func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q know
 // The mean depends on the domain and on the number C of classes. The session's own mean counts
 // more with more classes, not with more examples, and not at all with one class:
 //
-//	mean   = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
-//	deviation² = (n1 SD² + Σ (s_i - mean)²)/(n1 + n)
+//	mean = c_0 + w (Σ_i s_i/N_s - c_0),   c_0 = l_0 + l_1 ln C,   w = C/(n_0 + C), 0 for one class
+//	deviation² = (n_1 SD² + Σ_i (s_i - mean)²)/(n_1 + N_s)
 //	doubt² = SD_mean² (1 - w) / deviation²
+//
+// with N_s the number of s_i. n_0 and n_1 are the Counts of [CohortMean] and [CohortDeviation].
 func (p *Population) cohort(unknown []float64, way float64) (mean, deviation, doubt float64) {
 	mean = p.CohortMean.Mean[0] + p.CohortMean.Mean[1]*math.Log(way)
 	variance, w := p.CohortDeviation.SD*p.CohortDeviation.SD, 0.0
