@@ -9,20 +9,22 @@ import (
 )
 
 // bursts tells which pictures of a class are nearly the same, and what they count. Two
-// pictures at a squared whitened distance d² correlate by
+// pictures at a squared whitened distance r² correlate by
 //
-//	ρ = 2^(-(d²/near)²/2)
+//	ρ = 2^(-(r²/near)²/2)
 //
 // Two are linked if ρ is above linked. A burst is a set of pictures with a chain of links from
-// each to every other one, whatever their order. It is one example of its class: with the
-// weights w_i = 1/Σ_k ρ_ik, i and k in the burst, it counts as
+// each to every other one, whatever their order. It is one example of its class. A burst of K
+// pictures has the weights ω_i = 1/Σ_k ρ_ik, i and k in the burst. It counts as
 //
-//	n = Σ_i w_i,   1 ≤ n ≤ K,
+//	n = Σ_i ω_i,   1 ≤ n ≤ K,
 //
-// examples at the weighted mean of its pictures. With C the matrix of all ρ, pictures that are
-// correlated rows of a matrix-normal distribution count 1ᵀC⁻¹1 with weights C⁻¹1. Where all ρ
-// are equal that is n = K/(1+(K-1)ρ). Else C may be singular and its weights negative, while
-// w_i is always positive and needs no factor.
+// examples at the weighted mean of its pictures.
+//
+// This approximates an exact result. With P the K×K matrix of all ρ, pictures that are correlated
+// rows of a matrix-normal distribution count 1ᵀP⁻¹1, with the weights P⁻¹1. If all ρ are equal, this
+// is the same: n = K/(1+(K-1)ρ). Else P may be singular and its weights negative. ω_i is always
+// positive and needs no factorisation.
 type bursts struct {
 	near float64 // squared whitened distance at which ρ is 1/√2; 0: no picture correlates
 	list []burst // in the order of their first pictures
@@ -41,15 +43,15 @@ type burst struct {
 //	W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
 //	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
 //
-// With one class D is twice the mean squared length, as of orthogonal pictures. Lengths are taken to
-// half a power of two, so that they seldom change. Where two classes have several pictures,
+// With one class D is twice the mean squared length, as of orthogonal pictures. Lengths are rounded to
+// powers of √2, so that they seldom change. If two classes have several pictures each,
 //
 //	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
 //
-// else Near and Near inClass D. So pictures of classes that are all alike do not pass for copies.
-// Pictures of different things are seldom so much nearer in their class that W < frames D. Then
-// all classes have frames of one thing alone, and near is Near. With Options.Spread nothing tells
-// frames from classes that lie far apart. Cost C d.
+// else near is Near, or with Options.Spread Near inClass D. So pictures of classes that are all alike
+// do not pass for copies. An exception is W < frames D, without Options.Spread. Then each class has
+// frames of a single thing, since pictures of different things are seldom so close. near is Near.
+// Cost C d.
 func (c *Classifier) nearOf() float64 {
 	o, n := &c.options, float64(len(c.taught))
 	if o.Near == 0 || n == 0 {
@@ -88,7 +90,7 @@ func (c *Classifier) nearOf() float64 {
 	return math.Min(o.Near, ofClass*coarse(math.Max(w, least*d)))
 }
 
-// coarse rounds to half a power of two.
+// coarse rounds x to the nearest power of √2.
 func coarse(x float64) float64 {
 	if x == 0 || math.IsInf(x, 1) {
 		return x
@@ -110,11 +112,12 @@ func (c *Classifier) Near() float64 {
 	return c.near
 }
 
-// Group finds the bursts of all pictures, as long as more says so, and reports whether that is done.
+// Group finds the bursts of all pictures, until more returns false. It reports whether it has
+// finished.
 func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
 
-// group brings the bursts to the correlation length in force, as long as more says so, and
-// reports whether that is all. Cost, where it has changed, that of [class.regroup] for each class.
+// group finds the bursts by the present correlation length, until more returns false. It reports
+// whether it has finished. Cost, if the length has changed, that of [class.regroup] for each class.
 func (c *Classifier) group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
@@ -137,8 +140,8 @@ func (c *Classifier) group(more func() bool) bool {
 	return true
 }
 
-// regroup gives a class another correlation length, and reports whether its examples change. One
-// that stays the same keeps its id, so that a [covariance] takes in the others alone. Cost at most
+// regroup gives a class another correlation length, and reports whether its examples change. An
+// example that stays the same keeps its id, so a [covariance] takes in only the others. Cost at most
 // K² d/2, and that of adding all pictures anew where there are bursts before or after.
 func (c *class) regroup(near float64) (changed bool) {
 	if c.apart(reachOf(near)) {
@@ -184,8 +187,8 @@ func (c *class) apart(reach float64) bool {
 	return true
 }
 
-// linked is the correlation above which two pictures are of one burst. Below it one is taught
-// for almost what two count, and leaving one out says something of the other.
+// linked is the correlation above which two pictures belong to one burst. At this bound two pictures
+// count as 1.25 examples; below it each counts as one.
 const linked = 0.6
 
 // reach returns the squared whitened distance below which two pictures are linked.
@@ -195,8 +198,8 @@ func reachOf(near float64) float64 { return reachOfOne * near }
 
 var reachOfOne = math.Sqrt(-2 * math.Log2(linked))
 
-// mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
-// of their class correlate with none. What a class of hundreds counts hardly changes.
+// mostLinked bounds the work of finding links, K²/2 distances. Only the first mostLinked pictures of a
+// class are linked. What a class of hundreds counts hardly changes.
 const mostLinked = 500
 
 func (b *bursts) pictures() int { return len(b.of) }
@@ -275,7 +278,7 @@ func (c *class) putIn(i int, w []float64) {
 	c.form(one)
 	c.number()
 	if crowded {
-		c.relink(mostLinked) // it has left those that are compared
+		c.relink(mostLinked) // this one is no longer among the first, which are linked
 	}
 }
 
@@ -283,7 +286,7 @@ func (c *class) putIn(i int, w []float64) {
 func (c *class) takeOut(i int) {
 	c.without(i)
 	if i < mostLinked && c.pictures() >= mostLinked {
-		c.relink(mostLinked - 1) // it has come among them
+		c.relink(mostLinked - 1) // this one is now among the first, which are linked
 	}
 }
 
@@ -294,7 +297,8 @@ func (c *class) relink(i int) {
 	c.putIn(i, w)
 }
 
-// without deletes the i-th picture, but for what that changes beyond mostLinked.
+// without deletes the i-th picture. takeOut also links the picture that comes among the first
+// mostLinked.
 func (c *class) without(i int) {
 	c.own()
 	floats.Sub(c.sum, c.picture(i))
@@ -309,7 +313,7 @@ func (c *class) without(i int) {
 	c.number()
 }
 
-// parts returns the bursts that linked pictures fall into.
+// parts returns the bursts that the pictures of a former burst form by their links.
 func (c *class) parts(of burst) (parts []burst) {
 	free := slices.Clone(of.pictures)
 	for len(free) > 0 {
@@ -338,7 +342,7 @@ func (c *class) parts(of burst) (parts []burst) {
 	return parts
 }
 
-// dissolve takes the b-th burst out and returns it, with its frames.
+// dissolve removes the b-th burst and its example, and returns the burst with its frames.
 func (c *class) dissolve(b int) burst {
 	s := c.list[b]
 	if s.frames == nil {
@@ -349,7 +353,7 @@ func (c *class) dissolve(b int) burst {
 	return s
 }
 
-// form makes pictures with their frames a burst.
+// form adds a burst to the class and inserts its example.
 func (c *class) form(s burst) {
 	b, _ := slices.BinarySearchFunc(c.list, s.pictures[0], func(o burst, x int) int { return o.pictures[0] - x })
 	mean, n := c.mean(&s)
@@ -360,9 +364,9 @@ func (c *class) form(s burst) {
 	c.insert(b, mean, n)
 }
 
-// mean returns the weighted mean of the frames of a burst and what they count. That of
-// identical ones is any of them to the bit, and one. Cost K d for each frame of which there is no
-// total yet: an added one, or all where others were taken out.
+// mean returns the weighted mean of the frames of a burst, and the number n of examples that they
+// count as. The mean of identical frames equals each of them to the bit, and n is 1. Cost K d for
+// each frame without a total: for an added one, or for all if some were taken out.
 func (c *class) mean(s *burst) (mean []float64, n float64) {
 	frames := s.frames
 	if len(frames) == 1 {
@@ -397,9 +401,10 @@ func squaredDistance(x, y []float64) (s float64) {
 	return s
 }
 
-// BurstMeans returns the examples that whitened pictures make of the classes of a session, in the
-// order they were begun: the means of their bursts, by Near and Spread of the options. It
-// returns the error of [Classifier.AddRows]. Cost K d for each of the rows, K those of its class.
+// BurstMeans returns the examples of each class of a session: the means of the bursts of its whitened
+// pictures, by Near and Spread of the options. Bursts are in the order of their first pictures. It
+// returns the error of [Classifier.AddRows] for a picture too far away. Cost K d for each picture of
+// a class of K.
 func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
 	var c Classifier
 	for _, x := range classes {
@@ -422,7 +427,7 @@ func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
 	return means, nil
 }
 
-// shift moves the pictures from the given one on by so many places.
+// shift adds by to the index of each picture from the given one on.
 func (c *class) shift(from, by int) {
 	for b := range c.list {
 		for at, x := range c.list[b].pictures {
@@ -433,7 +438,7 @@ func (c *class) shift(from, by int) {
 	}
 }
 
-// number writes down the burst of each picture.
+// number sets c.of, the burst of each picture, by c.list.
 func (c *class) number() {
 	n := 0
 	for _, s := range c.list {
