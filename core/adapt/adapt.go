@@ -72,14 +72,17 @@ func (e *TooLittleError) Error() string {
 		" different examples each, and the fullest one has " + strconv.Itoa(e.Classes) + " of them: teach more in another session first."
 }
 
-// Learn learns a prior from sessions that use the prior p. The classes of a session must share one
-// covariance under p. A burst counts as one example; classes of one example say nothing. It
-// measures both priors by tasks of up to five classes left out of a session. Some queries are of
-// other classes. It keeps the learned prior only under two conditions. Right answers, none of these
-// among them, must be more probable. Neither the accuracy nor the probability of none of these for
-// unknown classes may be lower. It costs 2 d³/3, n d² for whitening n pictures, at most 2,000, and
-// some hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
-// *[niw.DimensionError], the error of the prior's transform or that of ctx.
+// Learn learns a prior from sessions that use the prior p. A burst counts as one example; classes of
+// one example say nothing. It measures both priors by tasks of up to five classes left out of a
+// session. Some queries are of other classes. It keeps the learned prior only under two conditions.
+// Right answers, none of these among them, must be more probable. Neither the accuracy nor the
+// probability of none of these for unknown classes may be lower.
+//
+// It costs 2 d³/3, n d² for whitening n pictures, at most 2,000, and some hundred tasks in at most 400
+// dimensions. It returns a *[niw.ValueError] if p is for other densities or has no session model, or
+// if a picture lies too far out under p. It returns a *[TooLittleError] for too few classes, and a
+// *[niw.DimensionError] for embeddings of another length. Other errors are those of the prior's
+// transform and of ctx.
 func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {
 	l, prior, err := try(ctx, p, sessions)
 	if err == nil && pays(l.Before, l.After) {
@@ -124,7 +127,7 @@ func pays(before, after Measured) bool {
 	return after.Loss < before.Loss-leastGain && after.Accuracy >= before.Accuracy && after.Unknown >= before.Unknown
 }
 
-// settled is the verdict of the classes left out on a prior.
+// settled holds what left-out classes determine: s of S', and δ of ln T'.
 type settled struct{ scale, logT float64 }
 
 // examples returns the whitened examples of the classes with at least two. It also returns the

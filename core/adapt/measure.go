@@ -28,7 +28,7 @@ type Measured struct {
 const (
 	divisions   = 6   // of each session's classes in two halves
 	tasks       = 12  // of each half and shot
-	mostMeasure = 400 // examples: what is measured lies in so many dimensions
+	mostMeasure = 400 // examples, which span at most as many dimensions
 	mostWay     = 5
 	leastAsked  = 3 // classes that are asked about: two to tell apart and one that is unknown
 )
@@ -213,8 +213,8 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 	return metatrain.Sessions(ctx, p, m.prior.Session.Options(), dom, samplers, tasks, 1)
 }
 
-// temperature returns the summand of ln T that makes the answers most probable, and how good they
-// are then.
+// temperature returns the δ of ln T + δ that makes the answers most probable, and their measure under
+// it. A ridge keeps δ near 0.
 func temperature(p *session.Population, samples []session.Sample) (best float64, at Measured) {
 	const most, step, ridge = 1.0, 0.1, 0.02
 	least := math.Inf(1)
@@ -227,7 +227,7 @@ func temperature(p *session.Population, samples []session.Sample) (best float64,
 	return best, at
 }
 
-// judge measures the answers at another temperature.
+// judge measures the answers to samples with logT added to ln T.
 func judge(p *session.Population, samples []session.Sample, logT float64) (m Measured) {
 	q := *p
 	q.LogT += logT

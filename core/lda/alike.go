@@ -14,7 +14,7 @@ import (
 // Neighbour is a picture of a class near a query.
 type Neighbour struct {
 	Label    string
-	Picture  int     // of the class, in the order added
+	Picture  int     // index of the picture in its class
 	Distance float64 // Euclidean, of whitened embeddings
 	Linked   bool    // close enough to be of one burst, see [bursts]
 }
@@ -218,7 +218,7 @@ func stars(s blas64.General, step func(more int) error) (groups [][]int, err err
 // taken at equal steps.
 const suggestible = 1024
 
-// some returns the indices of these among n pictures.
+// some returns the indices of the pictures that are compared, of n.
 func some(n int) []int {
 	rows := make([]int, min(n, suggestible))
 	for j := range rows {
@@ -234,8 +234,8 @@ type Suggestions struct {
 }
 
 // Suggest returns the n unlabelled pictures of x, m×d, whose labels would tell most, the best
-// one first, or all if there are fewer. It chooses them one after the other, so that the least
-// of the others stays unlike all examples:
+// one first, or all if there are fewer. It chooses them one after the other. Each is the picture that
+// most raises the similarity of all pictures u to their nearest example or chosen picture:
 //
 //	next = argmax_i Σ_u max(0, s(i,u) - max_{t example or chosen} s(t,u))
 //
@@ -301,7 +301,7 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	return chosen, nil
 }
 
-// gain returns how much better one more picture covers the others.
+// gain returns by how much one more chosen picture, with the cosines s, raises the sum of covered.
 func gain(s, covered []float64) (sum float64) {
 	for u, v := range s {
 		sum += max(0, v-covered[u])

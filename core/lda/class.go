@@ -17,14 +17,14 @@ type class struct {
 	bursts                // which picture is in which example
 	w      blas64.General // K×d whitened examples in the order they were begun
 	n      []float64      // what each example counts, see [bursts]
-	ids    []uint64       // of the examples, what a [covariance] knows them by
+	ids    []uint64       // ids of the examples, for a [covariance]
 	serial uint64         // the last id that was given
-	seen   uint64         // the covariance has those up to this one
-	ahead  []uint64       // and these
-	gone   []gone         // of these, those that are no longer there
-	sum    []float64      // of its pictures; nil before the first one
-	square float64        // of their lengths, summed
-	lent   bool           // all these are shared with a clone, see own
+	seen   uint64         // the covariance has the examples with ids up to this one,
+	ahead  []uint64       // and with these ids
+	gone   []gone         // examples that the covariance still has and the class does not
+	sum    []float64      // sum of its pictures; nil before the first one
+	square float64        // sum of their squared lengths
+	lent   bool           // the slices are shared with a clone, see own
 }
 
 // gone is an example that a class no longer has.
@@ -174,10 +174,9 @@ func (c *Classifier) Detach(label string) (*Detached, error) {
 	return &Detached{c, k}, nil
 }
 
-// Attach brings a class back, once, as the i-th of those that there are then. What
-// answers is as if it had always been there, as exactly as the package says. It returns a
-// *[LabelError] if the label has been taken. Cost O(C), with another Near that of adding its
-// pictures.
+// Attach brings a detached class back, once, as the i-th class. The classifier then answers as if the
+// class had never been away, as exactly as the package says. It returns a *[LabelError] if another
+// class has the label by now. Cost O(C), after a change of Near that of adding its pictures.
 func (c *Classifier) Attach(i int, d *Detached) error {
 	k := d.class
 	if d.from != c || k == nil {

@@ -29,10 +29,10 @@ import (
 	"metaqda/core/session"
 )
 
-// Options choose how densities become probabilities.
+// Options choose the densities, and how they become probabilities.
 type Options struct {
 	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix
-	Kappa      float64             // of the class means
+	Kappa      float64             // kappa: the number of examples that the session's mean counts as in the mean of a class
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2; with Spread it is in units of the session's spread; 0 for no correlation; see [bursts]
 	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
@@ -81,7 +81,7 @@ type Classifier struct {
 	others     []*Classifier // one for each share of [Parts]
 	chosen     *Classifier   // nil when not known
 	followed   bool          // the others have all examples
-	reweighted *reweighted   // how embeddings change here, if this follows another classifier
+	reweighted *reweighted   // nil unless this follows another classifier
 }
 
 // New returns a classifier without classes. It keeps the prior, which must not change
@@ -113,8 +113,9 @@ func (c *Classifier) use(o Options) {
 // Dim returns d.
 func (c *Classifier) Dim() int { return c.prior.Dim() }
 
-// SetOptions replaces the options and keeps the pictures. Cost O(1); with another Near that of
-// adding all pictures anew.
+// SetOptions replaces the options and keeps the pictures. It returns a *[niw.ValueError] for an option
+// out of range, and then changes nothing. Cost O(C d). After a change of Near or Shared the next
+// answer finds the bursts or the scale matrix anew.
 func (c *Classifier) SetOptions(o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (c *Classifier) SetOptions(o Options) error {
 	return nil
 }
 
-// Labels returns the C labels in the order the classes were added.
+// Labels returns the C labels in the order of the classes.
 func (c *Classifier) Labels() []string {
 	labels := make([]string, len(c.classes))
 	for i, k := range c.classes {
@@ -208,7 +209,7 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 	return nil
 }
 
-// fewRows is the most rows for which memory is allocated at once with bursts.
+// fewRows is the largest number of rows for which AddRows allocates memory at once if Near is set.
 const fewRows = 64
 
 // AddRows appends the rows of x, n×d, to a class, all or none. The result is that of
@@ -242,9 +243,10 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	return nil
 }
 
-// Remove deletes the i-th picture of a class, from 0 in the order added. The rest answers as if
-// the picture had never been there. Cost that of [Classifier.Add], and K² d
-// to link the K other pictures of its burst anew.
+// Remove deletes the i-th picture of a class, from 0 in their order. The classifier then answers as
+// if the picture had never been there. It returns a *[LabelError] or an *[ExampleError] if there is no
+// such picture. Cost that of [Classifier.Add], and K² d to link the K other pictures of its burst
+// anew.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Clone returns a classifier with the same classes and the same answers, to the bit. Neither
-// reaches the other by its changes: what is large, vectors and factors, is shared until one of
-// them changes it, and copied then. What Prepare has not finished starts anew in the clone.
-// A class detached before stays that of the original. Cost O(N+C+n²/d), without vectors.
+// Clone returns a classifier with the same classes and the same answers, to the bit. Changes of one do
+// not reach the other. They share vectors and factors until one of them changes these; then it copies
+// them. Work that Prepare has not finished starts anew in the clone. A class detached before can only
+// be attached to the original. Cost O(N+C+n²/d), without vectors.
 func (c *Classifier) Clone() *Classifier { return c.cloneFor(nil, nil) }
 
-// cloneFor clones a classifier that follows leader, the clone of the one that it follows. led has
-// what a class of that one is in leader. Both are nil for one that follows none.
+// cloneFor clones a classifier. If it follows another one, leader is the clone of that one, and led
+// maps the classes of that one to their copies in leader. Otherwise both are nil.
 func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classifier {
 	all := *c
 	other := &all
@@ -63,7 +63,7 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 //go:noinline // some kilobytes less to download
 func copied(x []float64) []float64 { return slices.Clone(x) }
 
-// renamed returns what classes are in a clone.
+// renamed returns the copies of classes in a clone, by the map as.
 func renamed(classes []*class, as map[*class]*class) []*class {
 	all := make([]*class, 0, len(classes))
 	for _, k := range classes {
@@ -79,7 +79,7 @@ func (c *class) lend() *class {
 	return &other
 }
 
-// own makes what a class may change in place its own.
+// own copies the slices that a class shares with a clone, before it changes them in place.
 func (c *class) own() {
 	if !c.lent {
 		return
@@ -93,7 +93,7 @@ func (c *class) own() {
 	}
 }
 
-// clone returns the density of a clone, whose classes are those that as has.
+// clone returns the density of a clone. as maps classes to their copies.
 func (s *shared) clone(as map[*class]*class) *shared {
 	other := *s
 	other.cov, other.image, other.x, other.room = s.cov.lend(as), nil, nil, room{}
@@ -104,8 +104,8 @@ func (s *shared) clone(as map[*class]*class) *shared {
 	return &other
 }
 
-// lend returns the covariance of a clone, whose classes are those that as has; nil for the same
-// ones. Both copy what they change from now on. One that is being made starts anew in the clone.
+// lend returns the covariance of a clone. as maps classes to their copies; nil keeps the classes. Both
+// copy what they change from now on. If the covariance is still being made, the clone begins anew.
 func (c *covariance) lend(as map[*class]*class) *covariance {
 	if c.making != nil {
 		other := newCovariance(c.weight, c.dim)
@@ -134,7 +134,7 @@ func (c *covariance) lend(as map[*class]*class) *covariance {
 	return &other
 }
 
-// own makes what a covariance may change in place its own.
+// own copies the slices that a covariance shares with a clone, before it changes them in place.
 func (c *covariance) own() {
 	if !c.lent {
 		return
@@ -143,8 +143,8 @@ func (c *covariance) own() {
 	c.rows, c.diff, c.means = copied(c.rows), copied(c.diff), copied(c.means)
 }
 
-// clone returns the support of a clone, whose classes are those that as has. Once all are asked
-// both have the same numbers, until they are asked anew.
+// clone returns the support of a clone. as maps classes to their copies. If all scores are computed,
+// both share the numbers until one computes them anew.
 func (s *support) clone(as map[*class]*class) support {
 	s.lent = s.done == len(s.asked)
 	other := *s

@@ -7,8 +7,8 @@ import (
 	"metaqda/core/session"
 )
 
-// The session is inferred anew without each of up to exactly examples, and without the only
-// example of one of up to fewClasses classes.
+// In sessions of up to exactly examples the posterior is inferred anew without the example. So it is
+// for the only example of its class, in sessions of up to fewClasses classes.
 const (
 	exactly    = 20
 	fewClasses = 5
@@ -81,10 +81,10 @@ type leftOuts struct {
 	session *session.LeaveOut
 	places  map[*class]int // of the classes taught
 	asked   map[asked]int  // places in the support
-	class   *class         // of what scores has
-	from    int            // the first example that scores has
-	scores  []float64      // rows as of [shared.supportTo]
-	apart   []float64      // the same, not used
+	class   *class         // class of the examples in scores
+	from    int            // index of the first of these
+	scores  []float64      // rows of [shared.supportTo]
+	apart   []float64      // its other result, which is not used
 	work    work
 }
 
@@ -101,8 +101,8 @@ func newLeftOuts(c *Classifier) *leftOuts {
 	return l
 }
 
-// scoresOf returns e_j of an example without itself. Those of its class that follow are computed
-// with it.
+// scoresOf returns e_j of an example left out. It computes the scores of some later examples of the
+// class at the same time, for the next calls.
 func (l *leftOuts) scoresOf(k *class, b int) []float64 {
 	c, n := l.of, len(l.of.taught)
 	if l.class != k || b < l.from || (b-l.from)*n >= len(l.scores) {
@@ -125,7 +125,7 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 			i = -1
 		}
 		posterior = l.session.Posterior(y, i, k.count()-1)
-	} // else nothing that it rests on goes
+	} // else the posterior does not use the example
 	w := l.work
 	w.u = w.u[:0]
 	for j, e := range l.scoresOf(k, b) {
@@ -149,7 +149,7 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 	return none
 }
 
-// keep returns what makes the density, and what it knows of one class, what they are now
+// keep returns a function that restores the density and its state of one class to the present ones,
 // to the bit.
 func (s *shared) keep(k *class) (restore func()) {
 	was, same, lent := *s, *k, s.cov.lent

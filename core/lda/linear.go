@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// linear has the scores as what they are, linear functions of an embedding, once that is worth it.
-// Weights are computed for some classes at a time, after as many answers as cost the same. Several
-// goroutines may read it at once.
+// linear holds the scores as linear functions of an embedding, once so many answers were given that
+// this pays. It computes the weights of some classes at a time, a piece. Each piece follows after as
+// many answers as cost the same. Several goroutines may read it at once.
 type linear struct {
 	worth     int64          // answers that cost as much as the weights of a piece
 	piece     int            // classes whose weights are computed at once
@@ -24,7 +24,7 @@ type linear struct {
 // linearPiece is about how many multiply-adds a piece takes: some ten milliseconds.
 const linearPiece = 1 << 24
 
-// newLinear returns the scores of a classifier that has settled, without weights.
+// newLinear returns a linear without weights yet, for a classifier that has settled.
 func (c *Classifier) newLinear() *linear {
 	classes, n, d := len(c.taught), c.shared.cov.n, c.Dim()
 	whiten := d * d / 2
@@ -46,7 +46,7 @@ func (c *Classifier) newLinear() *linear {
 // all reports whether all weights are there.
 func (l *linear) all() bool { return l.known > 0 && l.known == l.weights.Rows }
 
-// due reports whether a piece is worth it by now.
+// due reports whether enough answers were given for the next piece.
 func (l *linear) due() bool { return !l.all() && l.answers.Load() >= l.worth }
 
 // learn computes a piece of the weights where it is due. The classifier has settled.
@@ -68,7 +68,7 @@ func (c *Classifier) learn() {
 	if squaredNorm(rows.Data[:rows.Rows*rows.Stride])+squaredNorm(l.intercept) <= maxNorm2 {
 		l.known = last
 	} else {
-		l.worth = math.MaxInt64 // the scores stay as they are
+		l.worth = math.MaxInt64 // weights this large are never used
 	}
 }
 
@@ -96,9 +96,8 @@ func (c *Classifier) weigh(dst, x []float64, w *work) bool {
 	return true
 }
 
-// weightsTo stores in row j what x is weighed by in u of the class in a column of the covariance,
-// the j-th of some. The classifier has settled. Cost for each n d + n², or d², and twice what it
-// takes to whiten a vector.
+// weightsTo stores in row j the weights of u for the class in column columns[j] of the covariance.
+// The classifier has settled. Cost for each n d + n², or d², and twice the cost of whitening a vector.
 func (c *Classifier) weightsTo(rows blas64.General, columns []int) {
 	s, mean := c.shared, make([]float64, c.Dim())
 	blas64.Gemv(blas.Trans, 1, s.cov.meanRows(), vector(s.alpha), 0, vector(mean))

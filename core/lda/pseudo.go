@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostWeight bounds the total pseudo-label weight of a class, on average over the classes,
-	// to mostWeight/K for a class of K examples.
+	// mostWeight bounds the pseudo-label weights of all classes together to Σ_j mostWeight c/K_j,
+	// with c the result of [batch.certainty].
 	mostWeight = 6
 
 	// sharpness is the power of a picture's probabilities in its pseudo-label weights. With a
@@ -30,7 +30,7 @@ const (
 	// which says how sure the mean of a class is.
 	labelled = 0.05
 
-	// leastShare is the least weight before λ with which a picture enters a class.
+	// leastShare is the least weight before λ with which a picture counts for a class.
 	leastShare = 0.01
 
 	// leastWeight is a weight below which a picture changes only rounding.
@@ -39,9 +39,9 @@ const (
 	// mostPictures bounds the work: only so many pictures of a class, the surest, have weight.
 	mostPictures = 32
 
-	// farOut bounds the squared distance of a picture with weight from the prior's mean, in
-	// those of the farthest example. A vector of any length that is not of a picture must not
-	// move a class.
+	// farOut bounds the squared distance from the prior's mean of a picture with weight in a class,
+	// in units of the squared distance of the class's farthest example. So a long vector that is
+	// not of a picture cannot move the class.
 	farOut = 4
 )
 
@@ -63,16 +63,17 @@ type pseudoLabels struct {
 	farthest float64   // farOut times the largest squared distance of an example from the prior's mean
 
 	picked []candidate // scratch of choose
-	share  float64     // their total weight if every picture counted fully
+	share  float64     // total weight before λ of all pictures of the class, without copies
 }
 
-// candidate is a picture with its probability of the class.
+// candidate is a picture with its weight before λ in the class.
 type candidate struct {
 	picture int
 	p       float64
 }
 
-// newPseudoLabels takes inners of length n. Cost K d.
+// newPseudoLabels returns the pseudo-labels of a class without pictures. It keeps inners, of length n.
+// Cost K d.
 func newPseudoLabels(b *batch, k *class, inners []float64) *pseudoLabels {
 	q := &pseudoLabels{batch: b, class: k, k: k.weight(), inners: inners}
 	for i := range k.count() {
@@ -222,7 +223,7 @@ func (b *batch) normalise(known []float64, then func(row []float64)) error {
 // certainty returns how sure the weights v_ij are, 0 for weights of chance and 1 for weights of
 // one class each:
 //
-//	(c - 1/C)/(1 - 1/C),   c = Σ_ij v_ij²/v_i / Σ_i v_i,   v_i = Σ_j v_ij
+//	(q - 1/C)/(1 - 1/C),   q = Σ_ij v_ij²/v_i / Σ_i v_i,   v_i = Σ_j v_ij
 func (b *batch) certainty() float64 {
 	squares, sum := 0.0, 0.0
 	for i := range b.n {

@@ -93,8 +93,8 @@ func (e *Encoder) lay() {
 	}
 }
 
-// Write goes on writing while inTime says so, and tells whether the file is whole. It
-// asks after each example.
+// Write goes on writing until inTime returns false, which it asks before each example. It reports
+// whether the file is complete.
 func (e *Encoder) Write(inTime func() bool) (done bool, err error) {
 	for e.class < len(e.classifier.Classes) {
 		k := &e.classifier.Classes[e.class]
@@ -151,7 +151,7 @@ func (e *Encoder) number32(name string, v int) {
 	e.sums[name].write(b)
 }
 
-// Bytes returns the file once it is whole.
+// Bytes returns the file. It is complete once Write has reported so.
 func (e *Encoder) Bytes() []byte { return e.file }
 
 // text returns s as JSON will give it back.

@@ -65,8 +65,8 @@ func seen(r rune) rune {
 	return r
 }
 
-// blank reports whether a character at the end of a name shows nothing. A joiner is
-// none of those at the beginning or end of anything.
+// blank reports whether a character shows nothing at the beginning or the end of a name. A joiner
+// shows nothing there, since it has nothing to join.
 func blank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) && !unicode.Is(emojiTags, r) || unicode.Is(fillers, r)
 }
@@ -93,7 +93,7 @@ func RepairLabels(names []string) []string {
 			repaired[i], taken[name] = name, true
 		}
 	}
-	tried := map[string]int{} // numbers, by what they were put to
+	tried := map[string]int{} // for each name, the last number tried after it
 	for i, name := range names {
 		if repaired[i] != "" {
 			continue

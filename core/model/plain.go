@@ -17,9 +17,9 @@ const (
 	plainWithConstant = "3"
 )
 
-// EncodePlain returns the bytes of a file for other programs. It has all that a classifier answers
-// by while nothing is taught. It is a safetensors file that needs no other file. Its tensors, all
-// F64, are those of [lda.Predictor] with the transform before them:
+// EncodePlain returns the bytes of a file with which other programs can answer as a classifier does
+// now. It is a safetensors file that needs no other file. Its tensors, all F64, hold the transform and
+// the numbers of [lda.Predictor]:
 //
 //	columns (2×d) mean, scale: x' = (x - mean) scale
 //	input (4)    shift, floor, power, unit: y = sign(v) |v|^power - centre, v = max(x' + shift, floor),

@@ -130,7 +130,7 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	tensors := make(map[string]tensor, len(header))
 	type span struct{ from, to int }
 	var used []span
-	var order []int // sorted in place of the spans: a program has what sorts numbers in any case
+	var order []int // indices of the spans; sorting these needs less code in a program than sorting spans
 	for name, entry := range header {
 		t, at, err := decodeEntry(name, entry, data)
 		if err != nil {

@@ -24,13 +24,13 @@ type Inference struct {
 	said       []said // of the first examples
 }
 
-// Inference begins to infer.
+// Inference begins an inference in pieces.
 func (p *Population) Inference(s *Support) *Inference {
 	return &Inference{population: p, support: s, u: s.ratios(p)}
 }
 
-// Next asks the next n examples, and reports whether there are more. Cost C exponentials a node
-// for each.
+// Next computes the evidence of the next n examples, and reports whether there are more. Cost C
+// exponentials a node for each.
 func (q *Inference) Next(n int) (more bool) {
 	all := len(q.support.Class)
 	if q.support.Way() < 2 {
@@ -42,7 +42,7 @@ func (q *Inference) Next(n int) (more bool) {
 	return len(q.said) < all
 }
 
-// Posterior asks those that are left and returns the posterior.
+// Posterior computes the evidence of all examples that are left, and returns the posterior.
 func (q *Inference) Posterior() *Posterior {
 	q.Next(len(q.support.Class))
 	p, s := q.population, q.support
@@ -84,12 +84,12 @@ func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratc
 }
 
 // LogEvidence returns the log probability of the classes of the session's own examples, each left
-// out and counted by Weight:
+// out, with its likelihood to the power of Weight:
 //
 //	ln ∫ p(h) Π_i softmax_{y_i}(u_i e^-h)^Weight dh
 //
-// with p(h) that of the population ([LogTemperature]). It compares two ways of seeing the same
-// examples; 0 where none has another of its class.
+// where p(h) is the population's ([LogTemperature]). It serves to compare several transforms of the
+// same examples. It is 0 if no class has two examples.
 func (q *Posterior) LogEvidence() float64 { return floats.LogSumExp(q.temperature.log[:]) }
 
 // LogTemperature returns the mean of h: above zero where the session's classes are

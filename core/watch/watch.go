@@ -13,8 +13,8 @@
 //
 // where p_c is the answer's probability of class c, r_c the level of the class, and R the false
 // events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
-// says how sure the session is of the things it was taught. This differs more between sessions than
-// the answers to taught and to other things differ within one. w reduces the weight of answers that
+// says how sure the session is of the things it was taught. Levels differ much between sessions: more
+// than the answers to taught and to other things differ within one. w reduces the weight of answers that
 // come faster than four a second, because they are nearly the same answer.
 //
 // A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The command
@@ -63,14 +63,14 @@ type Watch struct {
 	perHour float64
 	ids     []string
 	bounds  []float64 // C, b_c
-	belief  []float64 // C+1, α; none is the last
+	belief  []float64 // C+1: α, with none of the classes last
 	mean    []float64 // C, moving average of p; nil without an answer
 	last    []float64 // C, the last p
 	next    []float64 // scratch of the same length
 	begun   bool      // there was an answer
 	seconds float64   // time of the last answer
 	top     string    // id of the most probable state, empty for none
-	from    float64   // time from which on it was that
+	from    float64   // time since which it has been the most probable one
 	now     string    // id of the class that is here, empty for none
 }
 
@@ -106,7 +106,7 @@ func Logit(p float64) float64 {
 }
 
 // SetClasses names the C classes of the next answers, and the level of each; levels may be nil
-// for [Level]. Classes with the same id keep their belief, new ones begin with none. It panics
+// for [Level]. Classes with the same id keep their filtered probability, new ones begin with 0. It panics
 // for levels of another length, and returns a *[niw.ValueError] for one that is not finite. Then
 // nothing changes. Cost O(C²) if ids differ, else O(C).
 func (w *Watch) SetClasses(ids []string, levels []float64) error {
@@ -152,9 +152,8 @@ func (w *Watch) SetClasses(ids []string, levels []float64) error {
 // about, p is nil and counts as probabilities of zero.
 //
 // After more than ten seconds without an answer a class that was here is gone from the last answer
-// on. Step returns a *[niw.DimensionError] for p of another length. It returns a *[niw.ValueError]
-// for a time that is not finite or runs backwards, or for a p outside [0, 1]. Then nothing changes.
-// Cost O(C).
+// on. Step panics for p of another length. It returns a *[niw.ValueError] for a time that is not
+// finite or runs backwards, or for a p outside [0, 1]. Then nothing changes. Cost O(C).
 func (w *Watch) Step(seconds float64, p []float64) ([]Event, error) {
 	if p != nil && len(p) != len(w.ids) {
 		panic("watch: probabilities of wrong length")
@@ -229,7 +228,7 @@ func (w *Watch) Answer() (classes []float64, none float64) {
 // Restart makes the moving average begin with the last answer.
 func (w *Watch) Restart() { copy(w.mean, w.last) }
 
-// filter brings the belief up to date.
+// filter updates the belief by one step of the model.
 func (w *Watch) filter(passed float64, p []float64) {
 	c := len(w.ids)
 	stay, weight := math.Exp(-rate*passed), math.Min(1, fastest*passed)
