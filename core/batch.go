@@ -20,8 +20,8 @@ type Context interface{ Err() error }
 // changes do not reach it.
 type Batch struct {
 	Suggestions []int       // of BeginSuggest, once it is done: indices into the batch
-	Like        []int       // number of others that look like each of them
-	Groups      [][][]int   // of BeginAlike, once it is done: of each set, indices into the batch
+	Like        []int       // for each of them, the number of other vectors that look like it
+	Groups      [][][]int   // of BeginAlike, once it is done: the groups of each set, as indices into the batch
 	LeftOut     []LeftOut   // of BeginLeaveOneOut, once it is done
 	Influence   []Influence // of BeginInfluence, once it is done
 	Need        Need        // the same
@@ -90,7 +90,7 @@ func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	}
 }
 
-// pending is a context that ends when nobody waits for the answer any more.
+// pending is a context that ends when its batch is stopped.
 type pending struct{ over bool }
 
 func (w *pending) Err() error {
@@ -159,7 +159,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 		return nil, &niw.DimensionError{Name: "last vector", Got: rest, Want: d}
 	}
 	vectors = slices.Clone(vectors)
-	if own.settings.Scale != "" && len(vectors) > d { // one row by itself is answered as Predict does
+	if own.settings.Scale != "" && len(vectors) > d { // a single row is answered as by Predict
 		own.beside, own.moved = vectors, true
 	}
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
@@ -176,7 +176,8 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 	}), nil
 }
 
-// batch makes a batch of a question to a classifier that nobody else uses.
+// batch makes a batch that calls answer with this classifier, which nobody else uses. It first prepares
+// the classifier.
 func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done, total int)) error) *Batch {
 	b := &Batch{asked: c, total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {

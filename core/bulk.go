@@ -72,8 +72,8 @@ func (b *Bulk) Take(vectors []float32) error {
 	return nil
 }
 
-// fitting returns the error with which the densities would refuse x, transformed. Whitening
-// shorter ones is not worth its time: no prior stretches by 1e50.
+// fitting returns the error with which the densities would refuse the transformed vector x. It does
+// not check vectors shorter than 1e20, since no prior makes these too long.
 func (c *Classifier) fitting(x []float64) error {
 	const long = 1e20
 	if c.lda == nil || len(x) != c.lda.Dim() || floats.Norm(x, 2) < long {
@@ -143,7 +143,8 @@ func (b *Bulk) End(more func() bool) (ids []string, done bool, err error) {
 	return b.ids, true, b.err
 }
 
-// begin makes sure that the entries can be applied. It ends if they cannot, or are none.
+// begin brings the entries up to date with the classifier and begins to apply them. It ends the Bulk
+// if they cannot be applied, or if there are none.
 func (b *Bulk) begin() {
 	c := b.of
 	if len(b.labels) != len(b.examples) {
@@ -167,7 +168,7 @@ func (b *Bulk) begin() {
 	c.adding, c.bulk = b, len(b.entries) > 1
 }
 
-// apply applies the entries, as long as more says so, and reports whether that is all.
+// apply applies the entries until more returns false. It reports whether it has finished.
 func (b *Bulk) apply(more func() bool) bool {
 	c := b.of
 	c.fitted, c.later = true, true
@@ -189,7 +190,7 @@ func (b *Bulk) apply(more func() bool) bool {
 	return true
 }
 
-// addRest adds the rest of examples that are being added in pieces.
+// addRest finishes the Bulk whose examples are being added, if there is one.
 func (c *Classifier) addRest() {
 	if c.adding != nil {
 		c.adding.apply(func() bool { return true })

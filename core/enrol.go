@@ -8,8 +8,9 @@ import (
 	"metaqda/core/lda"
 )
 
-// With [Classifier.Lazy], many examples that come at once are enrolled in slices: the start
-// does not wait and nothing freezes. Changes need not wait either, but an answer does.
+// To enrol an example is to add it to the densities of package lda. With [Classifier.Lazy], many
+// examples that come at once are enrolled later, in pieces. So neither opening a file nor a change has
+// to wait; only an answer does.
 
 const (
 	enrolledAtOnce = 400 // examples
@@ -78,7 +79,7 @@ func (c *Classifier) enrolOne(k *class, i int, u *unit) error {
 // enrolSome enrols the next units of a class.
 func (c *Classifier) enrolSome(k *class) error {
 	some := k.units[k.known:min(k.known+enrolledRows, len(k.units))]
-	if !c.Lazy { // then the bits equal those of single additions
+	if !c.Lazy { // one by one, so that the bits equal those of single additions
 		for _, u := range some {
 			if err := c.enrolOne(k, k.known, u); err != nil {
 				return err
@@ -143,7 +144,7 @@ func (c *Classifier) enrolLate(more func() bool) bool {
 	return true
 }
 
-// tellLate tells the bursts of classes that examples came to at once.
+// tellLate reports the bursts of all classes if some examples were enrolled late.
 func (c *Classifier) tellLate() {
 	if c.untold {
 		for _, k := range c.classes {
@@ -153,7 +154,8 @@ func (c *Classifier) tellLate() {
 	c.untold = false
 }
 
-// enrolEach is enrolSome one by one. It removes units that break the computation.
+// enrolEach is enrolSome one by one. It removes units that the densities refuse, and reports them to
+// Changed.
 func (c *Classifier) enrolEach(k *class) {
 	for range min(enrolledRows, len(k.units)-k.known) {
 		u := k.units[k.known]
@@ -197,8 +199,8 @@ func (c *Classifier) bursts(k *class) []int {
 	return sizes
 }
 
-// tellBursts updates the sizes of a class's bursts and reports the changes. Where the correlation
-// length has changed it does so for all classes.
+// tellBursts updates the sizes of a class's bursts and reports changes of them to Changed. If the
+// correlation length has changed, it does so for all classes.
 func (c *Classifier) tellBursts(k *class) {
 	c.tellOf(k)
 	if c.lda == nil {

@@ -96,7 +96,7 @@ func (c *Classifier) receivers() *receivers {
 	return &receivers{c, map[string]*receiver{}, map[string]*receiver{}}
 }
 
-// all returns the class of each label, for one example each. Errors are those of newClass.
+// all returns the receiver of each label. Errors are those of newClass.
 func (r *receivers) all(labels []string) ([]*receiver, error) {
 	all := make([]*receiver, len(labels))
 	for i, label := range labels {
@@ -132,7 +132,8 @@ func labelsFor(examples, labels int) error {
 	return &Error{Code: "argument", Message: "There are " + strconv.Itoa(examples) + " examples and " + strconv.Itoa(labels) + " labels: give one label for each."}
 }
 
-// fit settles the dimension if it is open, and checks that vectors can be examples.
+// fit settles the length of vectors if it is open, and checks that vectors can be examples. On error
+// it leaves the length open.
 func (c *Classifier) fit(examples []Example) error {
 	was := c.prior
 	for i, x := range examples {
@@ -160,8 +161,9 @@ func (c *Classifier) open(d int) bool {
 	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.dim()
 }
 
-// begin settles the dimension if first is nil or a possible example. Undo cannot bring back
-// examples of another dimension.
+// begin settles the length of vectors at d, under [Default]. It returns an error if first is neither
+// nil nor a possible example. It clears the undo history if there was a prior, since undo cannot bring
+// back examples of another length.
 func (c *Classifier) begin(first []float32, d int) error {
 	p, err := Default(d)
 	if err != nil {
@@ -311,9 +313,9 @@ func groupsApart(a, b *class) map[string]string {
 	return names
 }
 
-// Load adds stored classes, which cannot be undone. It gives missing IDs. Labels must differ as
-// [SameLabel] says, and are not cleaned. Errors are those of Add; the classifier is of no use
-// after an error.
+// Load adds stored classes, which cannot be undone. It gives an ID to classes and examples without
+// one. It does not clean labels, and takes labels that only look the same; to an equal one it adds a
+// number, see [Numbered]. Errors are those of Add; the classifier is of no use after an error.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
