@@ -174,8 +174,8 @@ func (c *Classifier) replacePrior(p *Prior) error {
 //	tables      74   79   85      9.1   6.5   6.5
 //
 // The texts are hard, and the columns of the tables are standardised. With one example a class and
-// NonePrior = .2, it takes known queries for none of the classes in 7 % of cases for pictures, 13 %
-// for texts and 7 % for tables.
+// NonePrior = .2, some known queries are taken for none of the classes: 7 % of pictures, 13 % of texts
+// and 7 % of tables.
 //
 // A classifier without a given prior uses this one, and files do not name it. It returns an
 // [Error] unless d is from 1 to [model.MaxDimension]. Cost O(d).

@@ -257,8 +257,8 @@ func (c *covariance) planProduct(first int, scale float64, x func() blas64.Gener
 	}
 }
 
-// planFactor lists the pieces that overwrite the matrix in the place of U by its Cholesky factor, a
-// block of rows at a time (Golub and Van Loan, Matrix Computations, section 4.2.6).
+// planFactor lists the pieces that overwrite the matrix in the place of U by its Cholesky factor. A
+// piece is a block of rows (Golub and Van Loan, Matrix Computations, section 4.2.6).
 func (c *covariance) planFactor() {
 	for i := 0; i < c.n; i += pieceRows {
 		rows := min(pieceRows, c.n-i)

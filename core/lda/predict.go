@@ -175,8 +175,8 @@ func (c *Classifier) answering() *Classifier {
 }
 
 // Predictor holds all numbers that the answers of a [Classifier] depend on, until a change. The
-// classes share one scale matrix. So the log density of each of the C classes, less that of an
-// unseen class, is linear in x_s, the transformed embedding reweighted by [Parts], of length d:
+// classes share one scale matrix. So the log density of a class, less that of an unseen class, is
+// linear in x_s. That is the transformed embedding, reweighted by [Parts], of length d:
 //
 //	u_j = Weights_jᵀ x_s + Intercept_j
 //	s   = ln Σ_j exp(u_j + LogPrior_j)

@@ -39,9 +39,9 @@ const (
 	// mostPictures bounds the work: only so many pictures of a class, the surest, have weight.
 	mostPictures = 32
 
-	// farOut bounds the squared distance from the prior's mean of a picture with weight in a class,
-	// in units of the squared distance of the class's farthest example. So a long vector that is
-	// not of a picture cannot move the class.
+	// farOut bounds the squared distance of a picture from the prior's mean. Its unit is the
+	// squared distance of the class's farthest example. Pictures beyond it get no weight in the
+	// class, so a long vector that is not of a picture cannot move it.
 	farOut = 4
 )
 
