@@ -1,17 +1,18 @@
-// Command bursts measures the effect of near-copies on a class. It teaches five-way tasks: one
-// class, or every class, in several frames of each thing, the others in one frame of each, drawn at
-// random. Then it asks about pictures of other things:
+// Command bursts measures the effect of near-copies on a class. It draws tasks of five classes, with
+// one to three things of each class. It teaches them, and asks about pictures of other things:
 //
 //	go run ./scripts/bursts -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz
 //
-// The sets have groups: the frames of a thing. Each set is asked under the prior that was learned
-// without its name, and under the default prior. It prints the accuracy and the negative log
-// likelihood with one frame of each thing alone. Then it prints the change if all frames of one
-// class, and of every class, are taught without a group: as the prior takes them, and in full.
-// `make bursts` has the sets.
+// The sets have groups: the frames of a thing. Each set is measured under the prior that was learned
+// without it, and under the default prior. First each thing is taught in one frame, drawn at random.
+// The command prints the accuracy and the negative log likelihood of that. Then one class, or every
+// class, is taught in all frames, and no frame names its group. The command prints the change, with
+// the weights that the prior gives to near-copies, and with every frame counted in full. `make
+// bursts` makes the sets and runs the command.
 //
-// The one frame is drawn because the first has no noise and no shift, like the pictures that are
-// asked about. The first alone would help, although near-copies do no harm.
+// The one frame is drawn at random because the first frame is the picture without noise and shift,
+// like the queries. To teach the first frames alone would raise the accuracy for that reason, even
+// if near-copies did no harm.
 package main
 
 import (
@@ -49,7 +50,7 @@ const (
 var ways = []struct {
 	name       string
 	one, every bool // one class is taught in all frames, or every class
-	full       bool // the prior takes no pictures for near-copies
+	full       bool // every frame counts in full: the prior detects no near-copies
 }{
 	{name: "one frame of each thing"},
 	{name: "all frames of one class", one: true},

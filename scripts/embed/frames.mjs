@@ -39,13 +39,13 @@ function random() {
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 31 - 1;
 }
 
-/** @param {string} dir at most so many of its entries, at equal steps @param {number} most */
+/** Lists at most `most` names in a folder, at equal steps of the sorted list. @param {string} dir @param {number} most */
 async function some(dir, most) {
   const all = (await readdir(dir)).sort();
   return all.filter((_, i) => Math.floor((i * most) / all.length) !== Math.floor(((i - 1) * most) / all.length)).slice(0, most);
 }
 
-/** @param {string} file @param {string} to */
+/** Writes a picture as the camera may take it a moment later. @param {string} file @param {string} to */
 async function frame(file, to) {
   const { data, info: { width, height } } = await sharp(file).autoOrient().removeAlpha().toColourspace('srgb').toBuffer({ resolveWithObject: true });
   const margin = Math.round(MARGIN * Math.max(width, height));
@@ -63,7 +63,7 @@ async function writeSound(samples, rate, to) {
   await writeFile(to, wav.encode([samples], { sampleRate: rate, float: true, bitDepth: 32 }));
 }
 
-/** @param {Float32Array} samples @param {number} rate @param {string} to */
+/** Writes a sound as a microphone may record it again: later, louder or softer, with noise. @param {Float32Array} samples @param {number} rate @param {string} to */
 async function again(samples, rate, to) {
   const late = Math.round(0.05 * rate * (1 + random()));
   const gain = 2 ** random();

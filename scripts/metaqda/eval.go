@@ -21,23 +21,26 @@ temperature fitted on validation tasks.
 
 protocols:
 PROTOCOLS
-Of a data set without splits every class is a test class, in sessions and with
-a --prior.
+In a data set without splits every class is a test class. This needs a --prior,
+except for the protocol sessions.
 
 data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
-  NAME.labels.npy, or NAME.csv with a column "label"; NAME.json beside it tells
+  NAME.labels.npy, or NAME.csv with a column "label". NAME.json beside it has
   {"classes": [...], "splits": {"train": [...], "val": [...], "test": [...]}}.
-  An array "groups" (N), or NAME.groups.npy, tells which rows are frames of one
-  burst or views of one thing: no task asks about a group that it taught.
+  An array "groups" (N), or NAME.groups.npy, has the same number for rows that
+  are frames of one burst or views of one thing. In a task, no group is in both
+  support and query.
 
-Competitors see features centred on the prior file's centre, without one on the
-mean of the data's own training classes, without these on the mean of what the
-prior was learned from.
+Methods with CL2N features subtract a mean first, the first one of these that is
+known: the centre in the prior file, the mean of the data set's own training
+classes, the mean of the prior's training data. In leave-one-domain-out the mean
+of the other data sets' training classes comes second. In cross-domain the mean
+of the prior's training data comes second.
 
-With --shard i/n one process does every n-th task; write --json and put the
-files together with metaqda merge: the result is that of one process. Methods
-may be run apart likewise.
+With --shard i/n one process does every n-th task and writes its part to --json.
+metaqda merge joins the parts to the result of one process. It also joins runs
+of different --methods, except for the protocols incremental and multi-domain.
 
 methods:
 METHODS`
@@ -54,7 +57,7 @@ func evalHelp() string {
 	return strings.NewReplacer("PROTOCOLS", protocols.String(), "METHODS", strings.TrimRight(methods.String(), "\n")).Replace(evalAbout)
 }
 
-// evalOptions are the flags of eval beside the plan.
+// evalOptions are the flags of eval that are not fields of the plan.
 type evalOptions struct {
 	data, priors, methods    listValue
 	mapPrior, splits, shard  string
@@ -69,28 +72,28 @@ func evalCommand() *cli.Command {
 	given.Shots, given.Repeat, given.Workers = nil, 0, 0
 	o := &evalOptions{}
 	return &cli.Command{
-		Name: "eval", Usage: "score a prior and its competitors by one of the paper's protocols", Description: evalHelp(),
+		Name: "eval", Usage: "score a prior and its competitors under a protocol", Description: evalHelp(),
 		Flags: append([]cli.Flag{
 			textFlag(&given.Protocol, "protocol", "what to measure, see above"),
 			valueFlag(&o.data, "data", "data sets, separated by commas (required)"),
 			valueFlag(&o.priors, "prior", "prior file; one for all data sets, or one for each, separated by commas"),
-			textFlag(&o.mapPrior, "prior-map", "another prior for the map methods, one that was learned for them (default: that of --prior)"),
+			textFlag(&o.mapPrior, "prior-map", "prior file that was learned for the map methods (default: the one of --prior)"),
 			valueFlag(&o.methods, "methods", "methods, separated by commas (default: those of the protocol)"),
-			valueFlag(intsValue{&given.Ways, 1}, "n-way", "classes of a task, a list measures each"),
-			valueFlag(intsValue{&given.Shots, 0}, "n-shot", "support rows of a class, a list measures each (default: of the protocol, mostly 1,5)"),
+			valueFlag(intsValue{&given.Ways, 1}, "n-way", "classes of a task; a list evaluates each number"),
+			valueFlag(intsValue{&given.Shots, 0}, "n-shot", "support rows of a class; a list evaluates each number (default: the protocol's, mostly 1,5)"),
 			intFlag(&given.Queries, "n-query", "query rows of a class"),
-			intFlag(&given.Tasks, "n-tasks", "tasks"),
-			intFlag(&given.ValTasks, "n-val-tasks", "validation tasks to fit the temperature on, 0 for none"),
+			intFlag(&given.Tasks, "n-tasks", "number of tasks"),
+			intFlag(&given.ValTasks, "n-val-tasks", "number of validation tasks that the temperature is fitted on, 0 for no temperature"),
 			seedFlag(&given.Seed, "seed; the same seed gives the same tasks and the same numbers"),
 			textFlag(&given.Imbalance, "imbalance", "transductive: class sizes of the queries, none (equal) or dirichlet"),
 			numberFlag(&given.OutOfSet, "out-of-set", "transductive: share of queries of unseen classes, 0 or 0.5"),
 			textFlag(&given.Split, "split", "classes to draw tasks from: train, val, test, all, or a list of splits"),
-			textFlag(&o.splits, "splits", "file or folder that tells the splits instead of the .json beside the data"),
-			intFlag(&given.Repeat, "repeat", "so many times --n-tasks tasks; in incremental runs in other orders of the classes (1; incremental 10)"),
+			textFlag(&o.splits, "splits", "file or folder with the splits, in place of those in the .json beside the data"),
+			intFlag(&given.Repeat, "repeat", "factor of --n-tasks (1); in incremental the number of runs, each with another order of the classes (10)"),
 			textFlag(&o.shard, "shard", "do only part i of n, written i/n"),
-			intFlag(&given.Workers, "workers", "tasks at a time, 0 for as many as there are cores; does not change the results"),
+			intFlag(&given.Workers, "workers", "number of tasks computed at a time, 0 for one per core; does not change the results"),
 			numberFlag(&given.HandScale, "hand-scale", "s of the hand-crafted prior S = s^2 I"),
-			intFlag(&given.MAMLTasks, "maml-tasks", "tasks that maml-qda learns its start from"),
+			intFlag(&given.MAMLTasks, "maml-tasks", "number of tasks from which maml-qda learns its starting point"),
 			valueFlag((*listValue)(&given.InDomain), "in-domain", "multi-domain: names of the data sets the prior was learned on (default: what the prior file says)"),
 		}, outputFlags(&o.json, &o.markdown, &o.pictures)...),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -139,7 +142,7 @@ func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 		return nil, err
 	}
 	if !plan.Shard.Whole() && o.json == "" {
-		return nil, fmt.Errorf("--shard without --json computes for nothing; name a file with --json OUT")
+		return nil, fmt.Errorf("--shard without --json would keep no result; name a file with --json OUT")
 	}
 	return &plan, plan.Validate()
 }

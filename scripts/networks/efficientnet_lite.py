@@ -1,4 +1,4 @@
-"""EfficientNet-lite as PyTorch keeps it, to layers."""
+"""Reads EfficientNet-lite from the weights of PyTorch."""
 import numpy as np
 
 from layers import Layer, Network, fold
@@ -6,11 +6,11 @@ from pth import read_pth
 
 # Output channels of the seven stages of lite0 and lite1, and the stride of each one's first block.
 STRIDES = {16: 1, 24: 2, 40: 2, 80: 2, 112: 1, 192: 2, 320: 1}
-EPSILON = 1e-3  # TensorFlow's, where the weights were learned: so the padding is SAME, too
+EPSILON = 1e-3  # of batch normalisation in TensorFlow, where the weights were learned; the padding is TensorFlow's SAME for the same reason
 
 
 def efficientnet_lite(file):
-    """The network of an open .pth file, without its classifier. A byte v is fed as (v - 127) / 128."""
+    """Return the network of an open .pth file, without its classifier. Its input is (v - 127) / 128 for a byte v."""
     state = read_pth(file)
     layers = []
 

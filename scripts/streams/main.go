@@ -7,10 +7,12 @@
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //
 // The folder -data has the sets of pictures, hands/ and sounds/. The folder -bursts has sets of
-// pictures in several frames each; the movement between these is added to the other sets. `make
-// streams` makes both and runs the command. The constants of the watch were chosen with all of these
-// sets in view. The table has two halves, every second set and the others, to show how much sets
-// differ.
+// pictures in several frames each. A picture with fewer than five further frames gets frames like
+// these: the difference between two successive frames of another set is added to it. `make streams`
+// makes both folders and runs the command.
+//
+// The constants of the watch were chosen on all of these sets. The command prints a table for all
+// sets, one for every second set and one for the others, to show how much sets differ.
 package main
 
 import (
