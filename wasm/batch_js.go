@@ -11,13 +11,14 @@ import (
 	"metaqda/wasm/exports"
 )
 
-// startBatch returns what web/engine/worker.js asks for and the npm package cannot do.
+// startBatch returns the methods of the role batch, for web/engine/worker.js: learn.
 func startBatch() js.Value {
 	return bridge.Object(map[string]bridge.Method{"learn": bridge.Waiting(bridge.Bind(learn, "session files, prior?"))})
 }
 
-// learn returns what sessions teach: {prior, classes, sessions, before, after}, prior null
-// where it does not pay, the others {accuracy, unknown, loss}.
+// learn learns a prior from session files, starting from the file prior or from the default one. It
+// returns {prior, classes, sessions, before, after}. prior is a file, null if it would not help.
+// classes and sessions are numbers. before and after are {accuracy, unknown, loss}.
 func learn(sessions [][]byte, prior []byte) (any, error) {
 	l, err := engine.Learn(context.Background(), sessions, prior)
 	if err != nil {
@@ -29,10 +30,11 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 	return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }
 
-// Alike groups some of n vectors of d numbers by resemblance. m numbers follow the vectors, as
-// float32: for each set how many these are, and then their places. It returns the number of a job.
-// The job answers for each set how many groups there are, and for each group how many they are and
-// then their places. The npm package has no use for it.
+// Alike groups vectors that resemble each other, within each of some sets. Its input is n vectors of
+// d numbers, and then m numbers that describe the sets, all float32. A set is the number of its
+// vectors, and then their indices. Alike returns the number of a job. For each set the job answers
+// the number of groups. For each group follow the number of its vectors, and then their indices.
+// Only this program exports mq_alike; the one of wasm/library does not.
 //
 //go:wasmexport mq_alike
 func Alike(h, n, d, m int32) int32 {

@@ -15,18 +15,18 @@ import (
 	"metaqda/wasm/view"
 )
 
-// page is the engine of a window with what JavaScript sees of it.
+// page is the engine of a window, with its methods for JavaScript.
 type page struct {
 	*engine.Engine
 	database  string
 	marks     js.Value      // of web/engine/marks.js
-	alone     bool          // whether this is the page: it has a view, and asks the browser to keep the data
+	alone     bool          // the role is page, not storage: it has a view, and asks the browser to keep the data
 	first     js.Value      // listener of the event changing: it is called at once
 	listeners []js.Value    // of the event change
 	channel   js.Value      // to the other tabs; undefined where there is none
-	mu        sync.Mutex    // what follows
-	inbox     []engine.Note // to be followed
-	following bool          // somebody does
+	mu        sync.Mutex    // guards inbox and following
+	inbox     []engine.Note // notes of other tabs, to be followed
+	following bool          // a goroutine follows them
 	promise   persistence
 }
 
@@ -44,8 +44,8 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
-// methods are those that web/engine/contract.js describes. Some answer at once, some once their
-// change is stored, some after waiting for storage or network.
+// methods returns the methods that web/engine/contract.js describes. Some answer at once, some once
+// their change is stored, some after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
@@ -87,9 +87,9 @@ func (p *page) methods() map[string]bridge.Method {
 	}
 }
 
-// kept is a method about the previous call of metaqda/wasm/exports. It answers once the changes of
-// that call are stored, with a token for undo. It fails if another tab was quicker and the changes
-// were refused.
+// kept is a method about the changes by the calls of metaqda/wasm/exports since it was called last.
+// It answers once these are stored, with the id of the last step for undo. It fails if another tab
+// was quicker and the changes were refused.
 func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	last := p.Changed()
 	answer := map[string]any{"undo": last.Undo}
@@ -159,7 +159,7 @@ func newEngine(p *page) *engine.Engine {
 			return e
 		}
 	}
-	hooks.Marks, hooks.Mark = nil, nil // what cannot be read now is not lost, and nothing here is stored
+	hooks.Marks, hooks.Mark = nil, nil // marks would report the sessions as lost, but they only cannot be read now
 	e = engine.New(log.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
@@ -188,8 +188,9 @@ func (p *page) on(event string, listener js.Value) error {
 	return nil
 }
 
-// emit calls the listeners. An error that one throws is reported, as for events of the DOM, and
-// stops nothing. The first of them must do nothing but note that things have changed.
+// emit calls the listener of the event changing at once, and those of change in microtasks. So an
+// error of one of the latter is reported and stops no other. The listener of changing must only note
+// that the state has changed.
 func (p *page) emit() {
 	if p.first.Truthy() {
 		p.first.Invoke()
@@ -220,7 +221,7 @@ func (p *page) connectTabs() {
 	}))
 }
 
-// follow has a note followed, in the order they come.
+// follow queues a note of another tab. A goroutine follows the notes in the order in which they came.
 func (p *page) follow(n engine.Note) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,7 +279,7 @@ func (p *page) sharedSession(o struct{ Pictures bool }) (js.Value, error) {
 
 func slowArray(b []byte, err error) (js.Value, error) { return bridge.SlowArray(b), err }
 
-// usePrior takes where the site's prior comes from and what it must be.
+// usePrior makes the prior at a URL, with this sha256, the site's prior.
 func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 	if s.URL == nil || s.SHA256 == nil {
 		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: correct the call."}
