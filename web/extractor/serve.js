@@ -1,11 +1,12 @@
 // @ts-check
-/** The worker's half of an extractor, of whatever kind. */
+/** Runs an extractor of any kind in a worker. */
 import { answer } from '../base/remote.js';
 
 /**
- * Answers `load`, args: the files, and from then on what the session answers; `embed` is among that.
+ * Answers the messages of the window. `load` makes a session from the files in its args. From then on the worker
+ * answers each message that the session has a method for, such as `embed`.
  *
- * @param {(files: any) => Promise<object>} start makes the session, a method for each type of message
+ * @param {(files: any) => Promise<object>} start makes the session: an object with a method for each type of message
  */
 export function serve(start) {
   /** @type {import('../base/remote.js').Handlers} */

@@ -4,7 +4,7 @@ import { ExtractorError } from './errors.js';
 import { concatenate } from './tensors.js';
 import { elementBytes, elements } from './weights.js';
 
-/** @param {string} name of the file @param {string} text @returns {any} the model; throws an ExtractorError */
+/** Parses a model.json. Throws an ExtractorError if it is not one of a graph. @param {string} name of the file @param {string} text of it @returns {any} the model */
 export function modelOf(name, text) {
   /** @type {any} */
   let model;
@@ -13,7 +13,7 @@ export function modelOf(name, text) {
   } catch (error) {
     throw new ExtractorError(
       'extractor-model',
-      `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): take that file.`,
+      `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): choose that file.`,
     );
   }
   if (Array.isArray(model?.modelTopology?.node) && Array.isArray(model.weightsManifest)) return model;
@@ -22,14 +22,14 @@ export function modelOf(name, text) {
     'extractor-model',
     layers
       ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
-      : `The file “${name}” is not the model.json of a TensorFlow.js graph: take that file.`,
+      : `The file “${name}” is not the model.json of a TensorFlow.js graph: choose that file.`,
   );
 }
 
-/** @param {any} model @returns {string[]} names of the files that hold its weights, in its order */
+/** The names of the files with the weights, in the order of the model. @param {any} model @returns {string[]} */
 export const shardsOf = ({ weightsManifest }) => weightsManifest.flatMap((/** @type {any} */ { paths }) => paths);
 
-/** @param {any} model @param {(name: string) => Uint8Array} shard @returns {import('./own/propose.js').Graph} */
+/** The inputs, nodes, constants and outputs of the graph. @param {any} model @param {(name: string) => Uint8Array} shard reads a file of weights @returns {import('./own/propose.js').Graph} */
 export function readTfjs(model, shard) {
   const plain = (/** @type {string} */ name) => name.replace(/^\^|:\d+$/g, '');
   /** @type {any[]} */
@@ -56,8 +56,8 @@ export function readTfjs(model, shard) {
 }
 
 /**
- * The numbers of small constants, dequantised. Weights lie one after the other in the
- * shards of their group.
+ * The constants of up to four float32 numbers, dequantised; those stored as float16 are left out. Weights lie one after
+ * the other in the shards of their group.
  *
  * @param {any} model @param {(name: string) => Uint8Array} shard
  * @returns {[string, number[]][]}
@@ -72,7 +72,7 @@ function smallOf({ weightsManifest }, shard) {
       const { name, dtype, quantization } = spec;
       const count = elements(spec);
       const step = elementBytes[quantization?.dtype ?? dtype];
-      if (!step) break; // texts have no fixed length: what follows is not found
+      if (!step) break; // a text has no fixed length, so the place of the next weight is not known
       if (dtype === 'float32' && quantization?.dtype !== 'float16' && count <= 4) {
         const view = new DataView(bytes.buffer, offset, count * step);
         const read = { 4: 'getFloat32', 2: 'getUint16', 1: 'getUint8' }[step];

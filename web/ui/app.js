@@ -99,7 +99,7 @@ function pageExtractor(kind, engine, manifest, variant) {
   };
 }
 
-/** @type {Promise<unknown>[]} what was fetched before there was a service worker, fetched once more when there is, out of the browser's cache */
+/** @type {Promise<unknown>[]} downloads from before the service worker started, repeated once it controls the page so that it stores them; they come from the browser's cache */
 const again = [];
 
 /** Resolves once a service worker controls the page. @param {ServiceWorkerContainer} container */
@@ -108,7 +108,7 @@ const controlled = (container) =>
     container.addEventListener('controllerchange', resolve, { once: true });
   });
 
-/** Loads an extractor, with progress in the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
+/** Loads the extractor of a kind, and shows the progress in the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
 async function fetchKind(kind, folder, manifest, variant) {
   const bar = byId('loading', HTMLProgressElement);
   bar.hidden = false;
@@ -119,7 +119,7 @@ async function fetchKind(kind, folder, manifest, variant) {
       variant,
       onProgress: ({ loaded, total }) => {
         Object.assign(bar, { max: total, value: loaded });
-        say(`Loading the network for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
+        say(`Loading the feature extractor for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
       },
     });
     if (worker !== null) {
@@ -141,7 +141,7 @@ async function fetchKind(kind, folder, manifest, variant) {
   }
 }
 
-/** @param {import('../library/types.js').PriorState} prior in use */
+/** Says which prior is used when the page's prior could not be loaded. @param {import('../library/types.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has its own and does not need it.';
   if (sha256) return 'The one from your last visit is used instead.';

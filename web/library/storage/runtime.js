@@ -1,5 +1,5 @@
 // @ts-check
-/** How openStorage starts its program: with the package's modules in place of the page's. */
+/** The modules with which openStorage starts its program: those of the package, not those of the page. */
 import { compiledKernels } from '../engine.js';
 import { loadGo } from '../written/go.js';
 
@@ -13,8 +13,8 @@ export function runtime() {
 }
 
 /**
- * A global scope for a Go program. It has all that the browser offers, but the program and Go's
- * glue write into a copy.
+ * A global scope for a Go program. Reading finds the globals of this realm. The program and Go's glue write into an
+ * object of their own, so they change no globals.
  *
  * @returns {Record<string, any>}
  */

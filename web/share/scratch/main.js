@@ -1,9 +1,10 @@
 // @ts-check
 /**
  * The program of an extension for TurboWarp, one script for the window and for the extractor's worker. It makes no requests:
- * everything is in blocks of the file, in the form of ../assemble.js.
+ * all data are in blocks of the file, in the form of ../assemble.js.
  *
- * The build makes a function of it, whose arguments are Scratch, the blocks, and the text of that function. The worker has none.
+ * The build wraps it in a function with the arguments Scratch, blocks, about and source; source is the text of that function.
+ * The worker runs the same text without arguments.
  */
 import { serve } from '../../extractor/serve.js';
 import { init, openClassifier } from '../../library/index.js';

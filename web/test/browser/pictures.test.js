@@ -150,7 +150,7 @@ test('files that are no pictures are named in one sentence each, and the others 
       },
     ]);
     await alert.filter({ hasText: '“bomb.png” has 20000 × 20000 pixels, and at most 120 million are read here' }).waitFor();
-    assert.match((await alert.textContent()) ?? '', /“page\.svg” has parts of a web page in it \(foreignObject\).*save it as PNG/);
+    assert.match((await alert.textContent()) ?? '', /“page\.svg” contains HTML \(foreignObject\).*save it as PNG/);
 
     await page.getByLabel('Choose a picture', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();

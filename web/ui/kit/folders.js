@@ -1,22 +1,22 @@
 // @ts-check
-/** Files in folders: reads them from a drop with their paths, and copies them into folders or a zip. */
+/** Reads files and their paths from a drop or a chosen folder, and copies files into folders or a zip. */
 import { say } from './announce.js';
 import { save } from './dom.js';
 
 /** Compares names, with numbers by value. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** Paths of files below the dropped or chosen folder. @type {WeakMap<File, string>} */
+/** Paths of dropped files. A file of a chosen folder has its webkitRelativePath instead. @type {WeakMap<File, string>} */
 const paths = new WeakMap();
 
-/** The path of a file below its dropped folder, or the name of a single file. @param {File} file */
+/** The path of a file, from its dropped or chosen folder on; for a single file its name. @param {File} file */
 export function pathOf(file) {
   return paths.get(file) ?? (file.webkitRelativePath || file.name);
 }
 
 /**
- * The files in a drop or a clipboard, with those of folders at any depth. Text and links
- * have none. Of folders it takes only wanted files, and no hidden ones.
+ * The files of a drop or a clipboard, and the files in its folders at any depth. Files in folders count only if
+ * they are wanted and not hidden. Text and links give no files.
  *
  * Call it while the event is handled: afterwards the browser clears the data.
  *
@@ -107,14 +107,14 @@ export function onFolder(field, kind, take) {
   });
 }
 
-/** The wanted files of a chosen folder, without hidden ones. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
+/** The wanted files of a chosen folder, without hidden ones, in the order of their paths. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
 export function filesIn(files, wanted) {
   return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden)).sort((a, b) => compare(pathOf(a), pathOf(b)));
 }
 
 /**
- * The classes that folders stand for: each folder with pictures, by its name. Single
- * pictures, and pictures beside such folders, belong to no class.
+ * Makes a class of each folder that has items, with the folder's name. Folders of the same name become one class.
+ * Items without a folder, and items in a folder above another one, belong to no class.
  *
  * @template T
  * @param {readonly T[]} items
@@ -138,7 +138,7 @@ export function classesOf(items, path) {
 }
 
 /**
- * The target of copies. `put` overwrites nothing: if the name exists, the copy gets another one.
+ * The target of copies. `put` overwrites nothing: if the name exists, the copy gets another name.
  *
  * @typedef {{name: string, put: (folder: string, file: File) => Promise<void>, end: () => Promise<void>}} Folders
  */

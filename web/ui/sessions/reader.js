@@ -222,7 +222,7 @@ export class Reader {
     const place = variant ? await this.placeOf(now.sha256) : '';
     render(
       html`<legend>Feature extractor</legend>
-      <p class="small muted">The network that turns each ${noun()} into numbers, to compare them.${this.kinds.now.others ? ` One that was trained on your kind of ${noun()}s may tell them apart better.` : ''}</p>
+      <p class="small muted">It turns each ${noun()} into numbers, to compare them.${this.kinds.now.others ? ` An extractor that was trained on ${noun()}s like yours may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
       ${
         variant

@@ -6,10 +6,10 @@ import { messages } from './messages.js';
 export const message = {
   id: 'message',
   does: 'post a message to other pages',
-  fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'To pages that ask for it, once you allow each of them here.' }],
+  fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'It goes to the pages that asked to listen and that you allowed here.' }],
   words: ({ text }) => `post “${text}” to the pages that listen`,
   lacks: () => '',
   run: async ({ text }, event) => {
-    if (!messages.post({ message: text, event })) throw new Error('No page listens yet: open one that asks to, and allow it here.');
+    if (!messages.post({ message: text, event })) throw new Error('No page listens yet: open a page that asks to listen, and allow it here.');
   },
 };

@@ -19,7 +19,7 @@ export class SoundField {
     this.onError = onError;
   }
 
-  /** @param {string} sound that there is, empty for none */
+  /** Draws the field. @param {string} sound the recording so far, a WAV file in base64; empty for none */
   show(sound) {
     this.#sound = sound;
     const seconds = ((sound.length * 3) / 4 - 44) / (2 * RATE);
@@ -56,20 +56,20 @@ export class SoundField {
       setTimeout(() => {
         if (recorder.state === 'recording') recorder.stop();
       }, LONGEST * 1000);
-      this.onSound(this.#sound); // drawn anew
+      this.onSound(this.#sound); // the form is drawn again and shows “Stop recording”
     } catch (error) {
       leaveSource(stop);
       this.onError(sentence(sourceError(error, 'microphone', { instead: 'choose a sound file' })));
     }
   }
 
-  /** @param {File} file @param {boolean} own whether it was just recorded: then what is too long is cut */
+  /** Passes on the sound of a file. @param {File} file @param {boolean} own whether it was just recorded; then the part after LONGEST seconds is cut off, else a longer file is refused */
   async #take(file, own) {
     try {
       const samples = await decoded(file);
       if (!own && samples.length > LONGEST * RATE)
         throw new Error(
-          `“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and at most ${LONGEST} are kept: cut out what matters and choose that.`,
+          `“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and a recording has at most ${LONGEST}: shorten the file and choose it again.`,
         );
       this.onSound(base64(waveOf(samples.slice(0, LONGEST * RATE))));
     } catch (error) {

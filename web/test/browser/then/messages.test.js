@@ -112,7 +112,7 @@ test('a page of twenty lines that has a shared file in a frame hears what comes 
     heard.splice(0);
     await frame.getByRole('button', { name: 'Live camera' }).click();
     await frame.locator('.then-here', { hasText: 'Seen now: Rocket.' }).waitFor();
-    await frame.locator('#then [role=alert]').getByText('No page listens yet: open one that asks to, and allow it here.').waitFor();
+    await frame.locator('#then [role=alert]').getByText('No page listens yet: open a page that asks to listen, and allow it here.').waitFor();
     assert.deepEqual(heard, [], 'what was sent after it was stopped');
   });
 });

@@ -332,7 +332,7 @@ test('sounds are played and recorded, and the screen flashes once at a time', ()
       return { name: 'hello.wav', mimeType: 'audio/wav', buffer: file };
     };
     await form.getByLabel('Choose a sound file').setInputFiles(wave(5));
-    await form.getByText('“hello.wav” is 5.0 seconds long, and at most 4 are kept: cut out what matters and choose that.').waitFor();
+    await form.getByText('“hello.wav” is 5.0 seconds long, and a recording has at most 4: shorten the file and choose it again.').waitFor();
     await form.getByLabel('Choose a sound file').setInputFiles(wave(2));
     await form.getByText('There is a recording of 2.0 seconds.').waitFor();
     await form.getByRole('button', { name: 'Add', exact: true }).click();

@@ -1,14 +1,14 @@
 // @ts-check
-/** Decodes files, and makes small pictures of them. */
+/** Decodes picture files, and makes thumbnails. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { decodePicture } from '../../../extractor/pixels.js';
 import { drawing, encoded } from './draw.js';
 import { encodeInWorker } from './encoder.js';
 
-/** Edge of a thumbnail's square, in pixels: enough to see it, and for an extractor to read it again. */
+/** Edge of the square that a thumbnail fits into, in pixels: enough for a person, and for an extractor to read it again. */
 export const THUMBNAIL = 256;
 
-/** Largest edge for a drawing without pixels (SVG). */
+/** Longest edge, in pixels, of a file that is decoded by an <img>, such as a drawing (SVG). */
 const LARGEST = 1024;
 
 /** Most pixels of a picture: decoding takes four bytes and some nanoseconds per pixel. */
@@ -20,7 +20,7 @@ const HEADER = 256 << 10;
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
 
-/** The error for a picture that cannot be used. @param {string} sentence that names the file */
+/** Makes the error for a picture that cannot be used. @param {string} sentence that names the file */
 const unusable = (sentence) => new MetaqdaError('picture', sentence);
 
 /**
@@ -42,7 +42,7 @@ export function claimsPicture(file) {
 export const isDrawing = (file) => file.type === 'image/svg+xml' || (file.type === '' && /\.svg$/i.test(file.name));
 
 /**
- * The one sentence for a file that could not be decoded.
+ * The message about a file that could not be decoded.
  *
  * @param {{name: string, type: string, size: number}} file
  */
@@ -50,10 +50,10 @@ export function refusal(file) {
   const name = `“${file.name || 'The pasted picture'}”`;
   if (file.size === 0) return `${name} is empty, so there is no picture in it: choose another file.`;
   if (HEIC.test(file.name) || /hei[cf]/.test(file.type)) {
-    return `${name} is a HEIC picture, which this browser cannot open: save it as JPEG or PNG and add that.`;
+    return `${name} is a HEIC picture, which this browser cannot open: save it as JPEG or PNG and add that file.`;
   }
   if (!claimsPicture(file)) return `${name} is not a picture: choose a JPEG, PNG or WebP file.`;
-  return `${name} could not be read as a picture: it may be damaged, or in a format this browser does not know. Save it as JPEG or PNG and add that.`;
+  return `${name} could not be read as a picture: it may be damaged, or in a format that this browser does not know. Save it as JPEG or PNG and add that file.`;
 }
 
 /**
@@ -61,7 +61,7 @@ export function refusal(file) {
  *
  * @param {File} file
  * @returns {Promise<ImageBitmap>} the caller closes it
- * @throws {MetaqdaError} one sentence naming the file
+ * @throws {MetaqdaError} with a message that names the file
  */
 export async function decode(file) {
   if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw unusable(refusal(file));
@@ -75,7 +75,7 @@ export async function decode(file) {
   ); // an unreadable file is refused below
   if (claimed && claimed.width * claimed.height > MOST_PIXELS) {
     throw unusable(
-      `“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`,
+      `“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and this page reads at most ${MOST_PIXELS / 1e6} million: make the picture smaller and add it again.`,
     );
   }
   try {
@@ -87,8 +87,7 @@ export async function decode(file) {
 }
 
 /**
- * Returns the width and height in the header of a JPEG, PNG, GIF or WebP, before anything is decoded. It returns null for
- * other files.
+ * The width and height in the header of a JPEG, PNG, GIF or WebP file, without decoding it; null for other files.
  *
  * @param {Uint8Array} bytes the beginning of the file
  * @returns {{width: number, height: number}|null}
@@ -113,6 +112,8 @@ export function claimedSize(bytes) {
 }
 
 /**
+ * Decodes a file by an <img>. An edge longer than LARGEST is reduced, and a drawing without a size gets that of a thumbnail.
+ *
  * @param {File} file
  * @returns {Promise<ImageBitmap>}
  */
@@ -127,7 +128,7 @@ async function decodeByElement(file) {
     const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
     const bitmap = await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
     if (!hasPixels(bitmap))
-      throw unusable(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
+      throw unusable(`“${file.name}” contains HTML (foreignObject), and browsers let no page read the pixels of that: save it as PNG and add that file.`);
     return bitmap;
   } catch (error) {
     throw error instanceof MetaqdaError ? error : unusable(refusal(file));
@@ -136,7 +137,7 @@ async function decodeByElement(file) {
   }
 }
 
-/** Whether the browser allows reading the pixels. @param {ImageBitmap} bitmap */
+/** Whether the browser lets this page read the pixels. @param {ImageBitmap} bitmap */
 function hasPixels(bitmap) {
   try {
     return Boolean(drawing(bitmap, { width: 1, height: 1 }).getContext('2d')?.getImageData(0, 0, 1, 1));

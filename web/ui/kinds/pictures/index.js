@@ -74,7 +74,7 @@ export class CameraSource {
     return sampleOf(await this.camera.frame(), '', this.extractor);
   }
 
-  /** By all views of a frame where the device is quick enough, see Pace. @param {boolean} [places] */
+  /** Embeds the current frame: by all views if the device is fast enough (see Pace), else by one. @param {boolean} [places] whether to return the cells, too; they are of all views */
   async look(places = false) {
     const frame = await this.camera.frame();
     try {
