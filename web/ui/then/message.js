@@ -6,7 +6,7 @@ import { messages } from './messages.js';
 export const message = {
   id: 'message',
   does: 'post a message to other pages',
-  fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'It goes to the pages that asked to listen and that you allowed here.' }],
+  fields: [{ name: 'text', label: 'Message', kind: 'text', first: '', most: 300, hint: 'It goes to pages that asked to listen and that you allowed.' }],
   words: ({ text }) => `post “${text}” to the pages that listen`,
   lacks: () => '',
   run: async ({ text }, event) => {
