@@ -80,8 +80,8 @@
  * @property {Record<string, number>} probabilities of each class; with `none` they sum to one; from 100 classes on made when first read
  * @property {number} none probability that it is of none of the classes
  * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
- * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one
- *   class, of fewer than 3 examples, was taught
+ * @property {boolean} doubtful whether a person should check it: the decision is less than 85 % probable, or there is nothing
+ *   to compare with: one class is taught, and it has fewer than 3 examples or `nonePrior` is 0
  * @property {string} headline one sentence, which names the decision; of two answers the more probable first
  * @property {string | null} first label of the answer that the headline names first, null for none of these
  *

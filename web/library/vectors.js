@@ -1,12 +1,12 @@
 // @ts-check
-/** What counts as a vector, and as a tensor, and the vectors of other inputs. */
+/** Checks vectors, tensors and lists of them, and embeds other inputs. */
 import { MetaqdaError } from '../base/remote.js';
 import { text } from './classifier/options.js';
 
 /** @import {Options} from './classifier/options.js' */
 
 /**
- * A tensor by its looks, that of TensorFlow.js among others.
+ * A tensor, such as one of TensorFlow.js: an object with these two members.
  *
  * @typedef {object} TensorLike
  * @property {() => ArrayLike<number>} dataSync
@@ -21,8 +21,8 @@ export function isTensor(x) {
 }
 
 /**
- * Whether x is meant as a vector and not as an input of an extractor. An array is a vector if its first entry that is
- * not missing is a number.
+ * Tells whether x is a vector, and not an input of an extractor. Typed arrays and tensors are vectors. An array is one
+ * if it is empty, or if its first entry other than null and undefined is a number.
  *
  * @param {unknown} x @returns {x is Vector}
  */
@@ -35,7 +35,7 @@ export function isVector(x) {
 }
 
 /**
- * Its numbers. An entry that is none is refused: null, which JSON makes of NaN, would count as 0.
+ * The numbers of a vector. An entry that is not a number is refused: null, which JSON writes for NaN, would count as 0.
  *
  * @param {unknown} x @returns {ArrayLike<number>}
  */
@@ -46,7 +46,7 @@ export function vectorOf(x) {
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
-      `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: hand over its rows, of a batch tensor.arraySync(), or flatten it.`,
+      `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
     );
   }
   for (let i = 0, n = Array.isArray(numbers) ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
@@ -56,11 +56,11 @@ export function vectorOf(x) {
   return numbers;
 }
 
-/** @param {unknown} x */
+/** Names a value that is not a number, for a message. @param {unknown} x */
 const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a ${typeof x}`);
 
 /**
- * The vector of an input.
+ * The vector of an input. A vector is returned as it is, and anything else goes through the extractor.
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
@@ -83,7 +83,7 @@ export async function embedded(extractor, x, signal) {
 }
 
 /**
- * Those of many, one after the other.
+ * The vectors of many inputs, which are embedded one after the other.
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
@@ -96,7 +96,7 @@ export async function embeddedAll(extractor, batch, signal) {
 }
 
 /**
- * What there is many of. A string, which is iterable, and a vector are one thing.
+ * The entries of a list, as an array. A string and a vector are refused: both are iterable, but each is one thing.
  *
  * @template T
  * @param {Iterable<T>} many @param {'batch' | 'labels'} what
@@ -113,7 +113,7 @@ export function listOf(many, what) {
 }
 
 /**
- * The examples and labels of many.
+ * The examples and their labels as arrays. Throws unless there is one label for each example.
  *
  * @param {Iterable<any>} batch @param {Iterable<string>} labels @returns {[any[], string[]]}
  */
@@ -123,7 +123,7 @@ export function labelled(batch, labels) {
   return [all, names];
 }
 
-/** Refuses vectors of different lengths. @param {ArrayLike<number>[]} vectors */
+/** Returns the vectors, and throws if their lengths differ. @param {ArrayLike<number>[]} vectors */
 export function rowsOf(vectors) {
   const d = vectors[0].length;
   const i = vectors.findIndex((x) => x.length !== d);
@@ -132,11 +132,11 @@ export function rowsOf(vectors) {
   return vectors;
 }
 
-/** Refuses what probabilities of n classes cannot be written into. @param {unknown} dst @param {number} n */
+/** Throws unless the probabilities of n classes can be written into dst. @param {unknown} dst @param {number} n */
 export function roomIn(dst, n) {
   if (Array.isArray(dst) || dst instanceof Float64Array || dst instanceof Float32Array) {
     if (dst.length >= n) return;
-    throw new MetaqdaError('argument', `The array to write into has room for ${dst.length} numbers: make it as long as there are classes, ${n}.`);
+    throw new MetaqdaError('argument', `The array to write into has room for ${dst.length} numbers: there are ${n} classes, so make it at least as long.`);
   }
-  throw new MetaqdaError('argument', 'What to write into must be an array, a Float64Array or a Float32Array, as long as there are classes.');
+  throw new MetaqdaError('argument', 'The probabilities need an array, a Float64Array or a Float32Array to be written into, with a place for each class.');
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** A classifier: what was taught, and what things are taken for. create.js makes them. */
+/** The class Classifier, which learns from examples and predicts. create.js makes classifiers. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
 import { answered, DECISION, prepared } from '../../engine/job.js';
@@ -16,8 +16,8 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 /** @import {WatchOptions} from './watch.js' */
 
 /**
- * A classifier. Methods that may read an input or take long return promises. Those named …Sync, and those for cells, are synchronous.
- * Get one from `createClassifier` or `openClassifier`.
+ * A classifier, made by `createClassifier` or `openClassifier`. Methods that embed inputs or take long return promises.
+ * All others are synchronous; some of these have a name that ends in Sync.
  *
  * @template [Input=unknown]
  */
@@ -25,12 +25,12 @@ export class Classifier {
   #engine;
   #handle;
   #extractor;
-  /** What the engine says of itself, null after a change. @type {ReturnType<typeof describe> | null} */
+  /** Labels, examples and settings as read last, null after a change. @type {ReturnType<typeof describe> | null} */
   #state = null;
-  /** The engine's version then. */
+  /** The engine's version when they were read. */
   #seen = 0;
   #onNote;
-  #noteFrom = 3; // examples, and twice as many each time that there is nothing to note
+  #noteFrom = 3; // the number of examples at which #note looks next; each look doubles it
 
   /** @internal @param {Exports} engine @param {number} handle @param {Options<Input>['extractor']} extractor @param {Options<Input>['onNote']} [onNote] */
   constructor(engine, handle, extractor, onNote) {
@@ -69,7 +69,7 @@ export class Classifier {
     return this.#state;
   }
 
-  /** Tells once where a scale would help. @param {number} examples */
+  /** Calls onNote once, if the vectors look as if the option scale would help. @param {number} examples */
   #note(examples) {
     if (!this.#onNote || examples < this.#noteFrom) return;
     this.#noteFrom = 2 * examples;
@@ -87,8 +87,8 @@ export class Classifier {
   }
 
   /**
-   * Adds an example to a class, which comes into being with its first one, and returns the example's id. Examples of
-   * a class with the same `group` are frames of one burst, or views of one thing, and count as one.
+   * Adds an example to a class, and returns the example's id. A new label makes a new class. Examples of a class with
+   * the same `group` are frames of one burst, or views of one thing, and count as one.
    *
    * @param {Input | Vector} x @param {string} label @param {ExampleOptions & CallOptions} [options]
    * @returns {Promise<string>}
@@ -108,8 +108,8 @@ export class Classifier {
   }
 
   /**
-   * Adds many examples, all or none, as one step. The thread is left free in between; the classifier has them once the
-   * promise resolves.
+   * Adds many examples, all or none, as one step. It works in slices and yields between them. The classifier has the
+   * examples once the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {ExampleOptions & CallOptions} [options]
    * @returns {Promise<string[]>}
@@ -140,7 +140,7 @@ export class Classifier {
     );
   }
 
-  /** Removes one example: what is left answers as if it had never been there. @param {string} id */
+  /** Removes one example. The classifier then answers as if it had never been added. @param {string} id */
   removeExample(id) {
     this.#do('mq_remove', text(id, 'id'));
   }
@@ -171,7 +171,8 @@ export class Classifier {
   }
 
   /**
-   * Sets what happens when a class comes and goes. The text is for the program that does it; files keep it.
+   * Sets a text about the actions to take when a class comes or goes. The classifier does nothing with it: files keep it
+   * for the program that acts.
    *
    * @param {string | null} label null for none of the classes @param {string} actions empty for nothing
    */
@@ -190,18 +191,18 @@ export class Classifier {
     return this.#text(this.#do('mq_undo', text(step, 'step')));
   }
 
-  /** Does again what was undone last, until something else is changed, and says what it was about; empty if there is nothing. @returns {string} */
+  /** Repeats the change that was undone last, and returns its name; empty if there is none, as after any other change. @returns {string} */
   redo() {
     return this.#text(this.#do('mq_redo'));
   }
 
-  /** What undo and redo would be about, in plain words, empty for nothing. @returns {{undo: string, redo: string}} */
+  /** The names of the changes that undo would take back and redo would repeat, empty for none. @returns {{undo: string, redo: string}} */
   get steps() {
     const { undo, redo } = this.#described();
     return { undo, redo };
   }
 
-  /** Calls a function that changes it by texts. @param {string} name @param {...string} words */
+  /** Calls a function of the engine that changes the classifier and takes texts. @param {string} name @param {...string} words */
   #do(name, ...words) {
     return this.#change(name, ...this.#engine.write(null, ...words));
   }
@@ -212,7 +213,7 @@ export class Classifier {
   }
 
   /**
-   * What x is, and how surely.
+   * Predicts the class of x: the probability of each class and of none of these, and the decision.
    *
    * @param {Input | Vector} x @param {CallOptions} [options]
    * @returns {Promise<Prediction>}
@@ -223,7 +224,7 @@ export class Classifier {
     return this.predictSync(vector);
   }
 
-  /** `predict` for a vector. The first one after a change blocks longer. @param {Vector} vector @returns {Prediction} */
+  /** `predict` for a vector. The first call after a change takes longer. @param {Vector} vector @returns {Prediction} */
   predictSync(vector) {
     this.#ask(vector);
     const headline = this.#text(this.#call('mq_decide'));
@@ -232,7 +233,7 @@ export class Classifier {
 
   /**
    * The smallest set of labels that contains the right one with the probability `coverage`, by conformal prediction with
-   * each example left out. The first one after a change leaves out up to 200, in slices.
+   * each example left out. The first call after a change leaves out up to 200 examples, and yields between slices.
    *
    * @param {Input | Vector} x @param {{coverage?: number} & CallOptions} [options] coverage: 0.9 if left out
    * @returns {Promise<PredictedSet>}
@@ -242,7 +243,7 @@ export class Classifier {
     const { coverage = 0.9, signal } = options ?? {};
     const vector = await this.embed(x, { signal });
     for (const piece of ['mq_prepare', 'mq_prepare_set']) await prepared(this.#engine, () => this.#call(piece) === 1, signal);
-    const answer = this.predictSync(vector); // which says that there are no examples
+    const answer = this.predictSync(vector); // throws if there are no examples
     const n = this.#call('mq_set', coverage);
     const at = this.#engine.answer();
     const [examples, borrowed, ...classes] = this.#engine.doubles.subarray(at, at + 2 + n);
@@ -251,7 +252,7 @@ export class Classifier {
   }
 
   /**
-   * `predict` for each of many, one by one; `classify` judges them together.
+   * `predict` for each input of a batch, one by one; `classify` judges them together.
    *
    * @param {Iterable<Input | Vector>} batch @param {CallOptions} [options]
    * @returns {Promise<Prediction[]>}
@@ -268,8 +269,8 @@ export class Classifier {
   }
 
   /**
-   * `predict` for a vector, without making an object: it stores the probabilities of the classes in the order of
-   * `labels`, and returns that of none.
+   * `predict` for a vector, without making an object: it writes the probabilities of the classes into dst, in the order
+   * of `labels`, and returns the probability of none of these.
    *
    * @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector
    * @returns {number}
@@ -309,7 +310,7 @@ export class Classifier {
   }
 
   /**
-   * Which places of a picture speak for a class, and how much. The network is not run again.
+   * How much each place of a picture speaks for a class. The network is not run again.
    *
    * @param {Cells} cells what the method `cells` of an extractor answers
    * @param {{label?: string, against?: string | null}} [options] label: the most probable class if left out; against:
@@ -333,8 +334,8 @@ export class Classifier {
   }
 
   /**
-   * Tells the places of the picture that an example was made of, so that `anomaly` can compare with them. 128 bytes of
-   * each are kept, of the last 64 pictures; files do not have them.
+   * Sets the cells of an example's picture, for `anomaly` to compare with. 128 bytes of each cell are kept, for the last
+   * 64 pictures. Files do not have them.
    *
    * @param {string} id of the example @param {Cells} cells what the method `cells` of an extractor answers
    */
@@ -344,7 +345,7 @@ export class Classifier {
     this.#call('mq_set_cells', values.length / dimension, dimension, m);
   }
 
-  /** Ids of the examples whose places `anomaly` lacks; none if more than one class has examples. @returns {string[]} */
+  /** Ids of the examples for which `anomaly` lacks the cells; none if more than one class has examples. @returns {string[]} */
   get withoutCells() {
     this.#engine.reserve(0);
     const ids = this.#text(this.#call('mq_without_cells'));
@@ -352,10 +353,10 @@ export class Classifier {
   }
 
   /**
-   * Whether a picture is like the examples of the only class: whether it is all right, if these are. It takes three
-   * examples whose cells are told.
+   * The probability that a picture is not like the examples of the only class: that something is wrong with it, if they
+   * are good ones. It needs at least three examples with `setCells`.
    *
-   * @param {Cells} cells
+   * @param {Cells} cells of the picture
    * @returns {Anomaly}
    */
   anomaly(cells) {
@@ -368,15 +369,15 @@ export class Classifier {
     return { wrong, good, views: byView(parts, cells.views) };
   }
 
-  /** Watches a stream of predictions, such as those of a camera, and says what comes and goes. @param {WatchOptions} [options] @returns {Watch} */
+  /** Watches a stream of predictions, such as those about a camera's frames, for events: a class has come, or has gone. @param {WatchOptions} [options] @returns {Watch} */
   watch(options) {
     return new Watch(this.#engine, this.#handle, () => this.#described().labels, options);
   }
 
   /**
-   * What each of a batch is, in their order, judged together. What is probably of a class tells what the class looks like,
-   * so answers are right more often than one by one. That helps most with few examples. No vector is judged by itself,
-   * `none` is that of `predict`, and what was taught stays as it is. The thread is left free in between.
+   * Predicts all inputs of a batch, judged together. Inputs that are probably of a class serve as further examples of it,
+   * so more answers are right than one by one, above all with few examples. No input serves as an example for itself.
+   * `none` is the same as of `predict`, except with `scale`. The classifier does not change. It yields between slices.
    *
    * @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options]
    * @returns {Promise<Prediction[]>}
@@ -389,12 +390,12 @@ export class Classifier {
   }
 
   /**
-   * Which of a batch tell most once they are labelled, the best one first, by their places in it: those that leave the
-   * least of the others unlike anything taught. Nothing need be taught before.
+   * The inputs of a batch that help most as the next examples, the best one first, by their indices. Each next one is
+   * chosen so that the others are most like an example or a chosen one. The classifier may be empty.
    *
    * @param {Iterable<Input | Vector>} batch
-   * @param {{count?: number} & BatchOptions} [all] count: how many, all if left out; of more than 1,024 so many at
-   *   equal steps are looked at
+   * @param {{count?: number} & BatchOptions} [all] count: how many indices, all if left out; of a batch of more than 1,024
+   *   only 1,024 at equal steps are looked at
    * @returns {Promise<number[]>}
    */
   async suggest(batch, all) {
@@ -404,11 +405,13 @@ export class Classifier {
   }
 
   /**
+   * Embeds a batch and has a function of the engine answer about it.
+   *
    * @template T
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
-   * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read as of answered
+   * @param {string} name of the function @param {number[]} args after those for the vectors
+   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads some of the answers, see `answered`
    */
   async #batch(batch, options, name, args, read) {
     known(options, BATCH);
@@ -443,8 +446,8 @@ export class Classifier {
   }
 
   /**
-   * Leaves each example out in turn: how well the classifier knows its own classes. Frames of one burst are left out
-   * together. Progress is counted in examples, and the thread is left free in between.
+   * Predicts each example as if it had not been added, to measure how well the classes can be told apart. Frames of one
+   * burst are left out together. Progress is counted in examples. It yields between slices.
    *
    * @param {BatchOptions} [options]
    * @returns {Promise<LeftOut[]>}
@@ -458,9 +461,9 @@ export class Classifier {
   }
 
   /**
-   * The examples that probably spoil others, such as those in the wrong class: at most 12 that another class fits better,
-   * the worst first, and how the answers to all others change without each. `removeExample` leaves one out, and `undo`
-   * brings it back. Frames of one burst are left out together. Progress and slices are those of `leaveOneOut`.
+   * The examples that probably have a wrong label: at most 12 that another class fits better, the worst first. For each
+   * it says how the answers about all other examples change without it. Frames of one burst are left out together.
+   * Progress and slices are as for `leaveOneOut`.
    *
    * @param {BatchOptions} [options]
    * @returns {Promise<Influence[]>}
@@ -470,8 +473,8 @@ export class Classifier {
   }
 
   /**
-   * The class that needs another example most, null while fewer than two have any. Progress and slices are those of
-   * `leaveOneOut`. After `influence` it is known, until something changes.
+   * The class that needs another example most, null while fewer than two classes have examples. Progress and slices are
+   * as for `leaveOneOut`. After `influence` it takes no time, until something changes.
    *
    * @param {BatchOptions} [options]
    * @returns {Promise<Need | null>}
@@ -508,13 +511,13 @@ export class Classifier {
     return record(this.#described().labels, (i) => this.#described().examples[i].length);
   }
 
-  /** A label as it is kept: of the class that has it, or one that people take for the same, or else of a new class. @param {string} label @returns {string} */
+  /** A label as it is stored: the label of the class that has it or one that looks the same, else of a new class. @param {string} label @returns {string} */
   label(label) {
     this.#engine.writeTexts([text(label, 'label')]);
     return this.#text(this.#call('mq_labels', 1));
   }
 
-  /** Whether there is a class of a label, or of one that people take for the same. @param {string} label @returns {boolean} */
+  /** Whether there is a class with this label, or with one that looks the same. @param {string} label @returns {boolean} */
   has(label) {
     const [n] = this.#engine.write(null, text(label, 'label'));
     return this.#call('mq_has', n) === 1;
@@ -526,31 +529,31 @@ export class Classifier {
     return i < 0 ? [] : [...this.#described().examples[i]];
   }
 
-  /** Numbers per vector, 0 while no example and no prior has settled it. @returns {number} */
+  /** Numbers per vector; 0 if there is neither an example nor a learned prior. @returns {number} */
   get dimension() {
     return this.#described().dimension;
   }
 
-  /** Settings in force. @returns {{nonePrior: number, scale?: 'standardise'}} */
+  /** The current settings. @returns {{nonePrior: number, scale?: 'standardise'}} */
   get settings() {
     return { ...this.#described().settings };
   }
 
-  /** Changes settings; what is left out stays. @param {{nonePrior?: number}} changes */
+  /** Changes settings; those that are left out stay. @param {{nonePrior?: number}} changes */
   configure(changes) {
     known(changes, SETTINGS);
     this.#change('mq_configure', changes?.nonePrior ?? this.settings.nonePrior);
   }
 
-  /** The bytes of a file: vectors, classes and settings, no pictures; a prior is named in it, not held. @returns {Uint8Array<ArrayBuffer>} */
+  /** The bytes of a file with vectors, thumbnails, classes and settings. It names its prior and does not contain it. @returns {Uint8Array<ArrayBuffer>} */
   save() {
     this.#engine.reserve(0);
     return this.#engine.reply(this.#call('mq_save'));
   }
 
   /**
-   * The bytes of a file for programs without metaqda: what this classifier answers by now, in the safetensors format,
-   * complete in itself. Some lines of Python or JavaScript read it; the README of `web/share` has them.
+   * The bytes of a file that predicts as this classifier does now, for programs without metaqda. It is a safetensors
+   * file that needs no other file. Some lines of Python or JavaScript read it: see `web/share/README.md` of the repository.
    *
    * @returns {Uint8Array<ArrayBuffer>}
    */
@@ -560,7 +563,7 @@ export class Classifier {
   }
 
   /**
-   * A new classifier with what both were taught, under the prior and the settings of this one. Classes of the same
+   * A new classifier with the examples of both, under the prior and the settings of this one. Classes of the same
    * label become one.
    *
    * @param {Classifier<any>} other
@@ -574,7 +577,7 @@ export class Classifier {
     return new Classifier(this.#engine, handle, this.#extractor);
   }
 
-  /** Frees what the classifier holds. With the last one of a realm the engine's memory is free. Calls afterwards throw. */
+  /** Frees the classifier's memory, and with the last classifier of a realm that of the engine. Calls afterwards throw. */
   dispose() {
     if (this.#handle === 0) return;
     this.#engine.free('mq_free', this.#handle);
@@ -584,5 +587,5 @@ export class Classifier {
   }
 }
 
-// Each takes as long as leaveOneOut (MostInfluence of core/influence.go).
+// Each of these examples takes as long as leaveOneOut. The same as MostInfluence of core/influence.go.
 const MOST_INFLUENCE = 12;
