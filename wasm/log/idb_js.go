@@ -60,8 +60,8 @@ func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	case err != nil:
 		return nil, explain(err)
 	}
-	// idb lets a newer version of the page in; what comes after fails and says why.
-	// It has no event for a database that the browser closes.
+	// If a newer version of the page opens the database, idb closes this one, and later calls fail
+	// with the reason. But idb has no event for a database that the browser closes.
 	raw, err := request.Request.Result()
 	if err != nil {
 		return nil, explain(err)
@@ -133,11 +133,11 @@ func lookUp() (v js.Value, err error) {
 	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
 }
 
-// checkpoints held what learning could go on from after a reload, until version 6.
+// checkpoints is a table of former versions: learning could continue from its records after a reload.
 const checkpoints = "checkpoints"
 
-// upgrade makes what a database of any version lacks, in the transaction of an open request,
-// which a failure aborts. [Migrate] empties the tables of former versions, which stay.
+// upgrade creates the tables that a database of any version lacks, in the transaction of the open
+// request. An error aborts the transaction. Tables of former versions stay; [Migrate] empties them.
 func upgrade(request *idb.OpenDBRequest) error {
 	db, err := request.Request.Result()
 	if err != nil {

@@ -3,10 +3,10 @@
 // Where IndexedDB cannot be had, [Memory] takes its place. Files that people keep have their
 // formats in package metaqda/core/model.
 //
-// Each change of a session is one [Step]. A transaction that appends a step fails if another tab
-// has appended one under that number: this tab then reads the steps that it lacks. Compaction
-// writes new segments and deletes the steps that they cover, in one transaction. Forgetting is
-// compaction.
+// Each change of a session is one [Step]. A tab appends a step only if no other tab has appended one
+// under that number; otherwise it gets the steps that it lacks. Compaction writes a new snapshot and
+// deletes the steps that it covers but the last, in one transaction. It also deletes removed
+// examples that undo can no longer restore.
 package log
 
 import (
@@ -50,7 +50,8 @@ type Tx interface {
 // DB is a database.
 type DB interface {
 	// Do calls f with a transaction, which it aborts if f returns an error. f must wait for
-	// nothing else. What is written is safe from a loss of power as far as the device keeps its word.
+	// nothing else. If Do returns nil, the writes survive a loss of power, unless the device reports
+	// data as written that are not.
 	Do(writes bool, f func(Tx) error) error
 	// Erase has the bytes of deleted records dropped from files, as far as that is possible.
 	Erase()
@@ -64,8 +65,8 @@ type Settings struct {
 	Prior     string  `json:"-"`       // sha256 of the prior chosen for this session, empty for the site's
 }
 
-// Session says what a person taught under one name, without its classes and examples. Another
-// thing of that name, [model.Session] in a prior, says how such sessions differ in difficulty.
+// Session is the head of a stored session: everything but its classes and examples. It is not
+// [model.Session], the part of a prior about how sessions differ in difficulty.
 type Session struct {
 	ID, Name         string
 	Created, Updated int64 // milliseconds since 1970 UTC
@@ -120,7 +121,7 @@ type Step struct {
 	Thumbnails map[string][]byte // of the examples it adds; they are kept apart
 	Files      map[string][]byte // of the priors it chooses
 
-	anew bool // what it was is lost: read the session anew
+	anew bool // its record was damaged and is lost: read the session anew
 }
 
 // Contents is a session as stored: the snapshot, and the steps after it.
@@ -133,8 +134,8 @@ type Contents struct {
 	Damaged []Damage // what cannot be used
 }
 
-// ManyPictures is how many pictures of a session are read with their thumbnails. Of more
-// they are read when they are wanted: they are most of what is stored.
+// ManyPictures is the largest number of pictures in a session that is read with all its thumbnails.
+// In a larger session they are read when they are shown, since they are most of the stored bytes.
 const ManyPictures = 600
 
 // SitePrior is the key in Meta of the sha256 of the site's prior.
@@ -145,7 +146,8 @@ const SitePrior = "site-prior"
 // "session" or "cleared".
 type Error = metaqda.Error
 
-// ErrCleared is what a page has to say whose data were cleared while it was open.
+// ErrCleared is the reason why a change is refused after the site's data were cleared while the page
+// was open.
 var ErrCleared error = &Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file before you close it."}
 
 // ErrDeleted is the reason why a change of a deleted session is refused.
@@ -205,9 +207,10 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 	return cmp.Or(t.Put(Snapshots, Key{s.ID, 0}, encodeHead(head{Session: s.Session, Classes: heads(classes)}, undo, redo)), t.Put(Steps, Key{s.ID, 1}, first))
 }
 
-// Append appends steps to a session whose last step is n, all or none, and returns nil. If there are others already
-// it appends nothing and returns them. With no steps it only asks for these. behind says that compaction has deleted
-// some of these: the session must be read anew.
+// Append appends steps to a session whose last step is n, all or none. If the session has later
+// steps already, it appends nothing and returns these as others. With no steps it only reads the
+// others. behind reports that some of the others cannot be read, for example because compaction has
+// deleted them: the session must then be read anew.
 func Append(db DB, session string, n int, steps []Step) (others []Step, behind bool, err error) {
 	err = db.Do(true, func(t Tx) (err error) {
 		if others, behind, err = after(t, session, n); err != nil || len(others) > 0 || behind {
@@ -289,7 +292,7 @@ func giveThumbnails(t Tx, all []*metaqda.Example) error {
 	return err
 }
 
-// Discard deletes the records that were set aside of a class.
+// Discard deletes the damaged records of a class from the table Set.
 func Discard(db DB, session, class string) error {
 	return db.Do(true, func(t Tx) error {
 		keys, err := t.Keys(Set, session)
@@ -363,7 +366,8 @@ func Summaries(db DB) (all []Summary, err error) {
 	return all, err
 }
 
-// sort sorts by pointers: for them alone the program has the code of a sort already.
+// sort sorts values through pointers to them. The program has the code to sort pointers anyway; to
+// sort each type of value directly would add code for each.
 func sort[T any](all []T, compare func(a, b *T) int) {
 	own := slices.Clone(all)
 	order := make([]*T, len(own))

@@ -29,7 +29,7 @@ const (
 // [Unknown].
 type Record map[string]any
 
-// Unknown is a value that no record here has; it says what it looks like.
+// Unknown stands for a value of a type that no record has. Its text describes the value.
 type Unknown string
 
 // fields are those of the records of each former table.
@@ -237,7 +237,7 @@ func (f *former) readExamples() error {
 	return err
 }
 
-// usual returns the length that most have, of several the longest.
+// usual returns the most frequent length, the longest one of equally frequent ones.
 func usual(lengths map[int]int) (d int) {
 	for n, count := range lengths {
 		if count > lengths[d] || count == lengths[d] && n > d {

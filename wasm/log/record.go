@@ -63,7 +63,7 @@ func heads(classes []metaqda.Class) []metaqda.Class {
 	return all
 }
 
-// entriesOf returns entries for JSON, and their examples added to some.
+// entriesOf returns entries for JSON, and appends their examples to some.
 func entriesOf(from []metaqda.Entry, some []*metaqda.Example) ([]entry, []*metaqda.Example) {
 	var all []entry
 	for _, e := range from {
@@ -210,9 +210,9 @@ func encode(text any, examples []*metaqda.Example) []byte {
 	return sealed(b)
 }
 
-// checksum mixes eight bytes at a time. Each step can be undone, so it notices every change within
-// eight bytes. It is some times as fast as CRC-32 in WebAssembly: a session may have a hundred
-// megabytes.
+// checksum mixes eight bytes at a time. Each mixing step is invertible, so a change within eight
+// bytes always changes h. It goes unnoticed only if the lower 32 bits stay the same. checksum is
+// several times as fast as CRC-32 in WebAssembly, and a session may have a hundred megabytes.
 func checksum(b []byte) uint32 {
 	h := uint64(len(b))
 	mix := func(v uint64) {
@@ -237,7 +237,7 @@ func sealed(b []byte) []byte {
 	return b
 }
 
-// scanner reads numbers and texts from bytes. It is at the end of them after an error.
+// scanner reads numbers and texts from bytes. After an error wrong is set, and no bytes are left.
 type scanner struct {
 	b     []byte
 	wrong bool
@@ -262,8 +262,9 @@ func (s *scanner) number() uint64 {
 	return v
 }
 
-// decode reads a record: its text into to, unless that is nil. The embeddings share its memory where
-// they can, for a session may have twenty million numbers. reason says why it is none.
+// decode reads a record: its text into to, unless that is nil, and its examples. Embeddings use the
+// memory of the record if it is aligned, since a session may have twenty million numbers. reason says
+// why the record cannot be used; it is empty if it can.
 func decode(v any, to any) (examples []*metaqda.Example, reason string) {
 	b, ok := v.([]byte)
 	switch {
@@ -296,7 +297,7 @@ func parse(b []byte, to any, damaged bool) (examples []*metaqda.Example, reason 
 	if n > uint64(len(s.b))/16 { // each takes so many bytes at least
 		return nil, "it is cut short"
 	}
-	own := make([]metaqda.Example, n) // for all are read at once
+	own := make([]metaqda.Example, n) // one allocation for all
 	lengths, heads, sums := make([]uint64, n), make([][]byte, n), make([]uint32, n)
 	for i := range own {
 		x, head := &own[i], s.b

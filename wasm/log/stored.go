@@ -9,14 +9,14 @@ import (
 	metaqda "metaqda/core"
 )
 
-// Stored says what of a session is stored where. Open makes it.
+// Stored says where the parts of a session are stored. [Open] returns it.
 type Stored struct {
 	Session string
 	N       int  // number of the last step
-	Spare   bool // removed examples are stored that nobody can bring back
+	Spare   bool // some stored examples were removed, and undo cannot restore them
 
 	base     int             // number of the last step that the snapshot covers
-	examples map[string]kept // by their ids, and removed ones that can be brought back
+	examples map[string]kept // by id, with the removed ones that undo can restore
 	loose    int             // number of examples in steps
 	segments map[int]int     // how many examples each has
 	damaged  []Damage
@@ -38,7 +38,7 @@ type Damage struct {
 	at Key
 }
 
-// Class returns the id of the class that a record was of, if that is known.
+// Class returns the id of the class that the record belonged to, empty if that is not known.
 func (d Damage) Class() string {
 	r, _ := d.Record.(map[string]any)
 	class, _ := r["class"].(string)
@@ -53,7 +53,8 @@ func asideOf(b []byte) (d Damage) {
 	return d
 }
 
-// each calls f for each record under some keys. It reads a few at once, and then lets messages in.
+// each calls f for each record under some keys. It reads a few at a time; while it waits for them,
+// the program handles messages.
 func each(t Tx, table Table, keys []Key, f func(k Key, v any) error) error {
 	most := 64
 	if table == Snapshots { // they have a megabyte each
@@ -274,7 +275,8 @@ func (s *Stored) Damage(step Step, why error) Damage {
 	return s.damaged[len(s.damaged)-1]
 }
 
-// readThumbnails reads the thumbnails of a session of few pictures, and says of others where they are.
+// readThumbnails reads the thumbnails of a session with at most ManyPictures examples. Those of a
+// larger session stay in the store, and the examples are marked as Apart.
 func (s *Stored) readThumbnails(t Tx, c *Contents) error {
 	all := append(held(c.Undo, c.Redo), added(c.Steps)...)
 	for _, k := range c.Classes {
@@ -289,9 +291,9 @@ func (s *Stored) readThumbnails(t Tx, c *Contents) error {
 	return nil
 }
 
-// Compact writes a snapshot of the session and deletes the steps that it covers. It deletes the
-// thumbnails of examples that are neither in the session nor in the undo history. It does nothing,
-// and says so, if another tab has appended a step or compacted meanwhile. The last step stays.
+// Compact writes a snapshot of the session and deletes the steps that it covers but the last one. It
+// deletes the thumbnails of examples that are neither in the session nor in the undo history. If
+// another tab has appended a step or compacted meanwhile, it does nothing and returns false.
 func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo []*metaqda.Step) (done bool, err error) {
 	next := Stored{Session: s.Session, N: s.N, base: s.N, examples: map[string]kept{}, segments: map[int]int{}}
 	for n, size := range s.segments {
@@ -342,7 +344,7 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 	for id, x := range removed {
 		next.examples[id] = x
 	}
-	moved := true // no other tab did something
+	moved := true // false if another tab has changed the log
 	err = db.Do(true, func(t Tx) error {
 		v, err := t.Get(Snapshots, Key{s.Session, 0})
 		if err != nil {
@@ -396,7 +398,7 @@ func segment(examples []*metaqda.Example) any {
 	return encode(nil, examples)
 }
 
-// set puts damaged records aside that the snapshot would cover.
+// set moves the damaged records, which the new snapshot replaces, to the table Set.
 func (s *Stored) set(t Tx, now Summary) error {
 	for _, d := range s.damaged {
 		if err := aside(t, s.Session, d); err != nil {
@@ -413,7 +415,7 @@ func (s *Stored) set(t Tx, now Summary) error {
 	return nil
 }
 
-// aside puts a record aside.
+// aside adds a damaged record to the table Set.
 func aside(t Tx, session string, d Damage) error {
 	n, err := t.Last(Set, session)
 	if err != nil {

@@ -29,7 +29,8 @@ type awaiter[T any] interface {
 	Await(ctx context.Context) (T, error)
 }
 
-// within waits for a request, at most so long, which Await alone would not report.
+// within waits for a request, but not longer than limit. Then it returns errTimeout; Await alone
+// would not report that.
 func within[T any](limit time.Duration, r awaiter[T]) (T, error) {
 	ctx, done := limited(limit)
 	defer done()
@@ -57,8 +58,8 @@ type objects struct {
 	odd map[Key]js.Value // keys that nothing here writes
 }
 
-// Do implements [DB]. What a transaction has written when it is complete is safe from a crash of the
-// machine. A transaction ends by itself as soon as the program waits for anything but its requests.
+// Do implements [DB]. The writes of a complete transaction survive a crash of the machine. A
+// transaction ends by itself as soon as the program waits for anything but its requests.
 func (d *IndexedDB) Do(writes bool, f func(Tx) error) error {
 	o := idb.TransactionOptions{Mode: idb.TransactionReadOnly}
 	if writes {
@@ -248,7 +249,7 @@ var (
 	jsArrayBuffer = js.Global().Get("ArrayBuffer")
 )
 
-// valueOf returns what IndexedDB keeps of bytes or a text.
+// valueOf turns bytes or a text into a value for IndexedDB.
 func valueOf(v any) js.Value {
 	if b, ok := v.([]byte); ok {
 		a := jsUint8Array.New(len(b))
@@ -265,7 +266,7 @@ func typeOf(v js.Value) (t js.Type, known bool) {
 	return v.Type(), true
 }
 
-// plain returns what IndexedDB keeps in a table as [Tx] has it.
+// plain turns a value from a table of IndexedDB into one of [Tx].
 func plain(table Table, v js.Value) any {
 	t, known := typeOf(v)
 	if !known {
