@@ -8,9 +8,9 @@ import (
 	"metaqda/wasm/log"
 )
 
-// Ask calls f with the classifier of the open session, which has the session's name and extractor.
-// With vectors it first returns an error if vectors of now cannot be compared with those of the
-// session.
+// Ask calls f with the classifier of the open session, with the session's name and extractor. If
+// vectors is set, f has vectors of the page's extractor: Ask then returns an error if they cannot be
+// compared with those of the session.
 func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -24,8 +24,8 @@ func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
 }
 
 // Change calls f, which may change the classifier of the open session, and notes the changes to be
-// stored and shown. With vectors it first returns an error if the session does not take those of
-// now. [Engine.Changed] says what it noted.
+// stored and shown. If vectors is set, f adds vectors of the page's extractor: Change then returns an
+// error if the session does not take them. [Engine.Changed] returns what it noted.
 func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,7 +49,7 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 	return explained(err)
 }
 
-// explained is [Explain], also of no error.
+// explained is [Explain], but returns nil for nil.
 func explained(err error) error {
 	if err == nil {
 		return nil
@@ -57,7 +57,7 @@ func explained(err error) error {
 	return Explain(err)
 }
 
-// Noted is what calls noted to be stored: the changes after the number before, up to another one.
+// Noted names the changes that calls noted: those with numbers above Before, up to Number.
 type Noted struct {
 	Before, Number uint64
 	Undo           string // id of the last step for [metaqda.Classifier.UndoStep], empty without one
@@ -105,7 +105,7 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	return e.changing(f)
 }
 
-// changing is change under the lock.
+// changing is [Engine.change] for callers that hold the lock.
 func (e *Engine) changing(f func() error) (token string, err error) {
 	e.heard, e.commands = nil, nil
 	undo, redo := e.next()
@@ -189,7 +189,7 @@ func (e *Engine) noteHeard() {
 	switch {
 	case e.later():
 	case added == 1 && len(classes) == 1:
-		e.follow() // hundreds of pictures are added at once, other changes come one at a time
+		e.follow() // it may be one of hundreds of pictures; other changes come one at a time
 	default:
 		e.refresh()
 	}

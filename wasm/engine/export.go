@@ -139,8 +139,8 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	})
 	e.mu.Lock()
 	if s.Examples > 0 {
-		s.Extractor = e.here // the file passed as made by it
-		s.Saved = s.Created  // the file it came from has all of it
+		s.Extractor = e.here // compare has accepted the file's extractor
+		s.Saved = s.Created  // the imported file has all of it
 	}
 	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()

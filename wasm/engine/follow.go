@@ -161,7 +161,7 @@ func touched(c *metaqda.Command) (writes, reads map[string]bool) {
 	return writes, reads
 }
 
-// take repeats a step of the log.
+// take repeats a step of the log; before is as for [metaqda.Classifier.Replay].
 func (s *session) take(step log.Step, before int) {
 	step.Edit.Apply(&s.Session)
 	if step.Edit != nil && step.Edit.Prior != nil {
@@ -205,7 +205,7 @@ func (e *Engine) anew(s *session) error {
 		}
 		if p.Command != nil {
 			if why := fresh.taught.Replay(*p.Command, 0); why != nil {
-				e.refuse(p.number, why) // but an undo that fails changes the undo history
+				e.refuse(p.number, why) // it stays pending: an undo that fails changes the undo history
 			}
 		}
 		p.Edit.Apply(&fresh.Session)
@@ -223,7 +223,7 @@ func (e *Engine) anew(s *session) error {
 	return nil
 }
 
-// Words for changes that came too late.
+// Errors of changes that came too late.
 var (
 	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
 	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}

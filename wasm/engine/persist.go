@@ -101,7 +101,7 @@ func (e *Engine) flush() error {
 	return err
 }
 
-// tell notes whether changes were stored, and announces it if that is another answer.
+// tell notes whether changes were stored, and announces it if the trouble is another one than before.
 func (e *Engine) tell(err error) {
 	e.mu.Lock()
 	k := &e.keeping
@@ -184,7 +184,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 	}
 }
 
-// discard deletes what was set aside of a class that was removed.
+// discard deletes the damaged records of a class that was removed.
 func (e *Engine) discard(s *session, class string) error {
 	of := func(d log.Damage) bool { return d.Class() == class }
 	if !slices.ContainsFunc(s.damaged, of) {
@@ -196,7 +196,7 @@ func (e *Engine) discard(s *session, class string) error {
 	return log.Discard(e.db, s.ID, class)
 }
 
-// sum says of each step what the session is after it.
+// sum gives all these steps the summary of the session as it is now.
 func (e *Engine) sum(s *session, some []*pending) {
 	now := s.summary()
 	for i := range some {
@@ -395,7 +395,7 @@ func (e *Engine) mark() {
 }
 
 // noticeVanished names the sessions that have marks but are not stored, although nobody deleted
-// them. It counts the sessions of an older version that wait for free space. It blocks.
+// them. It counts the sessions of an older version that wait for free space. It waits.
 func (e *Engine) noticeVanished(waiting []string) error {
 	if n := len(waiting); n > 0 {
 		e.keeping.vanished = "The storage is full, so " + counted(n, "session", "s") + " of a former version of this page cannot be opened yet. Nothing is lost: delete another session or free space on the device, then reload."

@@ -37,7 +37,7 @@ func (e *Engine) Show(x []float32) (*Prediction, error) {
 	return answer, nil
 }
 
-// Live is the answer for a frame of a live view, and what came and went by it.
+// Live is the answer about a frame of a live view, with the events that it caused.
 type Live struct {
 	Answer *Prediction `json:"answer"` // nil where there was nothing to ask about
 	Events []Event     `json:"events"`
@@ -52,10 +52,10 @@ type Event struct {
 	Probability float64 `json:"probability"`
 }
 
-// ShowFrame is [Engine.Show] for the next frame of a live view, nil for one with nothing to ask
-// about. It shows the answer of a watch, which does not flicker: [metaqda.Watch.Decision]. A
-// live view begins after Show. perHour are the false events allowed per hour, zero for
-// [watch.Default].
+// ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to ask
+// about. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. The
+// first call after Show begins a new live view. perHour is the number of false events allowed per
+// hour, zero for [watch.Default].
 func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,8 +75,8 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	return live, nil
 }
 
-// follows has the watch of the live view follow a frame with these probabilities of none and of
-// the classes.
+// follows passes the probabilities of a frame, of none and of the classes, to the watch of the live
+// view, which it begins if there is none. p is nil if there was nothing to ask about.
 func (e *Engine) follows(answer *Prediction, p []float64, perHour float64) (*Live, error) {
 	now := e.hooks.Now()
 	if perHour == 0 {
@@ -201,9 +201,9 @@ func (e *Engine) follow() {
 	}
 }
 
-// later has the query of a large session answered anew in slices, and shows the former answer until
-// then: in one piece it would take some tenths of a second. It returns false for other sessions, and
-// without a query.
+// later starts to enrol the pictures of a large session in slices. The former answer is shown until
+// the query can be answered anew; in one piece that would take some tenths of a second. It returns
+// false and does nothing for a smaller session, and without a query.
 func (e *Engine) later() bool {
 	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures {
 		return false

@@ -226,7 +226,7 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 	taught.ReplaceActions(c.Session.Settings.Actions)
 	taught.NewID, taught.Lazy, taught.Reserve = newID, e.hooks.Yield != nil, e.memory.Reserve
 	classes := slices.Clone(c.Classes)
-	for i := range classes { // others are of an extractor of before, and steps remove them
+	for i := range classes { // vectors of another length are of a former extractor, and later steps remove them
 		classes[i].Examples = slices.DeleteFunc(classes[i].Examples, func(x *metaqda.Example) bool { return len(x.Vector) != d })
 	}
 	if err := taught.Load(classes); err != nil {
