@@ -92,7 +92,7 @@
  * @property {number} probability that it is here, or that it is gone
  *
  * @typedef {object} Live
- * @property {Prediction|null} answer null where there was nothing to ask about
+ * @property {Prediction|null} answer null if there was nothing to ask about, or if no class has an example
  * @property {LiveEvent[]} events mostly none
  * @property {string} here label of the class that is here, empty for none
  *
@@ -101,16 +101,17 @@
  * @property {(revision: number) => Promise<Changes>} changes since a revision, from 0 everything
  * @property {(exampleIds: string[]) => Promise<(Uint8Array|null)[]>} thumbnails null where there is none; a large
  *   session's state comes without them
- * @property {() => Promise<{undo: string}>} kept what the call of `exports` just before it changed: answers once that is stored, with the id of the
- *   step, empty without one or within `beginStep` and `endStep`. Rejects if another tab was quicker
+ * @property {() => Promise<{undo: string}>} kept resolves once the changes by the calls of `exports` just before it are stored. `undo` is the id of
+ *   the step, empty without one or within `beginStep` and `endStep`. Rejects if another tab was quicker
  * @property {() => Promise<unknown>} ready waits until all examples are enrolled: from then on answers come at once
  * @property {() => Promise<unknown>} beginStep groups all changes until endStep into one undo step, such as all pictures of a folder
  * @property {() => Promise<{undo: string}>} endStep the id of the step is empty if nothing was changed
  * @property {() => Promise<unknown>} forgetUndo clears the undo history: removed pictures are gone then
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, null while no class has an example. It shows the
  *   answer in the page's meters now and after every later change; null shows none
- * @property {(embedding: Float32Array|null, perHour?: number) => Promise<Live>} frame as show, for the next frame of a live view, with what came and went, at so
- *   many false events an hour, one if left out: what is shown follows the class that is here and does not flicker. A live view begins after `show`
+ * @property {(embedding: Float32Array|null, perHour?: number) => Promise<Live>} frame predicts the next frame of a live view, and returns what came
+ *   and went; perHour: the false events allowed per hour, one if left out. The page's meters follow the class that is here and do not flicker. The
+ *   first call after `show` begins a new live view
  * @property {(sort: SortOrder) => Promise<unknown>} order sets the order in which classes are shown
  * @property {() => Promise<SessionInfo[]>} sessions
  * @property {(name: string) => Promise<unknown>} newSession

@@ -75,7 +75,7 @@ export class Exports {
     return this.program.exports.mq_answer() >>> 3;
   }
 
-  /** Writes a vector and then texts, and answers their lengths. @param {ArrayLike<number> | null} vector @param {...(string | Uint8Array)} texts */
+  /** Writes a vector and then texts, and returns the lengths of the texts in bytes. @param {ArrayLike<number> | null} vector @param {...(string | Uint8Array)} texts */
   write(vector, ...texts) {
     const parts = texts.map((text) => (typeof text === 'string' ? encoder.encode(text) : text));
     let at = 4 * (vector?.length ?? 0);
@@ -141,7 +141,7 @@ export class Exports {
     return this.text(this.call('mq_prior', file.length));
   }
 
-  /** Opens a classifier file under the prior of a sum, or for '' under the one that it names. Answers the handle. @param {Uint8Array} file @param {string} sum */
+  /** Opens a classifier file and returns the handle. @param {Uint8Array} file @param {string} sum of the prior to use; '' for the one that the file names */
   open(file, sum) {
     const [n, m] = this.writeBytes(file, sum);
     return this.call('mq_open', n, m);

@@ -1,16 +1,18 @@
 // @ts-check
-/** What the engine answers in steps, between which the thread is free. */
+/** Runs jobs of the engine step by step, and yields to the event loop between the steps. */
 import { nextTask, rests } from '../base/task.js';
 
 /** @import {Exports} from './exports.js' */
 
-// What mq_step returns while it works, and with the last of the answers.
+// What mq_step returns: GIVEN with the last answers, WORKING with the progress. It returns 2 with answers that others follow.
 const [GIVEN, WORKING] = [0, 1];
 
 /** Numbers of a decision, which follow the probabilities of an answer. */
 export const DECISION = 3;
 
 /**
+ * Runs a job to its end and returns its answers.
+ *
  * @template T
  * @param {Exports} engine @param {number} job its number
  * @param {string[]} labels of the classes when it was asked
@@ -22,7 +24,7 @@ export const DECISION = 3;
 export async function answered(engine, job, labels, options, read, done, count) {
   const { onProgress, signal } = options ?? {};
   const total = done + count;
-  engine.share(); // whatever becomes of the classifier meanwhile
+  engine.share(); // the program stays even if the classifier is disposed of meanwhile
   try {
     await nextTask(); // to hand the batch over took a while
     const rest = rests(signal);
@@ -50,7 +52,7 @@ export async function answered(engine, job, labels, options, read, done, count) 
 }
 
 /**
- * Does what the first answer after a change waits for, and leaves the thread free in between.
+ * Does the work that the first answer after a change needs, piece by piece, and yields to the event loop in between.
  *
  * @param {Exports} engine @param {() => boolean} more does a piece, and says whether there is more to do
  * @param {AbortSignal} [signal]

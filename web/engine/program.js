@@ -77,7 +77,7 @@ export async function loadRuntime(url) {
 }
 
 /**
- * Starts a program, which runs until it is released or fails.
+ * Instantiates a program. Its `run` runs it, until it is released or fails.
  *
  * @param {Modules} modules
  * @param {new () => GoProgram} Go
