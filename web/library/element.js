@@ -22,7 +22,7 @@ const MARKUP = `
   <button part="add" disabled>This is it</button>
   <button part="undo" type="button" disabled>Undo</button>
 </form>
-<output part="answer">The network is loading.</output>`;
+<output part="answer">The feature extractor is loading.</output>`;
 const STYLE =
   ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
 

@@ -46,7 +46,7 @@ export async function init(options = {}) {
   if (options.simd !== undefined) simd = options.simd;
 }
 
-/** Says what the engine is where init does not. @param {() => ProgramSource} inside */
+/** Sets the engine to use if `init` names none. @param {() => ProgramSource} inside */
 export function carry(inside) {
   own = inside;
 }

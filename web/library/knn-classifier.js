@@ -31,7 +31,7 @@ export class KNNClassifier {
   #shape;
   /** @type {Promise<Classifier> | null} */
   #classifier = null;
-  /** What the classifier was not told yet, by label. @type {[string, Float32Array][]} */
+  /** Examples that the classifier does not have yet, with their labels. @type {[string, Float32Array][]} */
   #pending = [];
   #disposed = false;
 
@@ -76,7 +76,7 @@ export class KNNClassifier {
     });
     if (this.#disposed) throw new Error('The classifier has been disposed of.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
-    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // its own labels are any text
+    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // the caller's labels may be any text
     const names = [...this.#index.keys()];
     const nameOf = (/** @type {string} */ inner) => names[Number(inner.slice(6))];
     const { label, probabilities } = classifier.predictSync(x);

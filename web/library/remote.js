@@ -13,7 +13,7 @@ import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } f
 const AT_ONCE = /Sync$|^watch$/;
 /** Methods that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL, predictSet: SET };
-const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // but options
+const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // these take options only
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 
 /**
@@ -35,7 +35,7 @@ export class Remote {
     this.#ask = ask;
     this.#extractor = extractor;
     for (const { name, property } of members) {
-      if (name in this) continue; // it has more to do than to ask
+      if (name in this) continue; // a method of this class, which embeds inputs or checks arguments first
       Object.defineProperty(this, name, property ? { get: () => ask(name, []) } : { value: (/** @type {unknown[]} */ ...args) => ask(name, args) });
     }
   }
@@ -52,7 +52,7 @@ export class Remote {
     roomIn(dst, labels.length);
     labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => {
       dst[i] = probabilities[one];
-    }); // an object has labels such as '2' first
+    }); // in the order of labels: an object has keys such as '2' first
     return none;
   }
 
@@ -84,7 +84,7 @@ export class Remote {
             const one = name in OF_ONE;
             if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
             const all = one ? [args[0]] : listOf(args[0], 'batch');
-            // Vectors go out at once, so that what is asked next comes after them.
+            // Vectors are sent at once, so that later calls come after this one.
             const vectors = (
               all.every(isVector)
                 ? all.map(vectorOf)

@@ -17,7 +17,7 @@ export function session(program) {
   return Object.assign(program, {
     taught,
     async stored(/** @type {(taught: Classifier) => any} */ change) {
-      const [result, { undo }] = await Promise.all([change(taught), program.kept()]); // at once: it is about the call before it
+      const [result, { undo }] = await Promise.all([change(taught), program.kept()]); // in the same turn, since kept() is about the calls just before it
       return { result, undo };
     },
   });

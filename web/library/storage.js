@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Sessions that stay: what was taught is kept in IndexedDB, with thumbnails, and tabs
- * that are open at the same time follow each other: what the page of metaqda works with.
+ * Stored sessions: classes, examples and thumbnails are kept in IndexedDB, and open tabs follow each other's changes.
+ * The page of metaqda uses the same program.
  */
 import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';

@@ -25,10 +25,10 @@ function held(at) {
   return classifier;
 }
 
-/** Inputs are embedded in the window: of an extractor its identity alone is needed. @param {any} options */
+/** Options with an extractor that has only its identity, since inputs are embedded in the window. @param {any} options */
 const named = ({ extractor, ...options }) => ({ ...options, ...(extractor && { extractor: { ...extractor, embed: () => [] } }) });
 
-/** What ends calls that go on. @type {Map<number, AbortController>} */
+/** Aborts the calls under way, by their numbers. @type {Map<number, AbortController>} */
 const running = new Map();
 
 const tell = answer(

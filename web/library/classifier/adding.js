@@ -9,12 +9,12 @@ import { rowsOf, vectorOf } from '../vectors.js';
 /** How many numbers are handed over at once: a megabyte. */
 const PIECE = 2 ** 18;
 
-/** How many labels are. */
+/** How many labels are handed over at once. */
 const LABELS = 512;
 
 /**
- * Adds vectors, all or none, and returns the ids of the examples. It yields after each piece of work whether they are
- * there: from then on it only does beforehand what the first answer would wait for.
+ * Adds vectors, all or none, and returns the ids of the examples. After each piece of work it yields whether the examples
+ * have been added. The pieces after that only prepare the first answer.
  *
  * @param {Exports} engine @param {() => number} handle of the classifier, 0 once it was disposed
  * @param {(name: string, ...args: number[]) => number} change calls a function that changes it
@@ -64,10 +64,10 @@ export function atOnce(pieces) {
   }
 }
 
-/** Leaves the thread free between pieces. An abort comes too late once what they add is there. @template T @param {Exports} engine @param {Generator<boolean, T>} pieces @param {AbortSignal} [signal] @returns {Promise<T>} */
+/** Runs the pieces, and yields to the event loop between them. Once the examples have been added, an abort has no effect. @template T @param {Exports} engine @param {Generator<boolean, T>} pieces @param {AbortSignal} [signal] @returns {Promise<T>} */
 export async function inPieces(engine, pieces, signal) {
   const [before, after] = [rests(signal), rests()];
-  engine.share(); // whatever becomes of the classifier meanwhile
+  engine.share(); // the program stays even if the classifier is disposed of meanwhile
   try {
     for (;;) {
       const { done, value } = pieces.next();

@@ -9,7 +9,7 @@ import { DECISION } from '../../engine/job.js';
 
 const decoder = new TextDecoder();
 
-/** Of labels that may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
+/** Makes a record by label, without a prototype: a label may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
 export function record(labels, value) {
   /** @type {Record<string, T>} */
   const all = Object.create(null);
@@ -50,7 +50,7 @@ export function prediction(labels, numbers, at, headline) {
   return answer;
 }
 
-/** Makes a property what `make` returns, once it is read. @param {object} of @param {string} name @param {() => unknown} make */
+/** Defines a property that gets the result of `make` when it is first read. @param {object} of @param {string} name @param {() => unknown} make */
 function lazily(of, name, make) {
   const put = (/** @type {unknown} */ value) => {
     Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true });

@@ -29,10 +29,10 @@ export async function createClassifier(options = {}) {
 }
 
 /**
- * Opens what `save` wrote, or what the page of metaqda saved.
+ * Opens a file that `save` or the page of metaqda wrote.
  *
- * The prior that it names is taken if a classifier of this realm was created with it; else `options.prior`
- * must be its file. Another prior there serves in its place.
+ * Without `options.prior` it uses the prior that the file names, if a classifier of this realm has loaded it before.
+ * `options.prior` may be the file of that prior, or of another one to use in its place.
  *
  * @template [Input=unknown]
  * @param {import('../files.js').File} file

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is handed to a classifier and what it answers, and the checks of it. */
+/** The types of a classifier's options and answers, and the checks of options. */
 import { MetaqdaError } from '../../base/remote.js';
 import { isFile } from '../files.js';
 
@@ -7,7 +7,7 @@ import { isFile } from '../files.js';
 /** @import {Vector} from '../vectors.js' */
 
 /**
- * Turns pictures, sounds or what else into vectors. One without `id` is not written into files.
+ * Turns inputs such as pictures or sounds into vectors. Files name an extractor only if it has an `id`.
  *
  * @template Input
  * @typedef {object} Extractor
@@ -50,7 +50,7 @@ import { isFile } from '../files.js';
  */
 
 /**
- * @typedef {object} LeftOut what an example would be taken for had it never been taught
+ * @typedef {object} LeftOut the prediction for an example as if it had not been added
  * @property {string} id
  * @property {string} label its own class
  * @property {Prediction | null} prediction null for the only example of all
@@ -135,7 +135,7 @@ export const ADD = { ...EXAMPLE, ...CALL };
 const FORMER = ['inference', 'pooled'];
 
 /**
- * Refuses an option that would change nothing, or that is of a wrong kind.
+ * Throws for an unknown option, and for one of a wrong kind.
  *
  * @param {unknown} options none if undefined @param {Record<string, Kind>} kinds
  */

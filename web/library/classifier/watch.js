@@ -107,8 +107,8 @@ export class Watch {
   }
 
   /**
-   * What to show of a live view, whose single answers flicker. It names the class that is here. While none is, it goes by
-   * the mean of the answers of the last half second, which the probabilities are.
+   * What to show of a live view: single answers flicker. It names the class that is here. While none is here, the decision
+   * is by `probabilities`, a moving average of the last answers.
    *
    * @returns {Shown}
    */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The classifier of the open session: the methods of `Classifier`, with the same arguments in the same order, as promises,
- * which are kept once what was changed is stored.
+ * The classifier of the open session. It has the methods of `Classifier`, with the same arguments in the same order. They
+ * return promises, which resolve once a change is stored.
  */
 import { MetaqdaError } from '../../base/remote.js';
 import { Classifier } from '../classifier/classifier.js';
@@ -22,7 +22,7 @@ import { membersOf, Remote } from '../remote.js';
 /** Copies in memory of classifiers of storages. @type {WeakMap<object, () => Promise<Classifier<any>>>} */
 const copies = new WeakMap();
 
-/** What waits until all examples are enrolled, and the thread is free meanwhile. */
+/** Methods that wait until all examples are enrolled, without blocking the thread. */
 const ENROLLED = /^(predict|classify|suggest|leaveOneOut|influence|needs|explain|nearest|anomaly)/;
 
 /**
@@ -36,7 +36,7 @@ export function storedClassifier(engine, extractor) {
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.learnedPrior()]);
     return openClassifier(classifier, { ...(extractor && { extractor }), ...(prior && { prior }) });
   };
-  /** What does more than the classifier's own method. @type {Record<string, (...args: any[]) => unknown>} */
+  /** Methods that take the place of the classifier's own. @type {Record<string, (...args: any[]) => unknown>} */
   const own = {
     save: () => engine.saveSession(),
     async merge(other) {
