@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * What the header of a safetensors file says of it: eight bytes that tell how long a header of JSON is, the header, numbers.
+ * The metadata of a safetensors file. The file begins with eight bytes for the length of the header. Then come the header, in
+ * JSON, and the numbers.
  *
  * @param {Uint8Array} bytes
- * @returns {Record<string, string>|null} null for another kind of file; empty for a malformed header, of which the engine says what is wrong
+ * @returns {Record<string, string>|null} null for another kind of file; empty for a malformed header: the engine then says what is wrong
  */
 export function metadataOf(bytes) {
   const length = bytes.length > 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) : Infinity;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The map of where an answer comes from, of the numbers that the cells of a picture have. */
+/** Makes a map of where in a picture an answer comes from, out of one number for each cell. */
 import { smooth } from '../kit/contours.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
@@ -7,7 +7,7 @@ import { smooth } from '../kit/contours.js';
 
 /** Numbers on each side of the map. */
 export const FINE = 48;
-/** How far the map is smoothed, in its numbers: views end in steps. */
+/** Radius of smoothing, in numbers of the map: at the edge of a view there is a step. */
 const BLUR = 2;
 
 /** What each cell adds, view by view. @param {Pick<Explanation, 'views'>} explanation */

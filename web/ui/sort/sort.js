@@ -150,7 +150,7 @@ export class Sorting {
     noteTaught(this.#items, classes);
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
     if (!this.open) return;
-    if (this.#stale && this.asks.offsetHeight) this.asks.style.minHeight = `${this.asks.offsetHeight}px`; // what is below stays where it is until what is asked next is known
+    if (this.#stale && this.asks.offsetHeight) this.asks.style.minHeight = `${this.asks.offsetHeight}px`; // keeps the page below in its place until the next question is known
     this.#draw();
     if (!changed || this.#run || !this.#items.length) return;
     clearTimeout(this.#waiting);
@@ -228,7 +228,7 @@ export class Sorting {
     byId('recognise', HTMLElement).hidden = open;
     note('sorting', open);
     if (open && !was) {
-      history.scrollRestoration = 'manual'; // what is closed by Back says so in sight
+      history.scrollRestoration = 'manual'; // after Back, the browser must not scroll away from the notice about the closed view
       if (history.state !== 'sort') history.pushState('sort', '');
       scrollTo({ top: 0, behavior: 'instant' });
       this.element.focus({ preventScroll: true });

@@ -3,8 +3,8 @@
 import { counted, noun } from '../kit/dom.js';
 
 /**
- * What a removal did: with fewer pictures a class is known less well, and its
- * probabilities may move more than one expects.
+ * Says what a removal did. A class with fewer pictures is known less well, so its probabilities may change more than one
+ * expects.
  *
  * @param {string} name of the class
  * @param {number} gone pictures of it
@@ -19,10 +19,10 @@ export function removed(name, gone, left) {
 const WORTH_SAYING = 3;
 
 /**
- * What to say of a class most of whose pictures repeat others: they count as
- * little more than one. Empty where a class shows its thing from enough sides.
+ * The hint for a class in which most pictures are near-copies of others: near-copies count as little more than one
+ * picture. Empty for other classes.
  *
- * @param {number[]} bursts how many pictures are nearly the same, for each that is like none before
+ * @param {number[]} bursts number of pictures in each burst
  * @param {string} vary what to do about it
  */
 export function repeated(bursts, vary) {

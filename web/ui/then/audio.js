@@ -1,5 +1,5 @@
 // @ts-check
-/** The one audio context of what plays sounds. */
+/** The audio context that all actions with sound share. */
 
 /** @type {AudioContext|undefined} */
 let context;
@@ -13,7 +13,7 @@ export async function audio() {
       new Promise((resolve) => {
         setTimeout(resolve, 500);
       }),
-    ]); // before a press it waits for one
+    ]); // before the first press on the page, resume() waits
   if (context.state !== 'running') throw new Error('The browser plays no sound yet: press anything on this page first.');
   return context;
 }

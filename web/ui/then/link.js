@@ -28,13 +28,13 @@ export function loss() {
   };
 }
 
-/** A sentence for an error of the browser by its name, or the last of the sentences. @param {unknown} error @param {Record<string, string>} sentences @param {string} other */
+/** The error to show for an error of the browser: with the sentence for its name, or else `other`. @param {unknown} error @param {Record<string, string>} sentences @param {string} other */
 export const reason = (error, sentences, other) => new Error(sentences[error instanceof Error ? error.name : ''] ?? other, { cause: error });
 
-/** Text as a line. @param {string} text */
+/** The bytes of a text and a line feed. @param {string} text */
 export const line = (text) => new TextEncoder().encode(`${text}\n`);
 
-/** Why a thing of Chromium is not here. @param {string} name in navigator @param {string} what @param {string} where which browser has it */
+/** Says why this page cannot use an interface that some browsers lack; empty if it can. @param {string} name in navigator @param {string} what @param {string} where which browser has it */
 export function lacking(name, what, where) {
   if (!isSecureContext) return `Only a secure page can use ${what}: open this page by https or on localhost.`;
   return name in navigator ? '' : `This browser cannot use ${what}: open this page in ${where}.`;

@@ -76,7 +76,7 @@ export const microbit = {
         .connect()
         .then((/** @type {any} */ server) => server.getPrimaryService(UART))
         .then((/** @type {any} */ service) => service.getCharacteristics())
-        // The micro:bit is written to where other boards send from, so what can be written tells.
+        // The micro:bit and other boards use the two characteristics of the service the other way round. So take the one that can be written.
         .then((/** @type {Characteristic[]} */ all) => all.find(({ properties }) => properties.write || properties.writeWithoutResponse))
         .catch((/** @type {unknown} */ error) => {
           device.gatt.disconnect();

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is here before the camera or the microphone, and none of these when nothing is. */
+/** Follows which class is before the camera or the microphone. If none is for a while, “none of these” comes. */
 
 /** @import {Live, LiveEvent} from '../../library/types.js' */
 /** @typedef {{id: string, event: LiveEvent}} Happening id: of the class, empty for none of these */
@@ -25,7 +25,7 @@ export class Presence {
     return this.#here;
   }
 
-  /** What happens by the next answer of a live view. @param {Live} live @param {number} now in milliseconds since 1970 @returns {Happening[]} */
+  /** Returns what comes and goes with the next answer of a live view. @param {Live} live @param {number} now in milliseconds since 1970 @returns {Happening[]} */
   next({ events, here }, now) {
     /** @type {Happening[]} */
     const all = [];
@@ -37,7 +37,7 @@ export class Presence {
     return [...all.filter(({ id }) => id), ...this.#none(now)];
   }
 
-  /** What happens as the live view ends: nothing is here any more, and nobody looks whether none of these is. @param {number} now @returns {Happening[]} */
+  /** Returns what goes as the live view ends. “None of these” neither comes nor goes then. @param {number} now @returns {Happening[]} */
   end(now) {
     const all = this.#gone(eventOf(this.nameOf(this.#here), false, now), now);
     this.#nothing = { seen: true, since: Infinity };
