@@ -153,8 +153,8 @@ func (b *Bulk) begin() {
 		b.receivers, b.ids, b.entries = c.receivers(), nil, nil
 		b.err = b.find(b.labels, b.examples)
 	}
-	if b.err == nil && c.open(len(b.x)) {
-		b.err = c.begin(nil, len(b.x))
+	if d := b.prior.Dim(); b.err == nil && c.open(d) {
+		b.err = c.begin(nil, d)
 	} else if b.err == nil && c.prior != b.prior {
 		b.err = c.fit(b.examples)
 	}

@@ -151,3 +151,22 @@ func BenchmarkLeaveOneOut(b *testing.B) {
 		}
 	})
 }
+
+// The first examples settle the length of vectors, whatever the scale and whether a default prior was given.
+func TestManyExamplesSettleTheLength(t *testing.T) {
+	rows := tableOf(6)
+	labels := []string{"a", "b", "c", "a", "b", "c"}
+	settings := Settings{Scale: "standardise"}
+	want := fresh(t, settings)
+	bulk(t, want, labels, "", rows, func() {})
+	for _, d := range []int{len(rows[0]), 2} {
+		c := under(t, settings, test.Must(Default(d))(t))
+		bulk(t, c, labels, "", rows, func() {})
+		if c.Dim() != len(rows[0]) {
+			t.Fatalf("a default prior for %d numbers: vectors have %d, want %d", d, c.Dim(), len(rows[0]))
+		}
+		if a, b := ask(t, c, rows[0]), ask(t, want, rows[0]); !slices.Equal(a, b) {
+			t.Errorf("a default prior for %d numbers: probabilities %v, want %v", d, a, b)
+		}
+	}
+}

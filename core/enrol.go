@@ -164,6 +164,7 @@ func (c *Classifier) enrolEach(k *class) {
 			continue
 		}
 		k.units = slices.Delete(k.units, k.known, k.known+1)
+		k.size -= len(u.frames)
 		for _, x := range u.frames {
 			delete(c.examples, x.ID)
 			c.tell(Change{Do: DropExample, Class: k.Class, Example: x, Err: err})

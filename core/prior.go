@@ -144,10 +144,15 @@ func (c *Classifier) replacePrior(p *Prior) error {
 			return err
 		}
 	}
+	known, behind := make([]int, len(c.classes)), c.behind
+	for i, k := range c.classes {
+		known[i] = k.known
+	}
 	c.prior, c.lda, c.x = p, fresh, make([]float64, p.file.NIW.Dim())
 	if err := c.enrolAnew(); err != nil {
-		if c.prior, c.lda, c.x = before, q, x; before != nil {
-			_ = c.replacePrior(before) // it accepted them before
+		c.prior, c.lda, c.x, c.behind = before, q, x, behind
+		for i, k := range c.classes {
+			k.known = known[i]
 		}
 		return err
 	}

@@ -306,6 +306,18 @@ func TestNeighboursVotes(t *testing.T) {
 			t.Errorf("nearest wins %v: class %d, want %d", atMostShot, got, want)
 		}
 	}
+	const n = 160 // rows, of which the tie is broken with the smallest numbers
+	rows, labels := mat.NewDense(n, 1, nil), make([]int, n)
+	for i := range n {
+		rows.Set(i, 0, float64(i))
+		labels[i] = i % 2
+	}
+	far := Task{Support: rows, Labels: labels, Way: 2}
+	for c, got := range scoresOf(t, &Neighbours{K: n / 2, AtMostShot: true}, far, mat.NewDense(1, 1, []float64{0})).RawRowView(0) {
+		if !(math.Abs(got-math.Log(0.5)) <= 1e-6) {
+			t.Errorf("%d votes of %d for class %d are %v, want ln ½", n/4, n/2, c, got)
+		}
+	}
 }
 
 // Every method must learn easy tasks: well separated classes.

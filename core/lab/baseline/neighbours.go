@@ -63,7 +63,7 @@ func (m *Neighbours) vote(scores []float64, nearest []int) {
 	}
 	if m.AtMostShot {
 		for r, s := range nearest {
-			scores[m.t.Labels[s]] += tieBreak / float64(int(1)<<r)
+			scores[m.t.Labels[s]] += math.Ldexp(tieBreak, -r)
 		}
 	}
 	for c, v := range scores {

@@ -1,0 +1,87 @@
+package metaqda
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"metaqda/core/test"
+)
+
+// lazy returns a classifier of n loaded examples in two classes, of which the densities have none
+// yet. One has a NaN.
+func lazy(t *testing.T, n int) (*Classifier, []float32) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(18, 1))
+	c := fresh(t, Settings{})
+	c.Lazy = true
+	classes := []Class{{Label: "a"}, {Label: "b"}}
+	for i := range n {
+		x := make([]float32, 4)
+		for j := range x {
+			x[j] = float32(rng.NormFloat64() + float64(i%2))
+		}
+		classes[i%2].Examples = append(classes[i%2].Examples, &Example{Vector: x})
+	}
+	bad := classes[0].Examples[n/4].Vector
+	test.OK(t, c.SetPrior(test.Must(Default(4))(t)))
+	test.OK(t, c.Load(classes))
+	return c, bad
+}
+
+// A damaged example that is found late leaves its class as if it had never been there.
+func TestWhatIsFoundDamagedLateIsCountedNoMore(t *testing.T) {
+	const n = 500
+	c, bad := lazy(t, n)
+	bad[2] = float32(math.NaN())
+	var refused []Change
+	c.Changed = func(x Change) {
+		if x.Do == DropExample {
+			refused = append(refused, x)
+		}
+	}
+	if !c.Prepare(func() bool { return true }) {
+		t.Fatal("Prepare stops by itself")
+	}
+	if len(refused) != 1 || refused[0].Err == nil {
+		t.Fatalf("%d examples are reported, want the one with NaN and why", len(refused))
+	}
+	k, size := c.At(0)
+	if size != n/2-1 || len(c.Classes()[0].Examples) != size || c.Count() != n-1 {
+		t.Errorf("class %q has %d examples by At, %d by Classes, %d of %d in all", k.Label, size, len(c.Classes()[0].Examples), c.Count(), n-1)
+	}
+	var at int
+	c.Changed = func(x Change) {
+		if x.Do == PutExample {
+			at = x.At
+		}
+	}
+	test.Must(c.Add("a", "", []float32{1, 2, 3, 4}))(t)
+	if at != n/2-1 {
+		t.Errorf("the next example is the %d-th, want the %d-th", at, n/2-1)
+	}
+}
+
+// A prior that refuses an example leaves everything as it was, also if the former prior has not
+// taken it in yet and would refuse it too.
+func TestAPriorThatIsRefusedChangesNothing(t *testing.T) {
+	for name, prepared := range map[string]bool{"before Prepare": false, "after Prepare": true} {
+		t.Run(name, func(t *testing.T) {
+			c, bad := lazy(t, 402)
+			if prepared {
+				c.Prepare(func() bool { return true })
+			}
+			bad[0] = float32(math.Inf(1))
+			c.Lazy = false // the new prior takes all in at once
+			before, q, count := c.Prior(), c.lda, c.Count()
+			if err := c.SetPrior(test.Must(Default(4))(t)); err == nil {
+				t.Fatal("an infinite example is accepted")
+			}
+			if c.Prior() != before || c.lda != q || c.Count() != count || c.Ready() != prepared {
+				t.Errorf("prior, densities or examples have changed: %d examples, want %d; ready: %v", c.Count(), count, c.Ready())
+			}
+			bad[0] = 0
+			test.Must(c.Predict([]float32{1, 2, 3, 4}))(t)
+		})
+	}
+}
