@@ -121,9 +121,9 @@ test('as things come and go, devices get what was chosen, byte for byte', () =>
     });
     assert.deepEqual(await written(page, 'open'), [[115_200]], 'the port is opened anew for another speed');
 
+    await written(page, 'vibrate'); // on a slow machine the rocket may have been gone for long before the cat came
     await holdUp(page, 'fxemoji/umbrella');
     await seen(page, 'none of these');
-    await written(page, 'vibrate'); // on a slow machine the rocket may have been gone for long before the cat came
     await page.waitForFunction(() =>
       /** @type {any} */ (globalThis).devices.log.some((/** @type {unknown[]} */ [which, length]) => which === 'vibrate' && length === 200),
     );
