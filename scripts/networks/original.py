@@ -20,7 +20,8 @@ def download(url):
         try:
             found.append(urllib.request.urlopen(url, timeout=PATIENCE))
         except OSError as error:
-            found.append(getattr(error, "reason", error))
+            reason = getattr(error, "reason", error)  # of an HTTP status it is text
+            found.append(reason if isinstance(reason, OSError) else error)
 
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
