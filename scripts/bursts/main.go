@@ -86,6 +86,9 @@ func run(priors string, files []string, tasks int) error {
 				if err != nil {
 					return err
 				}
+				if set.Groups == nil {
+					return fmt.Errorf("%s has no groups: write the number of the thing of each row to an array “groups” of the .npz", file)
+				}
 				p, err := metaqda.DefaultFile(set.Dim)
 				if at := slices.IndexFunc(learned, func(p *model.Prior) bool {
 					return slices.Contains(strings.Split(p.Facts["without"], ", "), set.Name)

@@ -122,7 +122,7 @@ func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, e
 // move shifts the mean of the prior toward that of the session, by the prior's kappa_d. It
 // subtracts from all rows
 //
-//	δ = Σ_j a_j w̄_j/(kappa_d + Σ_j a_j),   a_j = kappa K_j/(kappa+K_j)
+//	δ = Σ_j τ_j w̄_j/(kappa_d + Σ_j τ_j),   τ_j = kappa K_j/(kappa+K_j)
 func (s *paperScorer) move(classes []*mat.Dense, queries *mat.Dense) {
 	if s.centre == 0 || s.pooled {
 		return
