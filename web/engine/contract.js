@@ -69,8 +69,9 @@
  * @typedef {object} SessionInfo
  * @property {string} id
  * @property {string} name
- * @property {number|string} updated time of the last change
- * @property {number} saved time when it was last saved to a file, 0 for never
+ * @property {number} created when it was made, in milliseconds since 1970, as are the next two
+ * @property {number} updated when it was last changed
+ * @property {number} saved when it was last saved to a file, 0 for never
  * @property {number} classes
  * @property {number} examples
  * @property {string} extractor its sha256, empty if not known

@@ -275,10 +275,7 @@ export const fileName = (session) => `${writable(session)}.safetensors`;
  */
 export function describe({ classes, examples, noun: word, updated, saved }, now = Date.now()) {
   const parts = [counted(classes, 'class', 'classes'), counted(examples, word)];
-  const time = new Date(updated);
-  if (updated && !Number.isNaN(time.getTime())) {
-    parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
-  }
+  if (updated) parts.push(new Date(updated).toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
   if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.floor((now - saved) / 86_400_000), 'day')}` : 'never saved to a file');
   return parts.join(', ');
 }

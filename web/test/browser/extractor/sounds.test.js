@@ -302,7 +302,7 @@ test('a site without YAMNet says that it compares spoken words, and refuses what
   await writeFile(file, soundOf('hiss', 0));
   await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {
     await chooseSounds(page);
-    assert.equal(await page.locator('#kind-choice .muted').textContent(), 'Of sounds, this site recognises spoken words only.');
+    assert.equal(await page.locator('#kind-choice .muted').textContent(), 'This site recognises spoken words, and no other sounds.');
     assert.equal(await page.getByPlaceholder('Name, such as Yes').count(), 1);
     assert.equal(await page.getByRole('button', { name: 'Background' }).count(), 0);
     await addClass(page, 'Hiss');

@@ -34,7 +34,7 @@ const WORDS = {
   choose: 'Choose a spoken word',
   such: 'Yes',
   vary: 'say it again, or let someone else say it',
-  advice: 'Of sounds, this site recognises spoken words only.',
+  advice: 'This site recognises spoken words, and no other sounds.',
 };
 
 /** @param {() => Promise<Extractor>} extractor that reads sounds now @param {boolean} every whether the site has YAMNet, which tells sounds other than words apart @returns {Kind} */
