@@ -224,13 +224,18 @@ test('a second choice moves the picture, the same one twice is one, none of thes
     await press('Banana');
     await status(page, 'It is taught as “Banana” already.');
     await card(page, 'Banana').getByText('1 picture', { exact: true }).waitFor();
+    const untested = (/** @type {string} */ name) =>
+      page.locator('#prediction').getByText(`It is an example of “${name}” now, so this answer is no longer a test.`);
+    await untested('Banana').waitFor();
     await press('Cat');
     await card(page, 'Cat').getByText('2 pictures').waitFor();
+    await untested('Cat').waitFor();
     await card(page, 'Banana').getByText('No pictures yet').waitFor();
     await bar.getByRole('button', { name: 'Cat', pressed: true }).waitFor();
     await press('None of these');
     await status(page, 'It is no longer taught as “Cat”. “None of these” teaches nothing.');
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+    await untested('Cat').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Undo' }).click();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
     await bar.evaluate((element) => {
