@@ -75,7 +75,8 @@ func (e *Engine) catchUp(s *session) error {
 // needs the lock flushing.
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
-	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !s.follows(step) }) {
+	stored := s.arrived(others)
+	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !stored[step.ID] && !s.follows(step) }) {
 		e.mu.Unlock()
 		return e.anew(s)
 	}
@@ -86,13 +87,15 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		}
 	}
 	for _, step := range others {
+		if s.stored.Took(step); stored[step.ID] {
+			continue
+		}
 		before := 0
 		undo, _ := s.taught.Steps()
 		for before < len(undo) && own[undo[before].ID] {
 			before++
 		}
 		s.take(step, before)
-		s.stored.Took(step)
 		s.Updated = max(s.Updated, step.After.Updated)
 	}
 	for _, p := range s.pending { // later in the log
@@ -102,7 +105,27 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.followed++
 	e.shown(s)
 	e.mu.Unlock()
+	if len(stored) > 0 {
+		e.tell(nil)
+		e.tabs(Note{s.ID, s.stored.N, true})
+	}
 	return err
+}
+
+// arrived removes from the pending changes those that the log has, and returns their ids. A transaction
+// that took too long may be complete after all.
+func (s *session) arrived(steps []log.Step) map[string]bool {
+	own, stored := map[string]bool{}, map[string]bool{}
+	for _, p := range s.pending {
+		own[p.ID] = true
+	}
+	for _, step := range steps {
+		if own[step.ID] {
+			stored[step.ID] = true
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return stored[p.ID] })
+	return stored
 }
 
 // shown shows what other tabs have changed.
@@ -193,6 +216,7 @@ func (e *Engine) anew(s *session) error {
 	if err != nil {
 		return err
 	}
+	s.arrived(c.Steps)
 	fresh.choices, fresh.begun = s.choices, s.begun
 	if s.begun > 0 {
 		into := s.taught.Join("")

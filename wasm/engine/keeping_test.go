@@ -272,6 +272,113 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	same(t, "reopened", newWorld(t, s.Memory).ask(t), w.ask(t))
 }
 
+// If there is no room for anything, a removal waits too, and nothing tries again until the next change.
+func TestARemovalWaitsForRoom(t *testing.T) {
+	s := &stubborn{Memory: log.NewMemory()}
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	w.Flush()
+	s.fails = func(log.Table) error { return &log.Error{Code: "quota", Message: "The storage is full."} }
+	gone := w.State().Classes[0].Examples[0].ID
+	test.OK(t, first(w.RemoveExample(ids[0], gone)))
+	w.Flush()
+	if w.State().Trouble != "The storage is full." || s.writes > 2 {
+		t.Fatalf("after %d transactions the state says %q", s.writes, w.State().Trouble)
+	}
+	s.fails = nil
+	w.Flush()
+	if left := newWorld(t, s.Memory).State().Classes[0].Examples; w.State().Trouble != "" || len(left) != 2 {
+		t.Errorf("with room again: %q, %d examples stored, want 2", w.State().Trouble, len(left))
+	}
+}
+
+// stubborn is a database whose writes fail, or that reports complete transactions as timed out.
+type stubborn struct {
+	*log.Memory
+	fails  func(log.Table) error
+	late   bool
+	writes int // that failed
+}
+
+func (s *stubborn) Do(writes bool, f func(log.Tx) error) error {
+	s.Memory.Before = func(table log.Table, _ log.Key, v any) error {
+		if s.fails == nil || v == nil {
+			return nil
+		}
+		s.writes++
+		if s.writes > 100 { // a loop would never end
+			return nil
+		}
+		return s.fails(table)
+	}
+	defer func() { s.Memory.Before = nil }()
+	err := s.Memory.Do(writes, f)
+	if err == nil && writes && s.late {
+		return &log.Error{Code: "blocked", Message: "The browser does not answer."}
+	}
+	return err
+}
+
+// A change is made once, also if its transaction is reported as timed out and completes after all.
+func TestAChangeThatIsStoredLateIsMadeOnce(t *testing.T) {
+	for name, change := range map[string]func(w *world, ids []string) error{
+		"an added example": func(w *world, ids []string) error {
+			return first(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 10), ""))
+		},
+		"a removed example": func(w *world, ids []string) error {
+			return first(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))
+		},
+		"an undone change":  func(w *world, _ []string) error { return w.Undo("") },
+		"a renamed class":   func(w *world, ids []string) error { return w.RenameClass(ids[0], "mouse") },
+		"a removed class":   func(w *world, ids []string) error { return first(w.RemoveClass(ids[0])) },
+		"an added class":    func(w *world, _ []string) error { return second(w.AddClass("mouse")) },
+		"a changed setting": func(w *world, _ []string) error { return w.RenameSession(w.State().SessionID, "Garden") },
+	} {
+		for after, more := range map[string]bool{"alone": false, "before another change": true, "after one of another tab": false} {
+			t.Run(name+", "+after, func(t *testing.T) {
+				s := &stubborn{Memory: log.NewMemory()}
+				w := newWorld(t, s)
+				ids := w.teachAll(t, "cat", "dog")
+				w.Flush()
+				s.late = true
+				before := w.Noted()
+				test.OK(t, change(w, ids))
+				w.Flush()
+				if w.State().Trouble == "" {
+					t.Fatal("the transaction was in time")
+				}
+				s.late = false
+				if after == "after one of another tab" {
+					other := newWorld(t, s.Memory)
+					test.OK(t, other.RenameSession(other.State().SessionID, "Shed"))
+					other.Flush()
+					test.OK(t, w.Follow(Note{w.State().SessionID, 100, false}))
+				}
+				if more {
+					test.OK(t, second(w.AddClass("horse")))
+				}
+				test.OK(t, w.Engine.Kept(before, w.Noted()))
+				again := newWorld(t, s.Memory)
+				got, want := w.State(), again.State()
+				if got.Trouble != "" || got.Damaged != 0 || want.Damaged != 0 || got.Undo != want.Undo || got.Redo != want.Redo || got.SessionName != want.SessionName {
+					t.Errorf("here %q, undo %q, redo %q, stored undo %q, redo %q", got.Trouble, got.Undo, got.Redo, want.Undo, want.Redo)
+				}
+				if got, want := fmt.Sprint(contents(w)), fmt.Sprint(contents(again)); got != want {
+					t.Errorf("here %s, stored %s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// contents are the labels of the classes, each with its number of examples.
+func contents(w *world) (all []string) {
+	for _, k := range w.State().Classes {
+		all = append(all, fmt.Sprint(k.Label, len(k.Examples)))
+	}
+	return all
+}
+
 func TestLimitsHaveWords(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
 	for i := range model.MaxClasses {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -21,7 +22,7 @@ type pending struct {
 // note notes a step to be stored.
 func (e *Engine) note(p *pending) {
 	e.keeping.number++
-	p.number = e.keeping.number
+	p.number, p.ID = e.keeping.number, newID()
 	e.pending = append(e.pending, p)
 }
 
@@ -241,7 +242,7 @@ func (e *Engine) tabs(n Note) {
 }
 
 // keepSome stores the changes for which there is room: first those that only remove, then the others
-// in their order. It needs the lock flushing.
+// in their order. If there is room for none, it returns why. It needs the lock flushing.
 func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
 	for i, p := range slices.Backward(some) { // thumbnails of what is removed again are not needed
@@ -260,12 +261,14 @@ func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 			rest = append(rest, p)
 		}
 	}
+	var full error
 	for i, p := range slices.Concat(first, rest) {
 		others, behind, err := log.Append(e.db, s.ID, s.stored.N, []log.Step{p.Step})
 		if err == nil && (behind || len(others) > 0) {
 			return wrote, nil // the next flush goes on
 		}
 		if err != nil && Explain(err).Code == "quota" && i < len(first) {
+			full = err
 			continue
 		}
 		if err != nil {
@@ -279,6 +282,9 @@ func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 	}
 	if len(first) > 0 && len(rest) > 0 {
 		err = e.anew(s)
+	}
+	if !wrote {
+		err = cmp.Or(err, full)
 	}
 	return wrote, err
 }

@@ -72,8 +72,8 @@ type Session struct {
 	Created, Updated int64 // milliseconds since 1970 UTC
 	Saved            int64 // when it was last saved to a file, 0 for never
 	Settings         Settings
-	// Extractor read the pictures. It is empty before the first picture, where
-	// nobody said which it was, and in sessions from before it was recorded.
+	// Extractor read the pictures. It is empty before the first picture, and where nobody said
+	// which it was.
 	Extractor model.Extractor
 }
 
@@ -113,7 +113,8 @@ func set[T any](dst, v *T) {
 
 // Step is a change of a session.
 type Step struct {
-	N       int // its number in the session, from 1 on
+	N       int    // its number in the session, from 1 on
+	ID      string // tells it from all other steps; empty in records of former versions
 	Command *metaqda.Command
 	Edit    *Edit
 	After   Summary // of the session, without actions

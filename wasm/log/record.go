@@ -46,12 +46,12 @@ type entry struct {
 
 // logged is a step of the log.
 type logged struct {
-	Do, Step, Name string  `json:",omitempty"`
-	Entries        []entry `json:",omitempty"`
-	Edit           *Edit   `json:",omitempty"`
-	After          Summary
-	Prior          string `json:",omitempty"`
-	Anew           bool   `json:",omitempty"`
+	ID, Do, Step, Name string  `json:",omitempty"`
+	Entries            []entry `json:",omitempty"`
+	Edit               *Edit   `json:",omitempty"`
+	After              Summary
+	Prior              string `json:",omitempty"`
+	Anew               bool   `json:",omitempty"`
 }
 
 // heads returns classes without examples.
@@ -102,7 +102,7 @@ func metaqdaEntries(from []entry, some []*metaqda.Example) (all []metaqda.Entry,
 }
 
 func encodeStep(s Step) []byte {
-	to := logged{Edit: s.Edit, After: s.After, Prior: s.After.Settings.Prior, Anew: s.anew}
+	to := logged{ID: s.ID, Edit: s.Edit, After: s.After, Prior: s.After.Settings.Prior, Anew: s.anew}
 	to.After.Settings.Actions = ""
 	var some []*metaqda.Example
 	if c := s.Command; c != nil {
@@ -119,7 +119,7 @@ func decodeStep(v any) (s Step, reason string) {
 	if reason != "" {
 		return s, reason
 	}
-	s.Edit, s.After, s.anew = from.Edit, from.After, from.Anew
+	s.ID, s.Edit, s.After, s.anew = from.ID, from.Edit, from.After, from.Anew
 	s.After.Settings.Prior = from.Prior
 	if from.Do != "" {
 		s.Command = &metaqda.Command{Do: from.Do, Step: from.Step, Name: from.Name}
