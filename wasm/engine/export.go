@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -139,8 +140,8 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	})
 	e.mu.Lock()
 	if s.Examples > 0 {
-		s.Extractor = e.here // compare has accepted the file's extractor
-		s.Saved = s.Created  // the imported file has all of it
+		s.Extractor = cmp.Or(here, file.Extractor, e.here) // compare has accepted the file's
+		s.Saved = s.Created                                // the imported file has all of it
 	}
 	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()

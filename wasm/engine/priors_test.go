@@ -39,6 +39,26 @@ func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum strin
 	return w, siteSum, own, ownSum
 }
 
+// While the site's prior is on its way, sessions are opened all the same.
+func TestAPriorThatIsOnItsWayHoldsNothingUp(t *testing.T) {
+	b, sum := priorFile(t, dim, 1)
+	asked, arrives, done := make(chan bool), make(chan bool), make(chan error)
+	e := New(log.NewMemory(), "", Hooks{Fetch: func(string) ([]byte, error) {
+		asked <- true
+		<-arrives
+		return b, nil
+	}})
+	test.OK(t, e.Start())
+	go func() { done <- e.UsePrior("prior", sum) }()
+	<-asked
+	test.Must(e.NewSession("Garden"))(t)
+	close(arrives)
+	test.OK(t, <-done)
+	if s := e.State(); s.SessionName != "Garden" || s.Prior.Sum != sum {
+		t.Errorf("session %q has the prior %+v", s.SessionName, s.Prior)
+	}
+}
+
 func TestSitePriorIsFetchedOnce(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
 	w.teachAll(t, "cat", "dog")
@@ -253,16 +273,34 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	}
 }
 
+// An imported session names the extractor of its file, also where nobody has said yet which is used here.
+func TestAnImportedSessionNamesItsExtractor(t *testing.T) {
+	file := test.Must(model.EncodeClassifier(&model.Classifier{
+		Extractor: here, Settings: model.Settings{NonePrior: 0.2, Sort: "probability"},
+		Classes: []model.Class{{Label: "cat", Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
+	}))(t)
+	for name, told := range map[string]model.Extractor{"told": here, "not told": {}} {
+		w := newWorld(t, log.NewMemory())
+		test.OK(t, third(w.ImportSession(file, told)))
+		saved := test.Must(model.DecodeClassifier(test.Must(w.SaveSession()())(t)))(t)
+		if got := w.State().Extractor.ID; got != here.ID || saved.Extractor != here {
+			t.Errorf("%s: the session names %q, its file %q, want %q", name, got, saved.Extractor.ID, here.ID)
+		}
+		test.OK(t, w.UseExtractor(here))
+		test.OK(t, first(w.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1))))
+	}
+}
+
 func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after model.Extractor
 		code, export  string
 	}{
-		"the same":                {before: here, after: here, export: here.ID},
-		"another network":         {before: model.Extractor{ID: "net@1", SHA256: here.SHA256}, after: here, code: "extractor", export: "net@1"},
-		"other files of it":       {before: model.Extractor{ID: here.ID, SHA256: strings.Repeat("cd", 32)}, after: here, code: "extractor", export: here.ID},
-		"from before it was kept": {after: here, code: "extractor", export: earlier.ID},
-		"nobody says now":         {before: here, export: here.ID},
+		"the same":           {before: here, after: here, export: here.ID},
+		"another network":    {before: model.Extractor{ID: "net@1", SHA256: here.SHA256}, after: here, code: "extractor", export: "net@1"},
+		"other files of it":  {before: model.Extractor{ID: here.ID, SHA256: strings.Repeat("cd", 32)}, after: here, code: "extractor", export: here.ID},
+		"nobody said before": {after: here, code: "extractor"},
+		"nobody says now":    {before: here, export: here.ID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, log.NewMemory())
