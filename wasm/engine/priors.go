@@ -71,18 +71,18 @@ func (e *Engine) siteFor(made model.Extractor) *metaqda.Prior {
 // stores it. It deletes the site's former prior unless a session has chosen that. A session
 // whose pictures the new prior does not fit keeps its prior. It waits.
 func (e *Engine) UsePrior(url, sum string) error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
 	e.mu.Lock()
 	known := e.site != nil && e.site.Sum() == sum
 	e.mu.Unlock()
 	if known {
 		return nil
 	}
-	p, bytes, err := e.findPrior(url, sum)
+	p, bytes, err := e.findPrior(url, sum) // without the lock waiting: the network may take long
 	if err != nil {
 		return err
 	}
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
 	var files map[string][]byte
 	if bytes != nil {
 		files = map[string][]byte{sum: bytes}
