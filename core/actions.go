@@ -17,11 +17,7 @@ func (c *Classifier) SetActions(label, text string) error {
 		}
 		id, was = k.ID, k.Actions
 	}
-	err := model.CheckActions(text)
-	if err == nil && c.lengthOfActions()-len(was)+len(text) > model.MaxAllActions {
-		return &Error{Code: "limit", Message: "All classes together have too many actions: remove some, recordings first."}
-	}
-	if err != nil {
+	if err := model.CheckActions(text); err != nil {
 		return &Error{Code: "limit", Message: "The actions " + err.Error() + ": remove some, recordings first."}
 	}
 	if text == was {
@@ -43,27 +39,39 @@ func (c *Classifier) ReplaceActions(text string) {
 	c.actions = text
 }
 
-func (c *Classifier) lengthOfActions() int {
-	n := len(c.actions)
+// checkActions returns an error if all actions together would be too long with text in place of was.
+func (c *Classifier) checkActions(was, text string) error {
+	n := len(c.actions) + len(text) - len(was)
+	if len(text) <= len(was) {
+		return nil
+	}
 	for _, k := range c.classes {
 		n += len(k.Actions)
 	}
-	return n
+	if n > model.MaxAllActions {
+		return &Error{Code: "limit", Message: "All classes together have too many actions: remove some, recordings first."}
+	}
+	return nil
 }
 
 // exchangeActions exchanges the actions of a class, or of none of these for an empty ID.
 func (c *Classifier) exchangeActions(e *Entry) error {
+	if e.Class == nil || e.ID != "" && c.ids[e.ID] == nil {
+		return errGone
+	}
 	was := &Class{ID: e.ID, Actions: c.actions}
+	if e.ID != "" {
+		was.Actions = c.ids[e.ID].Actions
+	}
+	if err := c.checkActions(was.Actions, e.Class.Actions); err != nil {
+		return err
+	}
 	if e.ID == "" {
 		c.actions = e.Class.Actions
 		c.tell(Change{Do: PutActions, Class: Class{Actions: c.actions}})
 	} else {
-		k := c.ids[e.ID]
-		if k == nil {
-			return errGone
-		}
-		was.Actions, k.Actions = k.Actions, e.Class.Actions
-		c.tellHead(k)
+		c.ids[e.ID].Actions = e.Class.Actions
+		c.tellHead(c.ids[e.ID])
 	}
 	e.Class = was
 	return nil

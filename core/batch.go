@@ -146,8 +146,8 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 		return nil, err
 	}
 	own, err := c.Clone()
-	if err == nil && own.open(d) { // the first vector would settle it
-		err = own.begin(nil, d)
+	if err == nil {
+		err = own.settleAt(d) // as the first vector would
 	}
 	if err != nil {
 		return nil, err

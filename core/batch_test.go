@@ -242,4 +242,11 @@ func TestMergeKeepsGroupsApart(t *testing.T) {
 	if len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings() {
 		t.Errorf("%+v", k)
 	}
+	two := fresh(t, Settings{}) // classes that look the same come from files
+	test.OK(t, two.Load([]Class{{Label: "Y", Examples: []*Example{{Group: "g", Vector: all[0]}}}, {Label: "y", Examples: []*Example{{Group: "g", Vector: all[1]}}}}))
+	one := fresh(t, Settings{})
+	test.Must(one.AddClass("y"))(t)
+	if k := test.Must(Merge(one, two))(t).Classes(); len(k) != 1 || len(k[0].Bursts) != 2 {
+		t.Errorf("merged with two that look the same: %+v", k)
+	}
 }

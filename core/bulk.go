@@ -44,7 +44,7 @@ func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	}
 	p, err := c.prior, error(nil)
 	if c.open(d) {
-		p, err = Default(d)
+		p, err = c.initial(d)
 	} else if d != p.Dim() {
 		err = &niw.DimensionError{Name: "vector", Got: d, Want: p.Dim()}
 	}
@@ -54,12 +54,17 @@ func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	return &Bulk{of: c, prior: p, examples: make([]Example, 0, n), x: make([]float64, p.file.NIW.Dim())}, nil
 }
 
+var errEnded = &Error{Code: "argument", Message: "These examples were added already, or refused: begin anew for more."}
+
 // Take copies concatenated vectors. It returns an [Error] that names the first unusable vector,
-// counted from the begin.
+// counted from the begin, and an [Error] once End is done.
 func (b *Bulk) Take(vectors []float32) error {
 	defer b.of.writing()()
-	for d := b.prior.Dim(); len(vectors) > 0; vectors = vectors[d:] {
-		x := slices.Clone(vectors[:d])
+	if b.ended {
+		return errEnded
+	}
+	for row := range slices.Chunk(vectors, b.prior.Dim()) {
+		x := slices.Clone(row)
 		err := b.prior.transform(b.x, x)
 		if err == nil {
 			err = b.of.fitting(b.x)
@@ -89,10 +94,13 @@ func (b *Bulk) Thumbnail(picture []byte) {
 }
 
 // Label sets the class and the group of each of the next examples. It returns an [Error] unless
-// there is one of both for each, and the errors of AddAll. On error none of these labels counts.
-// Cost O(N+C).
+// there is one of both for each, or once End is done, and the errors of AddAll. On error none of
+// these labels counts. Cost O(N+C).
 func (b *Bulk) Label(labels, groups []string) error {
 	defer b.of.writing()()
+	if b.ended {
+		return errEnded
+	}
 	n := len(b.labels)
 	if n+len(labels) > len(b.examples) {
 		return labelsFor(len(b.examples), n+len(labels))
@@ -153,8 +161,8 @@ func (b *Bulk) begin() {
 		b.receivers, b.ids, b.entries = c.receivers(), nil, nil
 		b.err = b.find(b.labels, b.examples)
 	}
-	if d := b.prior.Dim(); b.err == nil && c.open(d) {
-		b.err = c.begin(nil, d)
+	if b.err == nil && c.open(b.prior.Dim()) {
+		b.err = c.begin(b.prior)
 	} else if b.err == nil && c.prior != b.prior {
 		b.err = c.fit(b.examples)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"metaqda/core/model"
@@ -167,6 +168,38 @@ func TestManyExamplesSettleTheLength(t *testing.T) {
 		}
 		if a, b := ask(t, c, rows[0]), ask(t, want, rows[0]); !slices.Equal(a, b) {
 			t.Errorf("a default prior for %d numbers: probabilities %v, want %v", d, a, b)
+		}
+	}
+}
+
+// Vectors in pieces are checked as they come, and not taken once all is added.
+func TestWhatIsNoWholeVectorIsRefused(t *testing.T) {
+	c := fresh(t, Settings{})
+	b := test.Must(c.BeginAdd(2, 3))(t)
+	if err := b.Take(make([]float32, 5)); Code(err) != "dimension" {
+		t.Errorf("five numbers: %v", err)
+	}
+	b = test.Must(c.BeginAdd(1, 3))(t)
+	test.OK(t, b.Take([]float32{1, 2, 3}))
+	test.OK(t, b.Label([]string{"a"}, []string{""}))
+	if _, done, err := b.End(func() bool { return true }); !done || err != nil {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	for what, err := range map[string]error{"a vector": b.Take([]float32{1, 2, 3}), "a label": b.Label([]string{"a"}, []string{""})} {
+		if Code(err) != "argument" {
+			t.Errorf("%s after the end: %v", what, err)
+		}
+	}
+}
+
+// Labels in errors are cut between letters.
+func TestALongLabelIsCutBetweenLetters(t *testing.T) {
+	for _, err := range []error{
+		test.Err(fresh(t, Settings{}).AddClass(strings.Repeat("猫", model.MaxLabel+1))),
+		fresh(t, Settings{}).RemoveClass(strings.Repeat("猫", model.MaxLabel)),
+	} {
+		if Code(err) != "label" || !strings.Contains(err.Error(), strings.Repeat("猫", model.MaxLabel)+"\"") {
+			t.Errorf("%v", err)
 		}
 	}
 }

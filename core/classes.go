@@ -1,12 +1,14 @@
 package metaqda
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"metaqda/core/lda"
 	"metaqda/core/model"
+	"metaqda/core/niw"
 )
 
 // NoneName is the text shown where no class fits. No class may have this name.
@@ -84,7 +86,7 @@ var foldedNone = model.FoldLabel(NoneName)
 func cleaned(name string) (clean, folded string, err error) {
 	clean, err = model.CleanLabel(name)
 	if err != nil {
-		return "", "", &lda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
+		return "", "", &lda.LabelError{Label: model.CutLabel(name, model.MaxLabel), Reason: err.Error()}
 	}
 	if folded = model.FoldLabel(clean); folded == foldedNone {
 		return "", "", &lda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
@@ -193,6 +195,12 @@ func (c *Classifier) fold(k *class, folded string) {
 		c.folds = map[string][]*class{}
 	}
 	k.folded, c.folds[folded] = folded, append(c.folds[folded], k)
+	if c.loading && len(c.folds[folded]) > 1 {
+		if c.alike == nil {
+			c.alike = map[string]bool{}
+		}
+		c.alike[folded] = true
+	}
 }
 
 // unfold is the inverse of fold.
@@ -207,7 +215,7 @@ func (c *Classifier) class(label string) (*class, error) {
 	if k := c.find(label); k != nil {
 		return k, nil
 	}
-	return nil, &lda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
+	return nil, &lda.LabelError{Label: model.CutLabel(label, model.MaxLabel), Reason: "does not exist: add it first"}
 }
 
 // free returns the label, cleaned, or an error if a class other than except has it.
@@ -215,38 +223,65 @@ func (c *Classifier) free(label, except string) (clean, folded string, err error
 	clean, folded, err = cleaned(label)
 	for _, k := range c.folds[folded] {
 		if err == nil && k.ID != except {
-			err = &lda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
+			err = labelTaken(k.Label)
 		}
 	}
 	return clean, folded, err
 }
 
+func labelTaken(label string) error {
+	return &lda.LabelError{Label: label, Reason: "exists already: choose another name"}
+}
+
+// isFree reports whether a class other than except may have a label. Labels that look the same are
+// no two names, unless [Classifier.Load] brought some.
+func (c *Classifier) isFree(label, folded string, except *class) bool {
+	alike := c.loading || c.alike[folded]
+	return !slices.ContainsFunc(c.folds[folded], func(o *class) bool { return o != except && (!alike || o.Label == label) })
+}
+
 // Numbered names copies: it returns the name if it is free, else the first free one of
-// "name (2)", "name (3)" and so on.
+// "name (2)", "name (3)" and so on, cut to [model.MaxLabel] characters.
 func Numbered(name string, free func(name string) bool) string {
-	for n := 2; ; n++ {
-		if free(name) {
-			return name
-		}
-		base := name
-		if n > 2 {
-			base = strings.TrimSuffix(name, " ("+strconv.Itoa(n-1)+")")
-		}
-		name = base + " (" + strconv.Itoa(n) + ")"
+	numbered := name
+	for n := 2; !free(numbered); n++ {
+		suffix := " (" + strconv.Itoa(n) + ")"
+		numbered = model.CutLabel(name, model.MaxLabel-len(suffix)) + suffix
 	}
+	return numbered
 }
 
 func (c *Classifier) newID() string {
 	if c.NewID != nil {
 		return c.NewID()
 	}
-	for {
-		c.last++
-		id := strconv.FormatUint(c.last, 36)
-		if c.ids[id] == nil && c.examples[id] == nil { // Load takes ids as they are
-			return id
+	c.last++
+	return strconv.FormatUint(c.last, 36)
+}
+
+// given notes that an id came from elsewhere, so that newID does not give it again.
+func (c *Classifier) given(id string) {
+	if n, err := strconv.ParseUint(id, 36, 64); err == nil && n < math.MaxUint64/2 {
+		c.last = max(c.last, n)
+	}
+}
+
+// givenIn is given for all ids in entries.
+func (c *Classifier) givenIn(entries []Entry) {
+	for _, e := range entries {
+		c.given(e.ID)
+		for _, x := range examplesIn(e) {
+			c.given(x.ID)
 		}
 	}
+}
+
+// examplesIn returns the examples of the class that an entry has.
+func examplesIn(e Entry) []*Example {
+	if e.Class == nil {
+		return nil
+	}
+	return e.Class.Examples
 }
 
 // tooMany returns the error for more than [Classifier.Save] can write.
@@ -263,6 +298,9 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	case len(c.examples)+k.size > model.MaxExamples:
 		return tooMany(model.MaxExamples, "examples")
 	}
+	if err := cmp.Or(c.checkActions("", k.Actions), c.checkExamples(k)); err != nil {
+		return err
+	}
 	at := len(c.classes)
 	for at > 0 && before(k.Order, c.classes[at-1].Order, k.ID, c.classes[at-1].ID) {
 		at--
@@ -270,7 +308,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	folded := ""
 	k.Label = Numbered(k.Label, func(name string) bool {
 		folded = model.FoldLabel(name)
-		return !slices.ContainsFunc(c.folds[folded], func(o *class) bool { return !c.loading || o.Label == name })
+		return c.isFree(name, folded, nil)
 	})
 	k.top = k.highest()
 	if c.lda != nil {
@@ -292,6 +330,24 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 		c.tell(Change{Do: PutExample, Class: k.Class, At: i, Example: x})
 	}
 	c.burstsChanged(k)
+	return nil
+}
+
+// checkExamples returns an error if examples of a class are in another one, or have another length.
+func (c *Classifier) checkExamples(k *class) error {
+	if k.size > 0 && c.lda == nil {
+		return &Error{Code: "prior", Message: "There is no prior for the vectors of “" + k.Label + "”: give one of their length first."}
+	}
+	for _, u := range k.units {
+		for _, x := range u.frames {
+			if other := c.examples[x.ID]; other != nil {
+				return &Error{Code: "example", Message: "An example of “" + k.Label + "” is in “" + c.ids[other.Class].Label + "” now: take it out of that class first."}
+			}
+			if d := c.dim(); len(x.Vector) != d {
+				return &niw.DimensionError{Name: "vector", Got: len(x.Vector), Want: d}
+			}
+		}
+	}
 	return nil
 }
 

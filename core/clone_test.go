@@ -85,3 +85,19 @@ func TestAClassifierAnswersAsItsClone(t *testing.T) {
 		}
 	}
 }
+
+// The clone of an empty classifier takes examples, one by one and many at once.
+func TestACloneOfNothingCanBeTaught(t *testing.T) {
+	for _, add := range []func(c *Classifier){
+		func(c *Classifier) { test.Must(c.Add("a", "", []float32{1, 2}))(t) },
+		func(c *Classifier) { bulk(t, c, []string{"a", "a"}, "", [][]float32{{1, 2}, {2, 1}}, func() {}) },
+	} {
+		c := test.Must(fresh(t, Settings{}).Clone())(t)
+		id := test.Must(c.AddClass("b"))(t)
+		add(c)
+		if _, ok := c.Class(id); !ok || c.Len() != 2 {
+			t.Errorf("%d classes, the first one is there: %v", c.Len(), ok)
+		}
+	}
+	test.Must(test.Must(fresh(t, Settings{}).Clone())(t).Add("a", "", []float32{1, 2}))(t)
+}

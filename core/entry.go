@@ -60,11 +60,11 @@ func (c *Classifier) exchange(e *Entry) error {
 		return c.exchangeClass(e)
 	case "head":
 		k := c.ids[e.ID]
-		if k == nil {
+		if k == nil || e.Class == nil {
 			return errGone
 		}
-		if _, _, err := c.free(e.Class.Label, k.ID); err != nil {
-			return err
+		if !c.isFree(e.Class.Label, model.FoldLabel(e.Class.Label), k) {
+			return labelTaken(e.Class.Label)
 		}
 		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
 		c.unfold(k)

@@ -76,7 +76,7 @@ func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 		return nil, err
 	}
 	for _, p := range priors {
-		if p.sum == f.PriorSum {
+		if p != nil && p.sum == f.PriorSum {
 			return opened(f, p)
 		}
 	}
@@ -136,6 +136,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 		c.Extractor = b.Extractor
 	}
 	all := ClassesOf(a.File())
+	groups := map[*class]map[string]bool{} // of the classes that get examples of b
 	for i, k := range ClassesOf(b.File()) {
 		into := a.find(k.Label)
 		if into == nil {
@@ -144,7 +145,10 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 		}
 		to := &all[slices.Index(a.classes, into)]
 		to.Actions = cmp.Or(to.Actions, k.Actions)
-		for group := groupsApart(into, b.classes[i]); len(k.Examples) > 0; k.Examples = k.Examples[1:] {
+		if groups[into] == nil {
+			groups[into] = into.groups()
+		}
+		for group := groupsApart(groups[into], b.classes[i]); len(k.Examples) > 0; k.Examples = k.Examples[1:] {
 			x := k.Examples[0]
 			x.Group, x.Order = group[x.Group], float64(len(to.Examples)+1)
 			to.Examples = append(to.Examples, x)

@@ -176,6 +176,7 @@ func (c *Classifier) Cancel() error {
 func (c *Classifier) close() {
 	if s := c.journal.open; s != nil {
 		c.journal.open = nil
+		clear(c.journal.begun)
 		c.note(s)
 	}
 }
@@ -216,7 +217,7 @@ func (c *Classifier) undoStep(id string) (*Step, error) {
 	j.done = slices.Delete(j.done, i, i+1)
 	if err != nil {
 		j.lose(s)
-		c.logStep(DoUndo, s, s.Entries)
+		c.logStep(DoUndo, s, nil)
 		return nil, undoError(err)
 	}
 	s.Undone = true
@@ -258,7 +259,7 @@ func (c *Classifier) redoStep(id string) (*Step, error) {
 	j.undone = slices.Delete(j.undone, i, i+1)
 	if err != nil {
 		j.lose(s)
-		c.logStep(DoRedo, s, s.Entries)
+		c.logStep(DoRedo, s, nil)
 		return nil, undoError(err)
 	}
 	s.Undone = false
@@ -303,6 +304,7 @@ func (c *Classifier) ForgetUndo() {
 }
 
 func (c *Classifier) forgetUndo() {
+	c.close()
 	j := &c.journal
 	if len(j.done)+len(j.undone) > 0 {
 		c.log(Command{Do: DoForget})
@@ -320,6 +322,10 @@ func (c *Classifier) Remember(undo, redo []*Step) {
 	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
 	slices.Reverse(j.done)
 	slices.Reverse(j.undone)
+	for _, s := range slices.Concat(undo, redo) {
+		c.given(s.ID)
+		c.givenIn(s.Entries)
+	}
 }
 
 // nameOf names a step by its applied entries.

@@ -2,9 +2,12 @@ package metaqda
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"metaqda/core/embed"
+	"metaqda/core/model"
 	"metaqda/core/test"
 )
 
@@ -129,5 +132,151 @@ func TestACloneGivesIdsOfItsOwn(t *testing.T) {
 	}
 	if clone.Count() != 13 || c.Count() != 3 {
 		t.Errorf("%d examples in the clone, %d in the other", clone.Count(), c.Count())
+	}
+}
+
+// In whatever order steps are undone, each example is in one class, and what comes back can be saved.
+func TestUndoInAnyOrder(t *testing.T) {
+	x, y, long := []float32{1, 2}, []float32{2, 1}, strings.Repeat("é", model.MaxLabel)
+	last := func(c *Classifier, n int) error { // undoes the last step but n
+		undo, _ := c.Steps()
+		_, err := c.UndoStep(undo[n].ID)
+		return err
+	}
+	for name, do := range map[string]func(c *Classifier) error{
+		"a move, then the removal of the class that got it": func(c *Classifier) error {
+			id := test.Must(c.Add("a", "", x))(t)
+			test.Must(c.AddAll([]string{"a", "b"}, []Example{{Vector: x}, {Vector: y}}))(t)
+			test.OK(t, c.Move(id, "b"))
+			test.OK(t, c.RemoveClass("b"))
+			test.OK(t, last(c, 1))
+			return last(c, 0)
+		},
+		"a removal after its long name was given again": func(c *Classifier) error {
+			test.Must(c.Add(long, "", x))(t)
+			test.OK(t, c.RemoveClass(long))
+			test.Must(c.Add(long, "", y))(t)
+			return last(c, 1)
+		},
+		"actions, when there is no more room for them": func(c *Classifier) error {
+			text, label := strings.Repeat("a", model.MaxActions), func(i int) string { return string(rune('a' + i)) }
+			n := model.MaxAllActions / model.MaxActions
+			for i := range n {
+				test.Must(c.Add(label(i), "", x))(t)
+				test.OK(t, c.SetActions(label(i), text))
+			}
+			test.OK(t, c.SetActions("a", ""))
+			test.Must(c.Add(label(n), "", x))(t)
+			test.OK(t, c.SetActions(label(n), text))
+			return last(c, 2)
+		},
+		"a removal, under a prior of another length": func(c *Classifier) error {
+			c.Lazy = true
+			labels, examples := slices.Repeat([]string{"a"}, 500), make([]Example, 500)
+			for i := range examples {
+				examples[i].Vector = []float32{1, 2, float32(i)}
+			}
+			test.Must(c.AddAll(labels, examples))(t)
+			test.OK(t, c.RemoveClass("a"))
+			test.OK(t, c.SetPrior(test.Must(Default(5))(t)))
+			return last(c, 1)
+		},
+		"a removal, without a prior": func(c *Classifier) error {
+			test.Must(c.AddAll([]string{"a", "b"}, []Example{{Vector: x}, {Vector: y}}))(t)
+			c.Begin()
+			test.OK(t, c.RemoveClass("a"))
+			test.OK(t, c.RemoveClass("b"))
+			c.End()
+			test.OK(t, c.SetPrior(nil))
+			return last(c, 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := fresh(t, Settings{})
+			err := do(c)
+			if err != nil && Code(err) != "undo" && Code(err) != "limit" {
+				t.Errorf("refused with code %q: %v", Code(err), err)
+			}
+			before := c.Count()
+			c.Prepare(func() bool { return true })
+			seen := map[string]bool{}
+			for _, k := range c.Classes() {
+				for _, x := range k.Examples {
+					seen[x.ID] = true
+				}
+			}
+			file := test.Must(Open(save(t, c)))(t)
+			if all := file.Count(); len(seen) != c.Count() || all != len(seen) || before != all || file.Len() != c.Len() {
+				t.Errorf("%d examples of %d in classes, %d saved", len(seen), c.Count(), all)
+			}
+		})
+	}
+}
+
+// Labels that look the same come from files alone. Undo brings them back as they were.
+func TestUndoKeepsLabelsThatLookTheSame(t *testing.T) {
+	for name, change := range map[string]func(c *Classifier) error{
+		"removed": func(c *Classifier) error { return c.RemoveClass("cup") },
+		"renamed": func(c *Classifier) error { return c.RenameClass("cup", "x") },
+	} {
+		c := fresh(t, Settings{})
+		test.OK(t, c.Load([]Class{{Label: "Cup", Examples: []*Example{{Vector: []float32{1, 2}}}}, {Label: "cup", Examples: []*Example{{Vector: []float32{2, 1}}}}}))
+		test.OK(t, change(c))
+		test.Must(c.Undo())(t)
+		if got := c.Labels(); !slices.Equal(got, []string{"Cup", "cup"}) {
+			t.Errorf("%s and undone: labels %q", name, got)
+		}
+	}
+}
+
+// Cancel takes back all changes since Begin, also after Undo took back some.
+func TestCancelAfterUndo(t *testing.T) {
+	c, x := fresh(t, Settings{}), []float32{1, 2}
+	c.Begin()
+	test.Must(c.Add("a", "", x))(t)
+	c.Begin()
+	test.Must(c.Undo())(t)
+	test.Must(c.AddAll([]string{"b", "c"}, []Example{{Vector: x}, {Vector: x}}))(t)
+	test.OK(t, c.Cancel())
+	c.End()
+	if got := c.Labels(); len(got) != 0 {
+		t.Errorf("classes %q are left", got)
+	}
+}
+
+// Examples that are refused leave the undo history, also where they would settle another length.
+func TestRefusedExamplesKeepTheUndoHistory(t *testing.T) {
+	for _, scale := range []string{"", "standardise"} {
+		c := fresh(t, Settings{Scale: scale})
+		test.OK(t, c.Remove(test.Must(c.Add("a", "", []float32{1, 2}))(t)))
+		_, err := c.AddAll([]string{"a", "a"}, []Example{{Vector: []float32{1, 2, 3}}, {Vector: []float32{1, float32(math.NaN()), 3}}})
+		if undo, _ := c.Steps(); Code(err) != "value" || len(undo) != 2 || c.Dim() != 2 {
+			t.Errorf("scale %q: %v, %d steps, vectors of %d numbers", scale, err, len(undo), c.Dim())
+		}
+	}
+}
+
+// No id is given twice, whatever ids come from files, logs and the undo history.
+func TestIdsAreGivenOnce(t *testing.T) {
+	x := func() []*Example { return []*Example{{Vector: []float32{1, 2}}} }
+	c := fresh(t, Settings{})
+	test.OK(t, c.Load([]Class{{Label: "a", Examples: x()}, {ID: "1", Label: "b", Examples: x()}}))
+	if c.Len() != 2 || c.Count() != 2 {
+		t.Errorf("%d classes, %d examples", c.Len(), c.Count())
+	}
+	err := fresh(t, Settings{}).Load([]Class{{ID: "1", Label: "a", Examples: x()}, {ID: "1", Label: "b"}})
+	if Code(err) != "argument" {
+		t.Errorf("two classes of one id: %v", err)
+	}
+
+	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
+	again := fresh(t, Settings{})
+	test.OK(t, again.Load(c.Classes()))
+	again.Remember(c.History())
+	added := test.Must(again.Add("a", "", []float32{2, 1}))(t)
+	undo, _ := again.Steps()
+	test.Must(again.UndoStep(undo[1].ID))(t)
+	if again.Count() != 3 || again.Example(added) == nil {
+		t.Errorf("%d examples after the removed one came back, want 3", again.Count())
 	}
 }

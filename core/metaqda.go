@@ -69,6 +69,7 @@ type Classifier struct {
 	classes  []*class        // in their order
 	ids      map[string]*class
 	folds    map[string][]*class // by labels as [model.FoldLabel] leaves them
+	alike    map[string]bool     // folded labels of which Load brought several
 	examples map[string]*Example
 	behind   bool      // the densities do not know all examples, see enrol.go
 	untold   bool      // some were enrolled, and the sizes of bursts are not told yet
@@ -202,9 +203,10 @@ func (c *Classifier) Clone() (*Classifier, error) {
 	}
 	other := &Classifier{
 		Name: c.Name, Extractor: c.Extractor, Reserve: c.Reserve, Lazy: c.Lazy,
-		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), folds: make(map[string][]*class, len(c.classes)), examples: maps.Clone(c.examples),
+		settings: c.settings, actions: c.actions, prior: c.prior, ids: make(map[string]*class, len(c.classes)), folds: make(map[string][]*class, len(c.classes)), alike: maps.Clone(c.alike), examples: make(map[string]*Example, len(c.examples)),
 		behind: c.behind, untold: c.untold, last: c.last, top: c.top, version: c.version, moved: c.moved, near: c.near, cells: maps.Clone(c.cells), normal: c.normal, normalOf: c.normalOf, x: make([]float64, len(c.x)),
 	}
+	maps.Copy(other.examples, c.examples)
 	if c.lda != nil {
 		other.lda = c.lda.Clone()
 	}

@@ -298,7 +298,11 @@ func TestErrorsHaveCodes(t *testing.T) {
 			return c.Identify(model.Extractor{ID: "b"})
 		},
 		"argument": func() error { return test.Err(Merge(c, nil)) },
-		"failed":   func() error { return errors.New("x") },
+		"prior": func() error {
+			file := test.Must(model.EncodeClassifier(&model.Classifier{PriorSum: "a", Settings: model.Settings{NonePrior: 0.2, Sort: "probability"}}))(t)
+			return test.Err(Open(file, nil))
+		},
+		"failed": func() error { return errors.New("x") },
 	} {
 		if err := call(); err == nil || Code(err) != code {
 			t.Errorf("%v has the code %q, want %q", err, Code(err), code)

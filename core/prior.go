@@ -68,13 +68,17 @@ func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.
 
 // transformTo stores the vector as package lda gets it in dst, which is as long as c.x.
 func (c *Classifier) transformTo(dst []float64, vector []float32) error {
-	if d := c.dim(); len(vector) != d {
-		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: d}
-	}
 	return c.prior.transform(dst, vector)
 }
 
 func (p *Prior) transform(dst []float64, vector []float32) error {
+	d := 0
+	if p != nil {
+		d = p.Dim()
+	}
+	if len(vector) != d {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: d}
+	}
 	for i, v := range vector {
 		dst[i] = float64(v)
 	}
@@ -148,7 +152,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 	for i, k := range c.classes {
 		known[i] = k.known
 	}
-	c.prior, c.lda, c.x = p, fresh, make([]float64, p.file.NIW.Dim())
+	c.prior, c.lda, c.x, c.moved = p, fresh, make([]float64, p.file.NIW.Dim()), true
 	if err := c.enrolAnew(); err != nil {
 		c.prior, c.lda, c.x, c.behind = before, q, x, behind
 		for i, k := range c.classes {

@@ -27,55 +27,144 @@ func (c *Classifier) log(x Command) {
 	}
 }
 
-// logStep logs a command about a step whose entries were just applied. Other copies of the session do
-// not have a step that is alone: it is logged as a plain change.
-func (c *Classifier) logStep(do string, s *Step, entries []Entry) {
+// logStep logs a command about a step whose entries were just applied, nil if none were. Other copies
+// of the session do not have a step that is alone: it is logged as a plain change.
+func (c *Classifier) logStep(do string, s *Step, applied []Entry) {
 	switch {
 	case c.Logged == nil:
 	case s.alone:
-		own := c.forward(entries)
-		if len(own) < len(entries) { // the prior is among them
+		if do == DoUndo {
+			applied = slices.Clone(applied)
+			slices.Reverse(applied)
+		}
+		if !(&Step{Entries: applied}).Persistent() {
 			c.log(Command{Do: DoForget})
 		}
-		if len(own) > 0 {
+		if own := c.forward(applied); len(own) > 0 {
 			c.log(Command{Do: DoChange, Entries: own})
 		}
 	case do == DoStep:
-		c.log(Command{Do: do, Step: s.ID, Name: s.Name, Entries: c.forward(entries)})
+		c.log(Command{Do: do, Step: s.ID, Name: s.Name, Entries: c.forward(applied)})
 	default:
 		c.log(Command{Do: do, Step: s.ID})
 	}
 }
 
-// forward returns entries that lead from the state before the given applied ones to the present
-// state.
+// forward returns entries that repeat the given applied ones one by one, without changes of the
+// prior. It goes back from the present state.
 func (c *Classifier) forward(applied []Entry) []Entry {
-	all, own := make([]Entry, 0, len(applied)), make(map[string]bool, len(applied))
-	for _, e := range applied {
-		own[e.ID] = own[e.ID] || e.Do == "example"
-	}
-	for _, e := range applied {
-		to, k, x := Entry{Do: e.Do, ID: e.ID}, c.ids[e.ID], c.examples[e.ID]
-		switch {
-		case e.Do == "prior":
-			continue
-		case e.Do == "actions" && e.ID == "":
-			to.Class = &Class{Actions: c.actions}
-		case e.Do == "class" && k != nil:
-			whole := k.copied()
-			whole.Bursts, whole.Examples = nil, slices.DeleteFunc(whole.Examples, func(x *Example) bool { return own[x.ID] })
-			to.Class = &whole
-		case e.Do == "class" || e.Do == "example" && x == nil:
-		case e.Do == "example" && e.Example != nil: // a stored step omits the unchanged fields
-			to.Example = &Example{ID: x.ID, Class: x.Class, Order: x.Order, Group: x.Group}
-		case e.Do == "example":
-			to.Example = x
-		case k != nil:
-			to.Class = &Class{ID: k.ID, Label: k.Label, Order: k.Order, Actions: k.Actions}
+	all := make([]Entry, 0, len(applied))
+	w := &walk{of: c, actions: c.actions, classes: map[string]*Class{}, examples: map[string]*Example{}, into: map[string][]*Example{}}
+	for _, e := range slices.Backward(applied) {
+		if to, ok := w.back(e); ok {
+			all = append(all, to)
 		}
-		all = append(all, to)
 	}
+	slices.Reverse(all)
 	return all
+}
+
+// walk is an earlier state of a classifier. It has the differences from the present state.
+type walk struct {
+	of       *Classifier
+	actions  string
+	classes  map[string]*Class     // by id, without examples; nil for none
+	examples map[string]*Example   // by id; nil for none
+	into     map[string][]*Example // by class, those of examples that are in it or were on the way
+}
+
+// back goes back over an applied entry. It returns the entry that repeats it, or false if the entry
+// changed nothing.
+func (w *walk) back(e Entry) (to Entry, ok bool) {
+	to = Entry{Do: e.Do, ID: e.ID}
+	k, there := w.class(e.ID), w.example(e.ID)
+	switch {
+	case e.Do == "prior":
+		return to, false
+	case e.Do == "actions" && e.ID == "":
+		to.Class, w.actions = &Class{Actions: w.actions}, e.Class.Actions
+	case e.Do == "example" && e.Example == nil:
+		if to.Example = there; there == nil {
+			return to, false
+		}
+		w.examples[e.ID] = nil
+	case e.Do == "example":
+		if there != nil { // a stored step omits the unchanged fields
+			to.Example = &Example{ID: there.ID, Class: there.Class, Order: there.Order, Group: there.Group}
+		}
+		w.put(e.Example)
+	case e.Do == "class" && e.Class != nil:
+		if k != nil {
+			return to, false
+		}
+		w.classes[e.ID] = e.Class.head()
+		for _, x := range e.Class.Examples {
+			w.put(x)
+		}
+	case k == nil:
+		return to, false
+	case e.Do == "class":
+		k.Examples = w.members(e.ID)
+		to.Class, w.classes[e.ID] = k, nil
+		for _, x := range k.Examples {
+			w.examples[x.ID] = nil
+		}
+	default:
+		was := *k
+		if to.Class = k; e.Do == "head" {
+			was.Label = e.Class.Label
+		} else {
+			was.Actions = e.Class.Actions
+		}
+		w.classes[e.ID] = &was
+	}
+	return to, true
+}
+
+// head returns a copy without examples.
+func (k *Class) head() *Class {
+	return &Class{ID: k.ID, Label: k.Label, Order: k.Order, Actions: k.Actions}
+}
+
+// class returns a copy of the class with an id, without its examples.
+func (w *walk) class(id string) *Class {
+	if k, ok := w.classes[id]; ok {
+		if k == nil {
+			return nil
+		}
+		return k.head()
+	}
+	if k := w.of.ids[id]; k != nil {
+		return k.head()
+	}
+	return nil
+}
+
+func (w *walk) example(id string) *Example {
+	if x, ok := w.examples[id]; ok {
+		return x
+	}
+	return w.of.examples[id]
+}
+
+func (w *walk) put(x *Example) {
+	w.examples[x.ID] = x
+	w.into[x.Class] = append(w.into[x.Class], x)
+}
+
+// members returns the examples of a class.
+func (w *walk) members(id string) (all []*Example) {
+	if k := w.of.ids[id]; k != nil {
+		all = k.list()
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(append(all, w.into[id]...), func(x *Example) bool {
+		if seen[x.ID] || w.example(x.ID) != x {
+			return true
+		}
+		seen[x.ID] = true
+		return false
+	})
 }
 
 // Replay repeats a command that another copy of the session logged. Both copies have the same undo
@@ -84,6 +173,7 @@ func (c *Classifier) forward(applied []Entry) []Entry {
 // now, and returns the error of the first. It does not call Logged.
 func (c *Classifier) Replay(x Command, before int) (err error) {
 	defer c.writing()()
+	c.close() // what was begun here is logged first
 	logged := c.Logged
 	c.Logged = nil
 	defer func() { c.Logged = logged }()
@@ -98,6 +188,8 @@ func (c *Classifier) Replay(x Command, before int) (err error) {
 		_, err = c.redoStep(x.Step)
 		return err
 	}
+	c.given(x.Step)
+	c.givenIn(x.Entries)
 	c.later = c.Lazy && len(x.Entries) > enrolledAtOnce
 	defer func() { c.later = false }()
 	entries := slices.Clone(x.Entries)
@@ -123,10 +215,7 @@ func (c *Classifier) settleBy(entries []Entry) error {
 			first = e.Class.Examples[0]
 		}
 		if first != nil {
-			if d := len(first.Vector); c.open(d) {
-				return c.begin(nil, d)
-			}
-			return nil
+			return c.settleAt(len(first.Vector))
 		}
 	}
 	return nil
@@ -134,8 +223,15 @@ func (c *Classifier) settleBy(entries []Entry) error {
 
 // possible leaves out entries that would remove a class or an example that is gone already.
 func (c *Classifier) possible(entries []Entry) []Entry {
+	made := map[string]bool{} // by the entries before
 	return slices.DeleteFunc(entries, func(e Entry) bool {
-		return e.Do == "example" && e.Example == nil && c.examples[e.ID] == nil || e.Do == "class" && e.Class == nil && c.ids[e.ID] == nil
+		if e.Class != nil || e.Example != nil {
+			made[e.ID] = true
+		}
+		for _, x := range examplesIn(e) {
+			made[x.ID] = true
+		}
+		return !made[e.ID] && (e.Do == "example" && e.Example == nil && c.examples[e.ID] == nil || e.Do == "class" && e.Class == nil && c.ids[e.ID] == nil)
 	})
 }
 

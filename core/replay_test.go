@@ -52,12 +52,24 @@ func shown(c *Classifier) string {
 
 func TestAnotherCopyRepeatsWhatIsLogged(t *testing.T) {
 	for seed := range uint64(10) {
-		r, w := rand.New(rand.NewPCG(seed, 3)), newTwins(t)
+		r, w, begun := rand.New(rand.NewPCG(seed, 3)), newTwins(t), 0
 		for i := range 400 {
 			c, classes := w.own, w.own.Classes()
 			label := func() string { return classes[r.IntN(len(classes))].Label }
-			switch k := r.IntN(14); {
-			case k < 5 || len(classes) == 0:
+			switch k := r.IntN(18); {
+			case k == 14:
+				c.Begin()
+				begun++
+				continue
+			case k == 15 && begun > 0:
+				c.End()
+				begun--
+			case k == 16 && begun > 0:
+				test.OK(t, c.Cancel())
+				begun--
+			case k == 17 && r.IntN(8) == 0:
+				c.ForgetUndo()
+			case k < 5 || k > 13 || len(classes) == 0:
 				test.Must(c.Add(fmt.Sprint("class ", r.IntN(5)), []string{"", "g"}[r.IntN(2)], []float32{r.Float32(), r.Float32()}))(t)
 			case k < 7:
 				for _, x := range classes[r.IntN(len(classes))].Examples {
@@ -78,10 +90,14 @@ func TestAnotherCopyRepeatsWhatIsLogged(t *testing.T) {
 			case k == 11:
 				_, _ = c.Redo()
 			case k == 12:
-				undo, _ := c.Steps()
-				_, _ = c.UndoStep(undo[r.IntN(min(4, len(undo)))].ID)
+				if undo, _ := c.Steps(); len(undo) > 0 {
+					_, _ = c.UndoStep(undo[r.IntN(min(4, len(undo)))].ID)
+				}
 			default:
 				_, _ = c.Undo()
+			}
+			if begun > 0 { // the open step is not logged yet
+				continue
 			}
 			w.repeat(fmt.Sprint("seed ", seed, ", after ", i))
 		}
@@ -200,5 +216,72 @@ func TestADamagedStepIsRepeatedAsFarAsPossible(t *testing.T) {
 	test.Must(c.Undo())(t)
 	if c.Count() != 1 {
 		t.Errorf("%d examples after undo", c.Count())
+	}
+}
+
+// A step may add, change and remove the same thing. It is repeated change by change.
+func TestAStepThatTakesBackItsOwnIsRepeated(t *testing.T) {
+	for name, change := range map[string]func(c *Classifier){
+		"a class is renamed and removed": func(c *Classifier) {
+			test.OK(t, c.RenameClass("a", "x"))
+			test.OK(t, c.RemoveClass("x"))
+		},
+		"a class gets actions and is removed": func(c *Classifier) {
+			test.OK(t, c.SetActions("a", "say"))
+			test.OK(t, c.RemoveClass("a"))
+		},
+		"an example is added and moved to a new class": func(c *Classifier) {
+			id := test.Must(c.Add("a", "", []float32{3, 1}))(t)
+			test.Must(c.AddClass("new"))(t)
+			test.OK(t, c.Move(id, "new"))
+		},
+		"two names are exchanged": func(c *Classifier) {
+			test.OK(t, c.RenameClass("a", "t"))
+			test.OK(t, c.RenameClass("b", "a"))
+			test.OK(t, c.RenameClass("t", "b"))
+		},
+		"the undo history is cleared": func(c *Classifier) {
+			test.Must(c.Add("a", "", []float32{1, 1}))(t)
+			c.ForgetUndo()
+			test.Must(c.Add("c", "", []float32{1, 3}))(t)
+		},
+		"vectors become longer": func(c *Classifier) {
+			test.OK(t, c.RemoveClass("a"))
+			test.OK(t, c.RemoveClass("b"))
+			test.Must(c.Add("a", "", []float32{1, 2, 3}))(t)
+		},
+		"another copy undoes a step": func(c *Classifier) {
+			test.Must(c.Add("c", "", []float32{2, 2}))(t)
+			undo, _ := c.Steps()
+			test.OK(t, c.Replay(Command{Do: DoUndo, Step: undo[0].ID}, 0))
+			c.Logged(Command{Do: DoUndo, Step: undo[0].ID}) // as that copy has
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTwins(t)
+			test.Must(w.own.Add("a", "", []float32{1, 2}))(t)
+			test.Must(w.own.Add("b", "", []float32{2, 1}))(t)
+			w.own.Begin()
+			change(w.own)
+			w.own.End()
+			w.repeat(name)
+		})
+	}
+	w := newTwins(t) // after a change of the prior, undo and redo log each change
+	test.Must(w.own.Add("a", "", []float32{1, 2}))(t)
+	w.own.Join("all")
+	test.OK(t, w.own.RenameClass("a", "x"))
+	test.OK(t, w.own.RemoveClass("x"))
+	w.own.Join("")
+	test.OK(t, w.own.SetPrior(test.Must(Default(2))(t)))
+	for range 2 {
+		test.Must(w.own.Undo())(t)
+	}
+	test.Must(w.own.Redo())(t)
+	for _, x := range w.commands {
+		test.OK(t, w.copy.Replay(x, 0))
+	}
+	if own, copy := w.own.Labels(), w.copy.Labels(); len(own) != 0 || len(copy) != 0 {
+		t.Errorf("labels %q and %q", own, copy)
 	}
 }

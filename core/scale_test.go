@@ -326,3 +326,23 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 		}
 	}
 }
+
+// Another prior, or the former one again, leaves columns standardised.
+func TestAnotherPriorLeavesColumnsStandardised(t *testing.T) {
+	rows := tableOf(24)
+	c := fresh(t, Settings{Scale: "standardise"})
+	for i, x := range rows[:12] {
+		test.Must(c.Add(string(rune('a'+i%3)), "", x))(t)
+	}
+	want := ask(t, c, rows[20])
+	test.OK(t, c.SetPrior(test.Must(Default(len(rows[0])))(t)))
+	if got := ask(t, c, rows[20]); !slices.Equal(got, want) {
+		t.Errorf("another prior: %v, want %v", got, want)
+	}
+	test.Must(c.Add("a", "", rows[13]))(t)
+	test.Must(c.Undo())(t)
+	test.Must(c.Undo())(t)
+	if got := ask(t, c, rows[20]); !slices.Equal(got, want) {
+		t.Errorf("the former prior: %v, want %v", got, want)
+	}
+}

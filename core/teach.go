@@ -135,22 +135,28 @@ func labelsFor(examples, labels int) error {
 // fit settles the length of vectors if it is open, and checks that vectors can be examples. On error
 // it leaves the length open.
 func (c *Classifier) fit(examples []Example) error {
-	was := c.prior
-	for i, x := range examples {
-		if i == 0 && c.open(len(x.Vector)) {
-			if err := c.begin(x.Vector, len(x.Vector)); err != nil {
-				return err
-			}
+	if len(examples) == 0 {
+		return nil
+	}
+	p, scratch := c.prior, c.x
+	opens := c.open(len(examples[0].Vector))
+	if opens {
+		var err error
+		if p, err = c.initial(len(examples[0].Vector)); err != nil {
+			return err
 		}
-		if err := c.transform(x.Vector); err != nil {
-			if was != c.prior {
-				_ = c.replacePrior(was) // always possible without examples
-			}
+		scratch = make([]float64, p.file.NIW.Dim())
+	}
+	for i, x := range examples {
+		if err := p.transform(scratch, x.Vector); err != nil {
 			if len(examples) > 1 {
 				err = rowless(&lda.RowError{Row: i, Err: err})
 			}
 			return err
 		}
+	}
+	if opens {
+		return c.begin(p)
 	}
 	return nil
 }
@@ -161,23 +167,34 @@ func (c *Classifier) open(d int) bool {
 	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.dim()
 }
 
-// begin settles the length of vectors at d, under [Default]. It returns an error if first is neither
-// nil nor a possible example. It clears the undo history if there was a prior, since undo cannot bring
-// back examples of another length.
-func (c *Classifier) begin(first []float32, d int) error {
+// initial returns the prior under which first vectors of length d are taken: [Default] for the scale.
+func (c *Classifier) initial(d int) (*Prior, error) {
 	p, err := Default(d)
-	if err != nil {
-		return err
+	if err == nil && c.settings.Scale != "" {
+		p, err = p.forTables()
 	}
-	if first != nil {
-		if err := p.transform(make([]float64, p.file.NIW.Dim()), first); err != nil {
-			return err
-		}
-	}
+	return p, err
+}
+
+// begin settles the length of vectors by a prior of initial. It clears the undo history if there was
+// a prior, since undo cannot bring back examples of another length.
+func (c *Classifier) begin(p *Prior) error {
 	if c.prior != nil {
 		c.forgetUndo()
 	}
 	return c.replacePrior(p)
+}
+
+// settleAt settles the length of vectors at d, if it is open.
+func (c *Classifier) settleAt(d int) error {
+	if !c.open(d) {
+		return nil
+	}
+	p, err := c.initial(d)
+	if err != nil {
+		return err
+	}
+	return c.begin(p)
 }
 
 // AddClass adds a class without examples at the end. Its probability is zero until it has an
@@ -283,7 +300,7 @@ func (c *Classifier) MergeClasses(label, into string) error {
 	if k == to {
 		return &lda.LabelError{Label: k.Label, Reason: "is one class: choose another one to merge it with"}
 	}
-	rename := groupsApart(to, k)
+	rename := groupsApart(to.groups(), k)
 	var entries []Entry
 	for i, x := range k.list() {
 		moved := *x
@@ -293,36 +310,67 @@ func (c *Classifier) MergeClasses(label, into string) error {
 	return c.do(append(entries, Entry{Do: "class", ID: k.ID})...)
 }
 
-// groupsApart returns new names for b's groups, unique among the groups of a and b.
-func groupsApart(a, b *class) map[string]string {
-	taken, names := map[string]bool{}, map[string]string{}
-	for _, u := range slices.Concat(a.units, b.units) {
-		taken[u.group] = true
+// groups returns the names of a class's groups.
+func (k *class) groups() map[string]bool {
+	all := map[string]bool{}
+	for _, u := range k.units {
+		if u.group != "" {
+			all[u.group] = true
+		}
 	}
-	for _, u := range b.units {
+	return all
+}
+
+// groupsApart returns new names for the groups of a class, none of which is taken, and takes them.
+func groupsApart(taken map[string]bool, k *class) map[string]string {
+	own, names := k.groups(), map[string]string{}
+	for _, u := range k.units {
 		name := u.group
 		if name == "" {
 			continue
 		}
-		for a.unit(u.group) >= 0 && taken[name] {
+		for taken[name] || name != u.group && own[name] {
 			name += "'"
 		}
-		taken[name] = true
-		names[u.group] = name
+		taken[name], names[u.group] = true, name
 	}
 	return names
 }
 
+// noteIDs notes that the ids of classes and of their examples are given. It returns an error if two
+// are equal.
+func (c *Classifier) noteIDs(classes []Class) error {
+	ids, examples := map[string]bool{}, map[string]bool{}
+	note := func(id string, taken bool, seen map[string]bool) error {
+		if id != "" && (taken || seen[id]) {
+			return &Error{Code: "argument", Message: "The id “" + id + "” is given twice: give each class and each example another one, or none."}
+		}
+		seen[id] = true
+		c.given(id)
+		return nil
+	}
+	for _, k := range classes {
+		if err := note(k.ID, c.ids[k.ID] != nil, ids); err != nil {
+			return err
+		}
+		for _, x := range k.Examples {
+			if err := note(x.ID, c.examples[x.ID] != nil, examples); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Load adds stored classes, which cannot be undone. It gives an ID to classes and examples without
 // one. It does not clean labels, and takes labels that only look the same; to an equal one it adds a
-// number, see [Numbered]. Errors are those of Add; the classifier is of no use after an error.
+// number, see [Numbered]. Errors are those of Add, and an [Error] with the code "argument" for two
+// equal ids; the classifier is of no use after an error.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
-		if d := len(classes[i].Examples[0].Vector); c.open(d) {
-			if err := c.begin(nil, d); err != nil {
-				return err
-			}
+		if err := c.settleAt(len(classes[i].Examples[0].Vector)); err != nil {
+			return err
 		}
 	}
 	n := 0
@@ -330,6 +378,9 @@ func (c *Classifier) Load(classes []Class) error {
 		n += len(k.Examples)
 	}
 	if err := c.reserve(needs(n, len(classes), c.dim())); err != nil {
+		return err
+	}
+	if err := c.noteIDs(classes); err != nil {
 		return err
 	}
 	entries := make([]Entry, 0, len(classes))

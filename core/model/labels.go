@@ -102,7 +102,7 @@ func RepairLabels(names []string) []string {
 		free := base
 		for n := max(2, tried[base]); taken[free]; n++ {
 			suffix := " " + strconv.Itoa(n)
-			free, tried[base] = strings.TrimFunc(cut(base, MaxLabel-len(suffix)), blank)+suffix, n
+			free, tried[base] = CutLabel(base, MaxLabel-len(suffix))+suffix, n
 		}
 		repaired[i], taken[free] = free, true
 	}
@@ -123,6 +123,9 @@ func shown(name string) string {
 	}
 	return clean
 }
+
+// CutLabel returns at most the first n characters of a name, without space at the end.
+func CutLabel(name string, n int) string { return strings.TrimRightFunc(cut(name, n), blank) }
 
 // cut returns at most the first n characters.
 func cut(s string, n int) string {

@@ -283,7 +283,7 @@ func (s *session) refuses(p *pending) error {
 			if _, ok := s.taught.Class(entry.Example.Class); !ok && !made[entry.Example.Class] {
 				return errClass
 			}
-			if entry.Example.Vector == nil && s.taught.Example(entry.ID) == nil {
+			if entry.Example.Vector == nil && !moved[entry.ID] && s.taught.Example(entry.ID) == nil {
 				return errExample
 			}
 			moved[entry.ID] = true
