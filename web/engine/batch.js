@@ -37,7 +37,10 @@ class Thread {
     }
     const { client, started } = this.#running;
     await started;
-    return client.ask(type, args, transfer);
+    return client.ask(type, args, transfer).catch((error) => {
+      if (error.code === 'internal') client.close(error.message); // its program has ended: the next call starts another
+      throw error;
+    });
   }
 
   /** Ends the worker. @param {string} why a sentence */
@@ -54,6 +57,8 @@ export class Batch {
   #thread;
   /** How often it was closed. */
   #closed = 0;
+  /** Settles after the last call: the worker has the pictures of one `classify` at a time. @type {Promise<unknown>} */
+  #last = Promise.resolve();
 
   /**
    * @param {LoadedEngine} engine
@@ -75,27 +80,41 @@ export class Batch {
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
   async classify(embeddings, out = []) {
-    const [dimension, closed] = [embeddings[0].length, this.#closed];
-    const [{ classes }, classifier, prior] = await Promise.all([
-      this.engine.state(),
-      this.engine.sharedSession({ pictures: false }),
-      this.engine.learnedPrior(),
-    ]);
-    if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before the worker started
+    const dimension = embeddings[0].length;
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
-    const left = embeddings.map((_, i) => classes.flatMap(({ id }, k) => (out[i]?.has(id) ? [k] : [])));
-    await this.#thread.ask('open', [classifier, prior, rows, dimension], [rows.buffer, classifier.buffer]); // which the worker does not keep
-    const answers = await this.#thread.ask('classify', [classes.length, left]).catch((error) => {
-      if (error.code !== 'empty') throw error;
-      return { probabilities: null, taken: new Int32Array(), doubtful: new Uint8Array(), headlines: [] };
+    const session = Promise.all([this.engine.state(), this.engine.sharedSession({ pictures: false }), this.engine.learnedPrior()]);
+    return this.#next(session, async ([{ classes }, classifier, prior]) => {
+      const left = embeddings.map((_, i) => classes.flatMap(({ id }, k) => (out[i]?.has(id) ? [k] : [])));
+      await this.#thread.ask('open', [classifier, prior, rows, dimension], [rows.buffer, classifier.buffer]); // which the worker does not keep
+      const answers = await this.#thread.ask('classify', [classes.length, left]).catch((error) => {
+        if (error.code !== 'empty') throw error;
+        return { probabilities: null, taken: new Int32Array(), doubtful: new Uint8Array(), headlines: [] };
+      });
+      return { classes: classes.map(({ id }) => id), ...answers };
     });
-    return { classes: classes.map(({ id }) => id), ...answers };
+  }
+
+  /**
+   * Asks the worker once the calls before have their answers.
+   *
+   * @template G, T @param {G | Promise<G>} given @param {(given: G) => Promise<T>} ask @returns {Promise<T>}
+   */
+  async #next(given, ask) {
+    const [closed, last] = [this.#closed, this.#last];
+    const answer = last
+      .then(() => given)
+      .then((found) => {
+        if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before the worker started
+        return ask(found);
+      });
+    this.#last = Promise.allSettled([given, answer]);
+    return answer;
   }
 
   /** The pictures that help most when taught, the best one first; `like` counts the pictures that look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
   suggest(count) {
-    return this.#thread.ask('suggest', count);
+    return this.#next(null, () => this.#thread.ask('suggest', count));
   }
 
   /**
@@ -105,12 +124,13 @@ export class Batch {
    * @returns {Promise<number[][][]>} the groups of each set, the largest one first
    */
   alike(sets) {
-    return this.#thread.ask('alike', sets);
+    return this.#next(null, () => this.#thread.ask('alike', sets));
   }
 
   /** Ends the worker. */
   close() {
     this.#closed++;
+    this.#last = Promise.resolve();
     this.#thread.close(STOPPED);
   }
 }

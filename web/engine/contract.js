@@ -173,6 +173,6 @@
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress in bytes; total is 0 until it is known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
-/** @typedef {{argv: string[], env: Record<string, string>, importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
+/** @typedef {{argv: string[], env: Record<string, string>, importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, exit: (code: number) => void, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and the object that serves as its global scope */
 export {};

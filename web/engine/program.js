@@ -82,11 +82,17 @@ export async function loadRuntime(url) {
  * @param {Modules} modules
  * @param {new () => GoProgram} Go
  * @param {string[]} [argv]
+ * @param {() => void} [onEnd] is called when the program ends, within the call that ends it
  */
-export async function start({ engine, kernels }, Go, argv = []) {
+export async function start({ engine, kernels }, Go, argv = [], onEnd = () => {}) {
   const simd = simdImports(kernels);
   const go = new Go();
   Object.assign(go.importObject, simd.imports);
+  const { exit } = go;
+  go.exit = (code) => {
+    onEnd();
+    exit(code);
+  };
   go.argv = ['metaqda', ...argv];
   go.env = { GOMEMLIMIT: '3GiB' }; // above it Go collects garbage before memory grows; see wasm/memory
   const instance = await WebAssembly.instantiate(engine, go.importObject);
@@ -119,7 +125,11 @@ let started = 0;
  */
 export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
-  const program = await start(modules, Go, [role, handover, name]);
+  /** What rejects the calls under way. @type {Set<(error: Error) => void>} */
+  const waiting = new Set();
+  const program = await start(modules, Go, [role, handover, name], () => {
+    for (const reject of waiting) reject(stopped());
+  });
   const methods = await new Promise((resolve, reject) => {
     scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { marks: marks(name) });
     const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
@@ -127,31 +137,40 @@ export async function startProgram(modules, { Go, scope }, role, name) {
   });
   delete scope[handover];
   return {
-    methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
+    methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended, waiting),
     program: { ...program, exports: program.instance.exports },
   };
 }
 
+const stopped = () => new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
+
 /**
- * Makes methods reject with errors of our own, also after the program has ended.
+ * Makes methods reject with errors of our own, also once the program has ended.
  *
  * @param {Record<string, any>} methods
  * @param {() => boolean} ended
+ * @param {Set<(error: Error) => void>} waiting gets what rejects a call, for as long as it is under way
  * @returns {Methods}
  */
-function guarded(methods, ended) {
+function guarded(methods, ended, waiting) {
   return Object.fromEntries(
     Object.entries(methods).map(([name, method]) => [
       name,
       typeof method !== 'function'
         ? method
         : async (/** @type {unknown[]} */ ...args) => {
-            if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
+            if (ended()) throw stopped();
+            let stop = (/** @type {Error} */ _) => {};
+            const over = new Promise((_, reject) => {
+              waiting.add((stop = reject));
+            });
             try {
-              return await method(...args);
+              return await Promise.race([over, method(...args)]);
             } catch (error) {
               const { code, message } = /** @type {any} */ (error);
               throw code ? new MetaqdaError(code, message) : error;
+            } finally {
+              waiting.delete(stop);
             }
           },
     ]),

@@ -1,7 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { answer } from '../../base/remote.js';
 import { Batch } from '../../engine/batch.js';
+import { startProgram } from '../../engine/program.js';
 import { without } from '../../engine/worker.js';
 import { Line, runBatch, summary } from '../../ui/kit/batch.js';
 
@@ -87,6 +89,102 @@ test('what is stopped before its worker has begun begins none', async () => {
   batch.close();
   go(new Uint8Array(1));
   await assert.rejects(asked, { code: 'cancelled' });
+});
+
+/** A batch over workers that are pretended. @param {() => import('../../base/remote.js').Handlers} handlers of a new worker */
+const batchOver = (handlers) =>
+  new Batch(
+    /** @type {any} */ ({
+      state: async () => ({ classes: [] }),
+      sharedSession: async () => new Uint8Array(1),
+      learnedPrior: async () => null,
+      thread: {
+        worker() {
+          const worker = {
+            onmessage: (/** @type {any} */ _) => {},
+            postMessage: (/** @type {any} */ data) => setImmediate(() => take({ data })),
+            terminate() {},
+          };
+          const postMessage = (/** @type {any} */ data) => worker.onmessage({ data });
+          let take = (/** @type {any} */ _) => {};
+          answer(handlers(), {
+            code: 'internal',
+            scope: { postMessage, addEventListener: (/** @type {string} */ _, /** @type {typeof take} */ f) => (take = f) },
+          });
+          return worker;
+        },
+      },
+    }),
+  );
+
+test('each of the calls at once is about its own pictures', async () => {
+  const batch = batchOver(() => {
+    let rows = new Float32Array();
+    return {
+      start() {},
+      open([, , next]) {
+        rows = next;
+      },
+      classify: () => ({ probabilities: rows }),
+      suggest: (count) => ({ places: [...rows].slice(0, count), like: [] }),
+      alike: () => [[[rows.length]]],
+    };
+  });
+  const reused = Float32Array.of(1);
+  const first = batch.classify([reused]);
+  reused[0] = 2;
+  const answers = await Promise.all([first, batch.suggest(1), batch.classify([reused, reused]), batch.alike([[0, 1]])]);
+  assert.deepEqual(
+    answers.map((/** @type {any} */ { probabilities, places, ...groups }) => [...(probabilities ?? places ?? groups[0][0])]),
+    [[1], [1], [2, 2], [2]],
+  );
+});
+
+test('after the program of a worker has ended the next call starts another worker', async () => {
+  let started = 0;
+  const batch = batchOver(() => {
+    const ends = ++started === 1;
+    return {
+      start() {},
+      open() {
+        if (ends) throw new Error('The engine has stopped.');
+      },
+      classify: () => ({ probabilities: null }),
+    };
+  });
+  await assert.rejects(batch.classify([new Float32Array(1)]), { code: 'internal' });
+  assert.equal((await batch.classify([new Float32Array(1)])).probabilities, null);
+  assert.equal(started, 2);
+});
+
+test('a call under way is rejected when the Go program ends, and so are later calls', async () => {
+  /** @type {Record<string, any>} */
+  const scope = {};
+  /** @type {any} */
+  let go;
+  class Go {
+    importObject = {};
+    exited = false;
+    argv = ['', '', ''];
+    exit() {}
+    async run() {
+      go = this;
+      scope[this.argv[2]]({ waits: () => new Promise(() => {}), ends: () => end(), answers: async () => 1 });
+      return new Promise(() => {}); // as where a function of wasm/exports ends the program
+    }
+  }
+  const end = () => {
+    go.exited = true;
+    go.exit(2);
+  };
+  const memory = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 1, 7, 7, 1, 3, 109, 101, 109, 2, 0]); // (module (memory (export "mem") 1))
+  const { methods } = await startProgram({ engine: await WebAssembly.compile(memory), kernels: null }, /** @type {any} */ ({ Go, scope }), 'storage', 'x');
+  const { waits, ends, answers } = /** @type {any} */ (methods);
+  assert.equal(await answers(), 1);
+  const stopped = { code: 'internal', message: /has stopped: reload the page/ };
+  for (const one of await Promise.allSettled([waits(), ends(), answers()]))
+    assert.deepEqual([one.status, /** @type {any} */ (one).reason?.code], ['rejected', stopped.code]);
+  await assert.rejects(waits(), stopped);
 });
 
 test('without the classes that a person excluded the others keep their ratios and sum to one, and all is none if nothing is left', () => {
