@@ -1,5 +1,6 @@
 // @ts-check
 /** The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why. */
+import { MetaqdaError } from '../base/remote.js';
 import { createClassifier } from './classifier/create.js';
 import { isTensor } from './vectors.js';
 
@@ -76,7 +77,10 @@ export class KNNClassifier {
     });
     if (this.#disposed) throw new Error('The classifier has been disposed of.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
-    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // the caller's labels may be any text
+    for (; this.#pending.length > 0; this.#pending.shift()) {
+      const [label, row] = this.#pending[0];
+      classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // the caller's labels may be any text
+    }
     const names = [...this.#index.keys()];
     const nameOf = (/** @type {string} */ inner) => names[Number(inner.slice(6))];
     const { label, probabilities } = classifier.predictSync(x);
@@ -159,6 +163,8 @@ export function create() {
 /** A vector at length one; zero stays zero. @param {ArrayLike<number>} x */
 function unit(x) {
   const y = Float32Array.from(x);
+  const i = y.findIndex((v) => !Number.isFinite(v));
+  if (i >= 0) throw new MetaqdaError('value', `Entry ${i} of the tensor is ${x[i]}: hand over finite numbers only.`);
   let s = 0;
   for (const v of y) s += v * v;
   const f = s > 0 ? 1 / Math.sqrt(s) : 0;

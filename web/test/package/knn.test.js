@@ -177,6 +177,23 @@ test('a data set goes between both, and through JSON', async () => {
   for (const c of [a, b, fromOriginal, throughJSON, back]) c.dispose();
 });
 
+test('a number that is not finite is refused at once, and an example that cannot be added stays refused', async () => {
+  const c = ours.create();
+  const tensor = (/** @type {number[]} */ ...x) => ({ dataSync: () => Float32Array.from(x), shape: [x.length] });
+  const value = { code: 'value', message: /^Entry 1 of the tensor is (NaN|Infinity): hand over finite numbers only\.$/ };
+  c.addExample(tensor(1, 0, 0), 'a');
+  for (const bad of [NaN, Infinity]) {
+    assert.throws(() => c.addExample(tensor(0, bad, 1), 'b'), value);
+    await assert.rejects(c.predictClass(tensor(0, bad, 1)), value);
+  }
+  assert.deepEqual(c.getClassExampleCount(), { a: 1 });
+  c.addExample(tensor(0, 1, 0), 'b');
+  assert.equal((await c.predictClass(tensor(0.1, 1, 0))).label, 'b');
+  c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] }, b: { shape: [1, 3], values: [0, 1, 0] } });
+  for (let i = 0; i < 2; i++) await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'dimension' }, 'no answer leaves an example out');
+  c.dispose();
+});
+
 test('questions at once, and classes cleared meanwhile', async () => {
   const [a, b] = both();
   const x = tf.tensor1d(vector('cup'.charCodeAt(0), 7));
