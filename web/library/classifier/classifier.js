@@ -440,8 +440,8 @@ export class Classifier {
       if (!isVector(x)) onProgress?.({ done: ++done, total });
       await rest();
     }
+    const { labels } = this.#described(); // before the rows are written: it uses the same room
     engine.write(/** @type {Float32Array} */ (rows));
-    const { labels } = this.#described();
     return answered(engine, this.#call(name, all.length, d, ...args), labels, options, read, done, all.length);
   }
 

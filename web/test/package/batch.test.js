@@ -125,6 +125,16 @@ test('answers to a batch are of the classes that there were when it was asked, w
   c.dispose();
 });
 
+test('a change while a large batch is read does not spoil it', async () => {
+  const d = 8192;
+  const { c } = await taught(['a', 'b'], {}, d);
+  const batch = Array.from({ length: 520 }, (_, i) => vector(i % 2, i, d)); // above 16 MB
+  const asked = c.suggest(batch, { count: 1 });
+  c.addExampleSync(vector(2, 1, d), 'c');
+  assert.equal((await asked).length, 1);
+  c.dispose();
+});
+
 test('a batch is refused as a whole, by the place of what is wrong in it', async () => {
   const c = await createClassifier();
   await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
