@@ -130,7 +130,9 @@ func TestKinds(t *testing.T) {
 	refuses[[]byte](t, "a text for bytes", js.ValueOf("bytes"))
 	refuses[[]float64](t, "a list of others", js.ValueOf([]any{1, "2"}))
 	refuses[[]float64](t, "no list", js.Null())
-	for _, v := range []js.Value{js.Undefined(), js.ValueOf("x"), object(map[string]any{"nonePrior": "half"})} {
+	circular := object(nil)
+	circular.Set("itself", circular)
+	for _, v := range []js.Value{js.Undefined(), js.ValueOf("x"), object(map[string]any{"nonePrior": "half"}), circular} {
 		refuses[settings](t, "settings of another form", v)
 	}
 }

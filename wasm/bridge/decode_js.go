@@ -120,11 +120,20 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 		}
 		return all.Interface(), nil
 	}
-	x, text := reflect.New(t), js.Global().Get("JSON").Call("stringify", v)
-	if text.Type() != js.TypeString || json.Unmarshal([]byte(text.String()), x.Interface()) != nil {
+	x := reflect.New(t)
+	if json.Unmarshal([]byte(stringified(v)), x.Interface()) != nil {
 		return nil, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: correct the call."}
 	}
 	return x.Elem().Interface(), nil
+}
+
+// stringified returns v as JSON. It is empty for a value that has none, such as an object that contains itself.
+func stringified(v js.Value) (text string) {
+	defer func() { _ = recover() }()
+	if json := js.Global().Get("JSON").Call("stringify", v); json.Type() == js.TypeString {
+		text = json.String()
+	}
+	return text
 }
 
 // Encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none, what

@@ -40,7 +40,7 @@ export function isVector(x) {
  * @param {unknown} x @returns {ArrayLike<number>}
  */
 export function vectorOf(x) {
-  if (x instanceof Float32Array) return x;
+  if (x instanceof Float32Array && x.length > 0) return x;
   if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
   const numbers = isTensor(x) ? x.dataSync() : /** @type {ArrayLike<number>} */ (x);
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
@@ -49,11 +49,25 @@ export function vectorOf(x) {
       `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
     );
   }
+  if (numbers.length === 0) attached(numbers);
   for (let i = 0, n = Array.isArray(numbers) ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
     if (typeof numbers[i] !== 'number')
       throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(numbers[i])}, not a number: hand over finite numbers only.`);
   }
   return numbers;
+}
+
+/** A copy of a vector, so that the caller may reuse its array at once. Another input is returned as it is. @template T @param {T} x */
+export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
+
+/** Throws if the buffer of an array was transferred: it has no numbers then. @param {unknown} numbers */
+function attached(numbers) {
+  if (!ArrayBuffer.isView(numbers)) return;
+  try {
+    new Uint8Array(numbers.buffer);
+  } catch {
+    throw new MetaqdaError('argument', 'The buffer of the vector was transferred to another thread: hand over a copy of the vector.');
+  }
 }
 
 /** Names a value that is not a number, for a message. @param {unknown} x */

@@ -5,9 +5,9 @@ import { rests } from '../../base/task.js';
 import { answered, DECISION, prepared } from '../../engine/job.js';
 import { byView, checkCells, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
 import { adding, atOnce, inPieces } from './adding.js';
-import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, known, SET, SETTINGS, SUGGEST, text } from './options.js';
+import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, isCount, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
-import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
+import { copied, embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Anomaly, BatchOptions, CallOptions, ExampleOptions, Explanation, Extractor, Influence, LeftOut, Near, Need, Options, PredictedSet, Prediction} from './options.js' */
@@ -96,6 +96,7 @@ export class Classifier {
   async addExample(x, label, options) {
     known(options, ADD);
     const { signal, ...of } = options ?? {};
+    signal?.throwIfAborted();
     return this.addExampleSync(isVector(x) ? x : await embedded(this.#extractor, x, signal), label, of);
   }
 
@@ -109,7 +110,7 @@ export class Classifier {
 
   /**
    * Adds many examples, all or none, as one step. It works in slices and yields between them. The classifier has the
-   * examples once the promise resolves.
+   * examples once the promise resolves. Vectors must not change until then.
    *
    * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {ExampleOptions & CallOptions} [options]
    * @returns {Promise<string[]>}
@@ -117,6 +118,7 @@ export class Classifier {
   async addExamples(batch, labels, options) {
     known(options, ADD);
     const { signal, ...of } = options ?? {};
+    signal?.throwIfAborted();
     const [all, names] = labelled(batch, labels);
     const vectors = all.every(isVector) ? all : await embeddedAll(this.#extractor, all, signal);
     return inPieces(this.#engine, this.#adding(vectors, names, of), signal);
@@ -219,7 +221,7 @@ export class Classifier {
    * @returns {Promise<Prediction>}
    */
   async predict(x, options) {
-    const vector = await this.embed(x, options);
+    const vector = await this.embed(copied(x), options);
     await prepared(this.#engine, () => this.#call('mq_prepare') === 1, options?.signal);
     return this.predictSync(vector);
   }
@@ -241,7 +243,7 @@ export class Classifier {
   async predictSet(x, options) {
     known(options, SET);
     const { coverage = 0.9, signal } = options ?? {};
-    const vector = await this.embed(x, { signal });
+    const vector = await this.embed(copied(x), { signal });
     for (const piece of ['mq_prepare', 'mq_prepare_set']) await prepared(this.#engine, () => this.#call(piece) === 1, signal);
     const answer = this.predictSync(vector); // throws if there are no examples
     const n = this.#call('mq_set', coverage);
@@ -252,13 +254,15 @@ export class Classifier {
   }
 
   /**
-   * `predict` for each input of a batch, one by one; `classify` judges them together.
+   * `predict` for each input of a batch, one by one; `classify` judges them together. Vectors must not change until the
+   * promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch @param {CallOptions} [options]
    * @returns {Promise<Prediction[]>}
    */
   async predictMany(batch, options) {
     known(options, CALL);
+    options?.signal?.throwIfAborted();
     const rest = rests(options?.signal);
     const all = [];
     for (const x of listOf(batch, 'batch')) {
@@ -303,8 +307,9 @@ export class Classifier {
    */
   nearest(vector, count = 4) {
     const x = vectorOf(vector);
+    if (!isCount(count)) throw new MetaqdaError('argument', `The count is ${count}: give a whole number from 0 on, or leave it out for 4.`);
     this.#engine.write(x);
-    const lines = this.#text(this.#call('mq_nearest', x.length, count));
+    const lines = this.#text(this.#call('mq_nearest', x.length, Math.min(count, MOST)));
     const at = this.#engine.answer();
     return lines === '' ? [] : nearOf(this.#engine.doubles, at, lines.split('\n'));
   }
@@ -378,6 +383,7 @@ export class Classifier {
    * Predicts all inputs of a batch, judged together. Inputs that are probably of a class serve as further examples of it,
    * so more answers are right than one by one, above all with few examples. No input serves as an example for itself.
    * `none` is the same as of `predict`, except with `scale`. The classifier does not change. It yields between slices.
+   * Vectors must not change until the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options]
    * @returns {Promise<Prediction[]>}
@@ -391,7 +397,8 @@ export class Classifier {
 
   /**
    * The inputs of a batch that help most as the next examples, the best one first, by their indices. Each next one is
-   * chosen so that the others are most like an example or a chosen one. The classifier may be empty.
+   * chosen so that the others are most like an example or a chosen one. The classifier may be empty. Vectors must not
+   * change until the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch
    * @param {{count?: number} & BatchOptions} [all] count: how many indices, all if left out; of a batch of more than 1,024
@@ -401,7 +408,7 @@ export class Classifier {
   async suggest(batch, all) {
     known(all, SUGGEST);
     const { count, ...options } = all ?? {};
-    return this.#batch(batch, options, 'mq_suggest', [Math.min(count ?? Infinity, 2 ** 31 - 1)], (numbers) => Array.from(numbers));
+    return this.#batch(batch, options, 'mq_suggest', [Math.min(count ?? MOST, MOST)], (numbers) => Array.from(numbers));
   }
 
   /**
@@ -586,6 +593,9 @@ export class Classifier {
     this.#engine.release();
   }
 }
+
+/** The largest count that the engine takes. */
+const MOST = 2 ** 31 - 1;
 
 // Each of these examples takes as long as leaveOneOut. The same as MostInfluence of core/influence.go.
 const MOST_INFLUENCE = 12;

@@ -123,8 +123,10 @@ export const CALL = { signal: ['an AbortSignal', (x) => typeof x?.throwIfAborted
 export const SET = { ...CALL, coverage: ['a number between 0 and 1', (x) => Number.isFinite(x) && x > 0 && x < 1] };
 /** @satisfies {Record<string, Kind>} */
 export const BATCH = { ...CALL, onProgress: FUNCTION };
+/** @param {unknown} x */
+export const isCount = (x) => Number.isInteger(x) && Number(x) >= 0;
 /** @satisfies {Record<string, Kind>} */
-export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', (x) => Number.isInteger(x) && x >= 0] };
+export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', isCount] };
 /** @satisfies {Record<string, Kind>} */
 export const EXPLAIN = { label: TEXT, against: ['a string or null', (x) => x === null || typeof x === 'string'] };
 /** @satisfies {Record<string, Kind>} */

@@ -6,8 +6,10 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createClassifier, DIMENSION, installed, openClassifier, prior, refusal, taught } from './installed.js';
+import { createClassifier, DIMENSION, metaqda, installed, openClassifier, prior, refusal, taught } from './installed.js';
 import { vector } from './project.js';
+
+const { Classifier } = metaqda;
 
 /** @type {Promise<typeof import('../../library/storage.js')>} */
 const storages = import(pathToFileURL(path.join(installed.package, 'storage.js')).href);
@@ -197,6 +199,13 @@ test('settings change what is answered, and are in the file', async () => {
 /** A tensor by its looks. @param {number} n @param {number[]} shape */
 const tensor = (n, shape) => ({ shape, dataSync: () => new Float32Array(n).fill(1) });
 
+/** A vector whose buffer is another thread's. */
+function transferred() {
+  const x = vector(0, 0, 64);
+  structuredClone(x.buffer, { transfer: [x.buffer] });
+  return x;
+}
+
 test('what is of a wrong kind is refused by every call', async () => {
   const { c } = await taught(['a', 'b'], {}, 64);
   const { openStorage } = await storages;
@@ -208,7 +217,14 @@ test('what is of a wrong kind is refused by every call', async () => {
     entries: [null, undefined, true, '7', [3], 1n, {}].flatMap((wrong) =>
       [0, 5].map((at) => ['value', 'predict', Array.from(x, (v, i) => (i === at ? wrong : v))]),
     ),
+    counts: [Infinity, NaN, -1, 1.5, '3', null].map((count) => ['argument', 'nearest', x, count]),
     vectors: [
+      ['argument', 'predict', transferred()],
+      ['argument', 'predictInto', [], transferred()],
+      ['argument', 'addExample', transferred(), 'a'],
+      ['argument', 'addExamples', [x, transferred()], ['a', 'b']],
+      ['argument', 'classify', [x, transferred()]],
+      ['argument', 'nearest', transferred()],
       ['value', 'predict', new BigInt64Array(64)],
       ['argument', 'predict', tensor(64, [2, 32])],
       ['argument', 'predict', tensor(64, [3])],
@@ -254,6 +270,10 @@ test('what is of a wrong kind is refused by every call', async () => {
         );
     }
   }
+  /** @type {any} */
+  const circular = { pictures: false };
+  circular.itself = circular;
+  await assert.rejects(s.sharedSession(circular), refusal('argument'));
   for (const one of [c, s.classifier]) assert.deepEqual([...(await one.labels), (await one.settings).nonePrior], ['a', 'b', 0.2]);
   assert.equal((await c.predict(tensor(64, [1, 64]))).label, c.predictSync(new Float32Array(64).fill(1)).label);
   const made = /** @type {(options: any) => Promise<any>} */ (createClassifier);
@@ -301,6 +321,61 @@ test('changes of a storage that are asked for at once are all made, in their ord
   assert.equal(bad.status, 'rejected');
   await Promise.all([c.renameClass('x', 'first'), c.renameClass('first', 'second'), c.addExample([1, 2], 'gone'), c.undo(), c.mergeClasses('second', 'z')]);
   assert.deepEqual({ ...(await c.counts) }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, y: 2, z: 3 });
+});
+
+test('what was changed before a change failed is stored, and is no step of the next one', async () => {
+  const { openStorage } = await storages;
+  const s = await openStorage();
+  await s.classifier.addExample([1, 2], 'a');
+  const failing = s.stored((all) => {
+    all.addExampleSync([2, 1], 'b');
+    throw new Error('enough');
+  });
+  await assert.rejects(failing, /enough/);
+  assert.deepEqual(await s.stored((all) => all.counts.b), { result: 1, undo: '' });
+});
+
+test('a storage frees its copy where the one to merge with cannot be copied', async (t) => {
+  const { openStorage } = await storages;
+  const [one, other] = await Promise.all([openStorage(), openStorage()]);
+  const { mock } = t.mock.method(Classifier.prototype, 'dispose');
+  other.sharedSession = () => Promise.reject(new Error('no copy'));
+  await assert.rejects(one.classifier.merge(other.classifier), /no copy/);
+  assert.equal(mock.callCount(), 1);
+});
+
+test('an aborted call does nothing', async () => {
+  const { c } = await taught(['a', 'b']);
+  const x = vector(0, 1);
+  const options = { signal: AbortSignal.abort(new Error('enough')) };
+  for (const call of [
+    () => c.embed(x, options),
+    () => c.addExample(x, 'a', options),
+    () => c.addExamples([x], ['a'], options),
+    () => c.addExamples([], [], options),
+    () => c.predict(x, options),
+    () => c.predictSet(x, options),
+    () => c.predictMany([], options),
+    () => c.classify([], options),
+    () => c.suggest([], options),
+    () => c.leaveOneOut(options),
+    () => c.influence(options),
+    () => c.needs(options),
+  ])
+    await assert.rejects(call, /enough/, `${call}`);
+  assert.deepEqual({ ...c.counts }, { a: 3, b: 3 });
+  c.dispose();
+});
+
+test('a vector is read at the call, so that one array serves for all frames', async () => {
+  const { c } = await taught(['a', 'b']);
+  const x = vector(0, 7);
+  const asked = [c.predict(x), c.predictSet(x), c.addExample(x, 'a')];
+  x.set(vector(1, 7));
+  const [alone, set, id] = /** @type {[any, any, any]} */ (await Promise.all(asked));
+  assert.deepEqual([alone.label, set.prediction.label, (await c.predict(x)).label], ['a', 'a', 'b']);
+  assert.deepEqual([c.nearest(vector(0, 7), 1)[0].id, c.nearest(vector(0, 7), 2 ** 32 + 1).length], [id, 7]);
+  c.dispose();
 });
 
 test('an option that there is not is refused by its name', async () => {
