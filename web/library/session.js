@@ -17,7 +17,10 @@ export function session(program) {
   return Object.assign(program, {
     taught,
     async stored(/** @type {(taught: Classifier) => any} */ change) {
-      const [result, { undo }] = await Promise.all([change(taught), program.kept()]); // in the same turn, since kept() is about the calls just before it
+      const changed = new Promise((resolve) => {
+        resolve(change(taught));
+      }); // a throw becomes a rejection: what was changed before it is stored, too
+      const [result, { undo }] = await Promise.all([changed, program.kept()]); // in the same turn, since kept() is about the calls just before it
       return { result, undo };
     },
   });

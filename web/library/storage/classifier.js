@@ -41,8 +41,9 @@ export function storedClassifier(engine, extractor) {
     save: () => engine.saveSession(),
     async merge(other) {
       const copied = copies.get(other);
-      const both = [await copy(), await (copied?.() ?? other)];
+      const both = [await copy()];
       try {
+        both.push(await (copied?.() ?? other));
         return both[0].merge(both[1]);
       } finally {
         for (const one of copied ? both : both.slice(0, 1)) one.dispose();
