@@ -18,7 +18,8 @@ import { FUNCTION, known } from './options.js';
  * @typedef {object} WatchOptions
  * @property {number} [falseEventsPerHour] about how many false events an hour are allowed, 1 if left out; the more, the
  *   less is missed
- * @property {(event: WatchEvent) => void} [onEvent] is called for each event
+ * @property {(event: WatchEvent) => void} [onEvent] is called for each event. If it throws, `next` throws the
+ *   same after the last event
  */
 
 /** @satisfies {Record<string, import('./options.js').Kind>} */
@@ -97,7 +98,16 @@ export class Watch {
       since: numbers[3 * i + 1],
       probability: numbers[3 * i + 2],
     }));
-    for (const event of events) this.#onEvent?.(event);
+    /** @type {unknown[]} */
+    const errors = [];
+    for (const event of events) {
+      try {
+        this.#onEvent?.(event);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
     return events;
   }
 

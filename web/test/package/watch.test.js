@@ -29,6 +29,27 @@ test('a watch says what comes and what goes', async () => {
   c.dispose();
 });
 
+test('a listener that throws gets all events, and the watch goes on', async () => {
+  const { c } = await taught(['cup', 'pen']);
+  /** @type {string[]} */
+  const told = [];
+  const watch = c.watch({
+    onEvent: ({ label, here }) => {
+      told.push(`${label} ${here}`);
+      throw new Error(told.join());
+    },
+  });
+  /** @param {{cup: number, pen: number}} probabilities @param {number} seconds */
+  const next = (probabilities, seconds) => () => watch.next({ probabilities }, seconds);
+  assert.throws(next({ cup: 1, pen: 0 }, 0), /^Error: cup true$/);
+  assert.equal(watch.here, 'cup');
+  assert.throws(next({ cup: 0, pen: 1 }, 2), /^Error: cup true,cup false$/, 'the first error');
+  assert.equal(watch.here, 'pen');
+  assert.deepEqual(next({ cup: 0, pen: 1 }, 3)(), []);
+  assert.deepEqual(told, ['cup true', 'cup false', 'pen true']);
+  c.dispose();
+});
+
 test('what a watch shows names the class that is here, and one other answer does not change it', async () => {
   const { c } = await taught(['cup', 'pen']);
   const watch = c.watch();
