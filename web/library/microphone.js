@@ -24,12 +24,14 @@ export async function openMicrophone() {
   const audio = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
   const refuse = (/** @type {unknown} */ error) => Promise.reject(sourceError(error, 'microphone'));
   const stream = await mediaDevices(globalThis, 'microphone').getUserMedia({ audio }).catch(refuse);
-  const context = new AudioContext();
+  /** @type {AudioContext} */
+  let context;
   const close = () => {
     for (const track of stream.getTracks()) track.stop();
-    void context.close();
+    void context?.close();
   };
   try {
+    context = new AudioContext();
     await context.resume();
     const rate = context.sampleRate;
     const source = context.createMediaStreamSource(stream);
@@ -47,13 +49,15 @@ export async function openMicrophone() {
       for (const [i, part] of parts.entries()) part.getFloatTimeDomainData(all.subarray(i * SIZE, (i + 1) * SIZE));
       return { samples: all.slice(all.length - Math.round(HEARD * rate)), rate };
     };
-    for (const begun = context.currentTime; context.currentTime < begun + HEARD; )
+    for (const begun = context.currentTime; context.currentTime < begun + HEARD; ) {
+      if (stream.getTracks().some(({ readyState }) => readyState === 'ended')) throw new DOMException('unplugged', 'AbortError');
       await new Promise((resolve) => {
         setTimeout(resolve, 50);
       });
+    }
     return { sound, close };
   } catch (error) {
     close();
-    throw error;
+    throw sourceError(error, 'microphone');
   }
 }

@@ -62,13 +62,39 @@ test('taking the source makes its former holder let go, once', () => {
 });
 
 test('the microphone of the package is refused in the same sentences', async () => {
-  const before = ['isSecureContext', 'navigator'].map((name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+  const before = ['isSecureContext', 'navigator', 'AudioContext', 'AnalyserNode', 'GainNode'].map(
+    (name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]),
+  );
   const put = (/** @type {string} */ name, /** @type {unknown} */ value) =>
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   try {
     put('isSecureContext', true);
     put('navigator', { mediaDevices: { getUserMedia: () => Promise.reject(new DOMException('Permission denied', 'NotAllowedError')) } });
     await assert.rejects(openMicrophone(), { code: 'denied', message: /allow it for this page beside the address bar, then try again\.$/ });
+    const track = {
+      readyState: 'live',
+      stop() {
+        this.readyState = 'ended';
+      },
+    };
+    put('navigator', { mediaDevices: { getUserMedia: async () => ({ getTracks: () => [track] }) } });
+    put('AudioContext', function refused() {
+      throw new DOMException('too many', 'NotSupportedError');
+    });
+    await assert.rejects(openMicrophone(), { code: 'device', message: 'The microphone could not be started: try again.' });
+    assert.equal(track.readyState, 'ended', 'it is switched off');
+    const node = { delayTime: {}, connect: () => node };
+    for (const name of ['AnalyserNode', 'GainNode'])
+      put(name, function made() {
+        return node;
+      });
+    track.readyState = 'live';
+    put('AudioContext', function stalled() {
+      return { currentTime: 0, sampleRate: 48_000, async resume() {}, close: () => track.stop(), createMediaStreamSource: () => node, createDelay: () => node };
+    });
+    const opening = openMicrophone();
+    setImmediate(() => track.stop()); // unplugged
+    await assert.rejects(opening, { code: 'busy', message: 'The microphone stopped while it was starting: try again.' });
     put('isSecureContext', false);
     await assert.rejects(openMicrophone(), { code: 'insecure' });
   } finally {
