@@ -118,15 +118,16 @@ export class MetaqdaClassifier extends Base {
     };
     const adding = async () => {
       add.disabled = true;
+      const name = label.value;
       try {
         const burst = [];
         for (let i = 0; i < FRAMES; i++) burst.push(await classifier.embed(video));
         const ids = await classifier.addExamples(
           burst,
-          burst.map(() => label.value),
+          burst.map(() => name),
           { group: crypto.randomUUID() },
         );
-        this.#tell('example', { label: classifier.label(label.value), ids });
+        this.#tell('example', { label: classifier.label(name), ids });
       } catch (error) {
         if (signal.aborted) return;
         this.#part('answer').textContent = /** @type {Error} */ (error).message;
