@@ -64,11 +64,11 @@ function compiled(onProgress) {
 export async function acquire() {
   users++;
   try {
-    const tried = (engine ??= begin());
+    const tried = engine ?? begun();
     const found = await tried;
     if (!found.program.ended()) return found;
-    if (engine === tried) engine = begin(); // what was taught before is lost, and nothing else
-    return await engine;
+    if (engine === tried) engine = undefined; // what was taught before is lost, and nothing else
+    return await (engine ?? begun());
   } catch (error) {
     release();
     throw error;
@@ -97,6 +97,15 @@ class Shared extends Exports {
   release() {
     release();
   }
+}
+
+/** Begins an engine. One that does not start is forgotten: the next call starts another. */
+function begun() {
+  const tried = (engine = begin());
+  tried.catch(() => {
+    if (engine === tried) engine = undefined;
+  });
+  return tried;
 }
 
 async function begin() {

@@ -49,7 +49,7 @@ async function open(source) {
 }
 
 /** @param {URL | string} source */
-function addressOf(source) {
+export function addressOf(source) {
   try {
     return new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
   } catch {

@@ -11,7 +11,7 @@
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
 import { known, OPENING, OPTIONS } from './classifier/options.js';
-import { PROGRAM } from './files.js';
+import { addressOf, PROGRAM } from './files.js';
 import { Remote } from './remote.js';
 
 /** @import {BatchOptions, Options, RemoteMethods} from './classifier/options.js' */
@@ -102,8 +102,8 @@ export class ClassifierWorker {
   }
 }
 
-/** A URL cannot be cloned: its address is sent. @template T @param {T} x @returns {T | string} */
-const sendable = (x) => (x instanceof URL ? x.href : x);
+/** The whole address is sent: a URL cannot be cloned, and the worker would resolve a relative address against its own. @template T @param {T} x @returns {T | string} */
+const sendable = (x) => (x instanceof URL || typeof x === 'string' ? addressOf(x).href : x);
 
 /** Options as they can be cloned. @param {WorkerOptions<any>} options */
 function plain({ extractor, prior, ...options }) {

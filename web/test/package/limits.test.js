@@ -49,14 +49,17 @@ test('after the engine has stopped, a classifier that is made anew works', () =>
       const codes = [];
       try { await c.addExamples(Array(2500).fill(x), Array(2500).fill('a')); } catch (error) { codes.push(error.code); }
       try { await c.predict(x); } catch (error) { codes.push(error.code); }
-      c.dispose();
+      const { instantiate } = WebAssembly;
+      WebAssembly.instantiate = async () => { throw new Error('no memory'); };
+      try { await createClassifier(); } catch (error) { codes.push(error.message); }
+      WebAssembly.instantiate = instantiate;
       const [again, too] = await Promise.all([createClassifier(), createClassifier()]);
       for (const one of [again, too]) one.addExampleSync([1, 2], 'a');
       const both = again.merge(too);
-      say(JSON.stringify([codes.at(-1), both.counts.a]));
+      say(JSON.stringify([...codes.slice(-2), both.counts.a]));
     `,
   });
-  assert.deepEqual(run(folder, 'stopped.mjs', '--wasm-max-mem-pages=1600'), ['internal', 2]);
+  assert.deepEqual(run(folder, 'stopped.mjs', '--wasm-max-mem-pages=1600'), ['internal', 'no memory', 2]);
 });
 
 test('calls with many classes leave the thread free after each piece of work', async (t) => {
@@ -211,13 +214,20 @@ test('vectors that differ in length alone are noted, and their scale tells them 
   }
 });
 
-test('a worker is sent the address of a URL, which cannot be cloned', async () => {
+test('a worker is sent whole addresses: a URL cannot be cloned, and it lies elsewhere than the page', async (t) => {
+  t.after(() => delete (/** @type {any} */ (globalThis).document));
+  Object.assign(globalThis, { document: { baseURI: 'https://example.com/page/' } });
   const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
   /** @type {any[]} */
   const sent = [];
   const worker = { postMessage: (/** @type {any} */ message) => sent.push(message), terminate() {} };
   new ClassifierWorker({ worker, wasm: new URL('https://example.com/metaqda.wasm') });
   assert.equal(sent[0].args.wasm, 'https://example.com/metaqda.wasm');
+  new ClassifierWorker({ worker, wasm: '../metaqda.wasm' });
+  assert.equal(sent[1].args.wasm, 'https://example.com/metaqda.wasm');
+  void new ClassifierWorker({ worker }).createClassifier({ prior: 'priors/x.safetensors' });
+  await Promise.resolve();
+  assert.equal(sent[2].args.prior, 'https://example.com/page/priors/x.safetensors');
 });
 
 test('importing an entry of a worker is not dropped as if it did nothing', async () => {
