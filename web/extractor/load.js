@@ -110,27 +110,33 @@ const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manif
  */
 async function startExtractor(source, { onProgress, worker = true, patience = defaultPatience }) {
   let [place, running] = await firstPlace(source, await source.files(onProgress), worker ? patience : 0);
-  /** @type {Promise<Running> | null} */
+  /** @type {Promise<void> | null} */
   let moving = null;
   let closed = false;
+  const closing = () => new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+  const move = async () => {
+    const moved = await inWindow(source, await source.files());
+    if (closed) {
+      moved.close();
+      throw closing();
+    }
+    [place, running] = ['window', moved];
+  };
   return {
     get place() {
       return place;
     },
     async ask(type, args) {
-      if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+      if (closed) throw closing();
       try {
         return await running.ask(type, args);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= source
-          .files()
-          .then((files) => inWindow(source, files))
-          .catch((failed) => {
-            moving = null;
-            throw failed;
-          }); // the next call tries again
-        [place, running] = ['window', await moving];
+        moving ??= move().catch((failed) => {
+          moving = null;
+          throw failed;
+        }); // the next call tries again
+        await moving;
         return running.ask(type, args);
       }
     },

@@ -5,7 +5,7 @@
  * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
 import { loadFrom, sessionOf } from '../extractor/load.js';
-import { forBrowsers, pictureOf } from './inputs.js';
+import { forBrowsers, withPicture } from './inputs.js';
 import { priorSum, record } from './written/record.js';
 
 /** @typedef {import('./inputs.js').Picture} Picture */
@@ -52,8 +52,8 @@ export async function loadExtractor(options = {}) {
     id,
     sha256,
     dimension,
-    embed: async (picture) => extractor.embed(await pictureOf(picture)),
-    cells: async (picture) => /** @type {Cells} */ (await extractor.cells(await pictureOf(picture))),
+    embed: (picture) => withPicture(picture, (taken) => extractor.embed(taken)),
+    cells: (picture) => withPicture(picture, async (taken) => /** @type {Cells} */ (await extractor.cells(taken))),
     close: () => extractor.close(),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { loadFrom } from '../extractor/load.js';
 import { variantOf } from '../extractor/networks.js';
-import { forBrowsers, pictureOf } from './inputs.js';
+import { forBrowsers, withPicture } from './inputs.js';
 import { TRUTH } from './classifier/options.js';
 import { kinds } from './written/record.js';
 
@@ -51,8 +51,8 @@ export async function loadExtractor(options) {
     id,
     sha256,
     dimension,
-    embed: async (picture) => embed(await pictureOf(picture)),
-    see: async (picture) => ask('see', await pictureOf(picture)),
+    embed: (picture) => withPicture(picture, embed),
+    see: (picture) => withPicture(picture, (taken) => ask('see', taken)),
     close,
   };
 }

@@ -23,12 +23,27 @@ export function forBrowsers(options, own) {
 }
 
 /**
+ * Asks an extractor about a picture. A bitmap that is made of it is freed afterwards.
+ *
+ * @template T
+ * @param {Picture} picture @param {(picture: Blob | ImageBitmap | ImageData) => Promise<T>} ask
+ */
+export async function withPicture(picture, ask) {
+  const taken = await pictureOf(picture);
+  try {
+    return await ask(taken);
+  } finally {
+    if (taken !== picture) /** @type {ImageBitmap} */ (taken).close();
+  }
+}
+
+/**
  * What the extractor takes as it is, or a bitmap of it.
  *
  * @param {Picture} picture
  * @returns {Promise<Blob | ImageBitmap | ImageData>}
  */
-export async function pictureOf(picture) {
+async function pictureOf(picture) {
   if (picture instanceof Blob || picture instanceof ImageBitmap || picture instanceof ImageData) return picture;
   try {
     return await createImageBitmap(picture, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });

@@ -4,6 +4,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { claimedSize } from '../../ui/kinds/pictures/decode.js';
 import { Thumbnails } from '../../ui/kit/thumbnails.js';
+import { withPicture } from '../../library/inputs.js';
 import { claimsPicture, refusal } from '../../ui/kinds/pictures/decode.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
@@ -84,4 +85,29 @@ test('an image shows what it was asked for last, and one that has gone takes no 
   assert.match(last.src, /^blob:/);
   assert.deepEqual([last.src !== shown, one.src], [true, '']);
   thumbnails.keep([]);
+});
+
+test('a bitmap that is made of a picture is freed after the answer, and one that was handed over is not', async (t) => {
+  class Bitmap {
+    closed = false;
+    close() {
+      this.closed = true;
+    }
+  }
+  const bitmap = new Bitmap();
+  const globals = { ImageBitmap: Bitmap, ImageData: class {}, createImageBitmap: async () => bitmap };
+  Object.assign(globalThis, globals);
+  t.after(() => Object.keys(globals).forEach((name) => delete (/** @type {any} */ (globalThis)[name])));
+  const given = new Bitmap();
+  const video = /** @type {any} */ ({});
+  const ask = async (/** @type {any} */ picture) => [picture === bitmap, picture.closed];
+  assert.deepEqual(await withPicture(/** @type {any} */ (given), ask), [false, false]);
+  assert.deepEqual(await withPicture(video, ask), [true, false]);
+  assert.deepEqual([given.closed, bitmap.closed], [false, true]);
+  bitmap.closed = false;
+  await assert.rejects(
+    withPicture(video, () => Promise.reject(new Error('no hand'))),
+    /no hand/,
+  );
+  assert.equal(bitmap.closed, true);
 });

@@ -2,6 +2,7 @@
 /** Calls to a worker: both halves over a worker that is only pretended. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { load } from '../../extractor/load.js';
 import { answer, RemoteClient } from '../../base/remote.js';
 
 /**
@@ -211,3 +212,22 @@ test('news come without being asked for, between answers', async () => {
 async function settled() {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 }
+
+test('an extractor that is closed while it moves from a dead worker to the window is closed there too', async () => {
+  const { worker } = pretended({ load: () => true, embed: () => new Promise(() => {}) });
+  let closed = 0;
+  let moved = (/** @type {any} */ _) => {};
+  const session = new Promise((resolve) => {
+    moved = resolve;
+  });
+  const extractor = await load(
+    /** @type {any} */ ({ record: { id: 'x', sha256: '', dimension: 1 }, files: async () => [], worker: () => worker, window: () => session }),
+  );
+  const asked = extractor.embed(null);
+  worker.onerror?.({ message: 'out of memory', preventDefault() {} });
+  await settled();
+  extractor.close();
+  moved({ embed: () => new Float32Array(1), close: () => closed++ });
+  await assert.rejects(asked, { code: 'extractor-closed' });
+  assert.equal(closed, 1);
+});
