@@ -165,7 +165,7 @@ function guarded(methods, ended, waiting) {
               waiting.add((stop = reject));
             });
             try {
-              return await Promise.race([over, method(...args)]);
+              return await Promise.race([over, (async () => method(...args))()]); // also where the call throws as it ends the program
             } catch (error) {
               const { code, message } = /** @type {any} */ (error);
               throw code ? new MetaqdaError(code, message) : error;

@@ -157,35 +157,41 @@ test('after the program of a worker has ended the next call starts another worke
   assert.equal(started, 2);
 });
 
-test('a call under way is rejected when the Go program ends, and so are later calls', async () => {
-  /** @type {Record<string, any>} */
-  const scope = {};
-  /** @type {any} */
-  let go;
-  class Go {
-    importObject = {};
-    exited = false;
-    argv = ['', '', ''];
-    exit() {}
-    async run() {
-      go = this;
-      scope[this.argv[2]]({ waits: () => new Promise(() => {}), ends: () => end(), answers: async () => 1 });
-      return new Promise(() => {}); // as where a function of wasm/exports ends the program
+for (const [how, dies] of /** @type {[string, () => unknown][]} */ ([
+  ['and answers nothing', () => undefined],
+  [
+    'and throws',
+    () => {
+      throw new TypeError('of the glue');
+    },
+  ],
+]))
+  test(`a call that ends the Go program ${how} is rejected, and so are those under way and later ones`, async () => {
+    /** @type {Record<string, any>} */
+    const scope = {};
+    class Go {
+      importObject = {};
+      exited = false;
+      argv = ['', '', ''];
+      exit() {}
+      async run() {
+        const ends = () => {
+          this.exited = true;
+          this.exit();
+          return dies();
+        };
+        scope[this.argv[2]]({ waits: () => new Promise(() => {}), ends, answers: async () => 1 });
+        return new Promise(() => {}); // as where a function of wasm/exports ends the program
+      }
     }
-  }
-  const end = () => {
-    go.exited = true;
-    go.exit(2);
-  };
-  const memory = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 1, 7, 7, 1, 3, 109, 101, 109, 2, 0]); // (module (memory (export "mem") 1))
-  const { methods } = await startProgram({ engine: await WebAssembly.compile(memory), kernels: null }, /** @type {any} */ ({ Go, scope }), 'storage', 'x');
-  const { waits, ends, answers } = /** @type {any} */ (methods);
-  assert.equal(await answers(), 1);
-  const stopped = { code: 'internal', message: /has stopped: reload the page/ };
-  for (const one of await Promise.allSettled([waits(), ends(), answers()]))
-    assert.deepEqual([one.status, /** @type {any} */ (one).reason?.code], ['rejected', stopped.code]);
-  await assert.rejects(waits(), stopped);
-});
+    const memory = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 1, 7, 7, 1, 3, 109, 101, 109, 2, 0]); // (module (memory (export "mem") 1))
+    const { methods } = await startProgram({ engine: await WebAssembly.compile(memory), kernels: null }, /** @type {any} */ ({ Go, scope }), 'storage', 'x');
+    const { waits, ends, answers } = /** @type {any} */ (methods);
+    assert.equal(await answers(), 1);
+    const stopped = { code: 'internal', message: /has stopped: reload the page/ };
+    await Promise.all([waits(), ends(), answers()].map((call) => assert.rejects(call, stopped)));
+    await assert.rejects(waits(), stopped);
+  });
 
 test('without the classes that a person excluded the others keep their ratios and sum to one, and all is none if nothing is left', () => {
   assert.deepEqual(without([0.25, 0.5, 0.25], []), [0.25, 0.5, 0.25]);
