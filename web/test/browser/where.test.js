@@ -89,12 +89,19 @@ test('why: the nearest pictures, and a note where the nearest one is of another 
     await teach(page, 'Cat', [...styles, 'emojione']);
     await teach(page, 'Rocket', styles);
     const query = sample('fluent-emoji-flat', 'cat');
+    await recognise(page, sample('fxemoji', 'umbrella'));
+    const expect = async (/** @type {string} */ none, /** @type {string} */ title) => {
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await page.getByRole('slider').fill(none);
+      await page.keyboard.press('Escape');
+      await why.getByText(title, { exact: true }).waitFor();
+    };
+    await expect('0.5', 'No taught picture is close enough. Nearest:');
+    assert.match(await page.locator('#verdict').innerText(), /none of these/);
+    await expect('0', 'Nearest taught pictures:'); // the answer is a class
+    assert.equal((await meters(page))['None of these'], 0);
     assert.equal(likeliest(await recognise(page, query)), 'Cat');
     assert.equal(await nearest(), 'Cat');
-    await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByRole('slider').fill('0'); // so that the answer is a class
-    await page.keyboard.press('Escape');
-    await eventually(async () => assert.equal((await meters(page))['None of these'], 0));
     const [turned, same] = ['turned', 'same'].map((name) => path.join(folder, `${name}.png`));
     await sharp(query).resize(200).flatten({ background: '#fff' }).rotate(60, { background: '#fff' }).png().toFile(turned);
     await sharp(query).resize(200).flatten({ background: '#fff' }).png().toFile(same);
