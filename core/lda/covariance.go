@@ -67,6 +67,7 @@ type member struct {
 	base   uint64    // the example that differences are taken from, 0 for none
 	origin []float64 // that example
 	share  float64   // 1/n of that example
+	stale  bool      // the rows of U may be changed already; count, weight, mean and V are not
 }
 
 // newCovariance returns A = I.
@@ -167,12 +168,12 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 		case !c.primal && m.baseGone():
 			changes += m.count + k.count()
 		default:
-			changes += len(k.gone) + k.freshCount()
+			changes += m.pending()
 		}
 	}
 	for _, m := range c.members {
 		if !stay[m.class] {
-			changes += m.count
+			changes += max(1, m.count) // 0 if a join stopped early
 		}
 	}
 	if changes == 0 {
@@ -200,7 +201,7 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	}
 	for _, k := range taught {
 		m := c.index[k]
-		if m != nil && len(k.gone) == 0 && k.freshCount() == 0 {
+		if m != nil && m.pending() == 0 {
 			continue
 		}
 		if m == nil {
@@ -222,6 +223,16 @@ func (c *covariance) primalFor(taught []*class) bool {
 		rho += k.count() - 1
 	}
 	return rho >= c.dim || c.primal && c.n+len(c.members)/2 > c.anew && rho >= 3*c.dim/4
+}
+
+// pending returns the number of changes of the class that the covariance has not taken in. It is at
+// least 1 while the member is stale.
+func (m *member) pending() int {
+	n := len(m.class.gone) + m.class.freshCount()
+	if m.stale {
+		return max(1, n)
+	}
+	return n
 }
 
 // baseGone tells whether the example that differences are taken from was removed.
@@ -289,6 +300,7 @@ func (c *covariance) rotateGone(m *member, more func() bool) bool {
 // finished.
 func (c *covariance) updateMember(m *member, more func() bool) bool {
 	k := m.class
+	m.stale = true
 	if !c.primal {
 		if !c.followRows(m, more) {
 			return false
@@ -325,6 +337,7 @@ func (c *covariance) note(m *member) {
 	m.mean = slices.Clone(mean)
 	m.count, m.weight = k.count(), k.weight()
 	k.seen, k.ahead, k.gone = k.serial, nil, nil
+	m.stale = false
 }
 
 // followRows makes the rows of D those of the class while more returns true. It reports whether it

@@ -124,9 +124,9 @@ func (t *taughtClasses) compare(tb *testing.T, c *covariance, what string) {
 }
 
 // Whatever is added, removed and replaced in whatever order, in both forms and across
-// them, the covariance is that of its definition.
+// them, the covariance is that of its definition. So it is after updates that stopped early.
 func TestCovarianceFollowsItsExamples(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(20) {
 		s := newTaught(24, seed)
 		c := newCovariance(3, 24)
 		c.anew = 0
@@ -151,7 +151,9 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 			default:
 				k.remove(s.rng.IntN(k.count()))
 			}
-			if s.rng.IntN(3) > 0 {
+			if pieces := s.rng.IntN(6); pieces < 3 {
+				c.update(s.list, func() bool { pieces--; return pieces >= 0 })
+			} else {
 				c.update(s.list, func() bool { return true })
 				s.compare(t, c, fmt.Sprintf("seed %d, step %d, primal %v", seed, step, c.primal))
 			}
