@@ -1,6 +1,7 @@
 package lda
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -343,11 +344,10 @@ type left struct {
 
 // own returns the part of class j's sum that is picture i itself or frames of its burst.
 func (b *batch) own(i, j int) (l left) {
-	const rounding = 1e-13
 	q := b.pseudo[j]
 	reach := q.class.reach()
 	for r, f := range q.pictures {
-		near := max(reach, rounding*(b.r2[i]+b.r2[f]))
+		near := max(reach, nearOfCopies(b.r2[i]+b.r2[f]))
 		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
 			continue
 		}
@@ -365,6 +365,10 @@ func (b *batch) own(i, j int) (l left) {
 	}
 	return l
 }
+
+// nearOfCopies returns the squared distance below which two pictures are copies. r2 is the sum of
+// their squared lengths. Copies whitened together and one by one differ by rounding.
+func nearOfCopies(r2 float64) float64 { return math.Max(1e-13*r2, math.SmallestNonzeroFloat64) }
 
 // within reports whether the squared distance of two points is below near, the same for (x, y)
 // and (y, x). It sums squares over coordinates: unlike inner products, this keeps the digits of

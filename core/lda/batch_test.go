@@ -254,6 +254,31 @@ func TestClassifyLeavesWhatWasTaught(t *testing.T) {
 	}
 }
 
+// Rows whitened together and one by one differ by rounding. So pictures of the batch that were
+// taught are copies of examples either way.
+func TestClassifyKnowsExamplesHoweverTheyWereAdded(t *testing.T) {
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(84, 2+seed))
+		all := priors(t, rng)
+		all["d=100"] = niwtest.Prior(rng, 100)
+		for name, p := range all {
+			s := randomScene(rng, p.Dim(), 2, 1, 3)
+			oneByOne, together := s.teach(t, p, togetherOptions()), test.Must(New(p, togetherOptions()))(t)
+			x, _ := s.clusters(rng, 3, 1)
+			for j, pictures := range s {
+				label := fmt.Sprint("c", j)
+				test.OK(t, together.AddClass(label))
+				test.OK(t, together.AddRows(label, dense(pictures)))
+				x = append(x, pictures...)
+			}
+			got := classify(t, together, x)
+			for i, want := range classify(t, oneByOne, x) {
+				same(t, fmt.Sprint(name, ", seed ", seed, ", picture ", i), got[i], want, 1e-7)
+			}
+		}
+	}
+}
+
 func TestOrderOfABatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(84, 1))
 	for name, p := range priors(t, rng) {

@@ -283,14 +283,14 @@ func (q *pseudoLabels) within(i int, p float64) bool {
 
 // has tells whether a picture is a copy of an example or of a picture picked.
 func (q *pseudoLabels) has(picture int) bool {
-	w := rowOf(q.batch.w, picture)
+	w, near := rowOf(q.batch.w, picture), nearOfCopies(2*q.batch.r2[picture])
 	for i := range q.class.count() {
-		if slices.Equal(q.class.row(i), w) {
+		if within(q.class.row(i), w, near) {
 			return true
 		}
 	}
 	for _, a := range q.picked {
-		if slices.Equal(rowOf(q.batch.w, a.picture), w) {
+		if within(rowOf(q.batch.w, a.picture), w, near) {
 			return true
 		}
 	}
