@@ -302,7 +302,7 @@ func (c *class) relink(i int) {
 func (c *class) without(i int) {
 	c.own()
 	floats.Sub(c.sum, c.picture(i))
-	c.square -= squaredNorm(c.picture(i))
+	lost := squaredNorm(c.picture(i))
 	old := c.dissolve(c.of[i])
 	at, _ := slices.BinarySearch(old.pictures, i)
 	old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)
@@ -311,6 +311,21 @@ func (c *class) without(i int) {
 	}
 	c.shift(i+1, -1)
 	c.number()
+	c.lose(lost)
+}
+
+// lose takes the squared length of pictures just deleted off the sum of these. Beside a picture far
+// away, the digits of the others are lost. So if most of the sum goes, it makes both sums anew.
+func (c *class) lose(lost float64) {
+	if c.square -= lost; c.square >= lost {
+		return
+	}
+	clear(c.sum)
+	c.square = 0
+	for i := range c.pictures() {
+		floats.Add(c.sum, c.picture(i))
+		c.square += squaredNorm(c.picture(i))
+	}
 }
 
 // parts returns the bursts that the pictures of a former burst form by their links.

@@ -270,6 +270,33 @@ func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
 	}
 }
 
+// A picture, however far away, leaves nothing behind: not in the correlation length, and only
+// rounding in the sums that it is computed from.
+func TestARemovedPictureLeavesNothingBehind(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(94, seed))
+		p := niwtest.Prior(rng, 6)
+		o := Options{Near: 0.5, Spread: float64(seed % 2)}
+		s := randomScene(rng, p.Dim(), 3, 5, 4)
+		c, want := s.teach(t, p, o), s.teach(t, p, o)
+		far := niwtest.Vector(rng, p.Dim(), 0)
+		floats.Scale(math.Pow(10, float64(seed/2)), far)
+		test.OK(t, c.Add("c1", far))
+		c.Near()
+		if seed/2%2 == 0 {
+			test.OK(t, c.Remove("c1", 5))
+		} else {
+			test.OK(t, c.Truncate("c1", 5))
+		}
+		got, k := c.classes[1], want.classes[1]
+		same(t, fmt.Sprint("seed ", seed, ": sum"), got.sum, k.sum, 1e-12*math.Sqrt(k.square))
+		same(t, fmt.Sprint("seed ", seed, ": sum of squares"), []float64{got.square}, []float64{k.square}, 1e-12*k.square)
+		if c.Near() != want.Near() {
+			t.Errorf("seed %d: the correlation length is %v, want %v", seed, c.Near(), want.Near())
+		}
+	}
+}
+
 func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 1))
 	const d = 30

@@ -196,9 +196,10 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 // that loses some and keeps K, K² d to link these anew.
 func (c *class) truncate(n int) {
 	c.own()
+	lost := 0.0
 	for i := n; i < c.pictures(); i++ {
 		floats.Sub(c.sum, c.picture(i))
-		c.square -= squaredNorm(c.picture(i))
+		lost += squaredNorm(c.picture(i))
 	}
 	var kept []burst
 	for b := len(c.list) - 1; b >= 0; b-- {
@@ -215,4 +216,5 @@ func (c *class) truncate(n int) {
 		c.form(b)
 	}
 	c.number()
+	c.lose(lost)
 }
