@@ -281,21 +281,38 @@ func (p *Part) Encode() ([]byte, error) {
 	return json.Marshal(Part{Header: &h, Shard: p.Shard, Blocks: p.Blocks})
 }
 
-// DecodePart decodes what [Part.Encode] or [Report.Encode] wrote. file is used in
-// messages.
+// DecodePart decodes what [Part.Encode] or [Report.Encode] wrote. It returns a *[dataset.FileError],
+// which names file, for other content or a damaged shard.
 func DecodePart(file string, data []byte) (*Part, error) {
 	p := &Part{Header: &Header{}, name: file}
 	if err := json.Unmarshal(data, p); err != nil || p.Format != reportFormat && (p.Format != shardFormat || p.Shard.Of < 1) {
-		return nil, fmt.Errorf("%s is neither shard nor evaluation; name files that `metaqda eval --json FILE` wrote", file)
+		return nil, &dataset.FileError{File: file, Row: -1, Problem: "is neither shard nor evaluation", Remedy: "name files that `metaqda eval --json FILE` wrote", Err: err}
 	}
-	for _, b := range p.Blocks {
-		for _, r := range b.Records {
-			if r == nil || r.Raw == nil || r.Raw.Queries < 1 || len(r.Raw.Bins) == 0 || p.Protocol == Sessions && r.Open == nil {
-				return nil, fmt.Errorf("%s is damaged; compute the shard again", file)
+	if problem := p.damage(); problem != "" {
+		return nil, &dataset.FileError{File: file, Row: -1, Problem: "is damaged: " + problem, Remedy: "compute the shard again"}
+	}
+	return p, nil
+}
+
+// damage tells what is missing in the blocks of a shard that was read. It returns "" if a report can
+// be made of them.
+func (p *Part) damage() string {
+	for i, b := range p.Blocks {
+		if b == nil {
+			return fmt.Sprintf("block %d is null", i)
+		}
+		for k, r := range b.Records {
+			if problem := r.damage(p.Protocol); problem != "" {
+				return fmt.Sprintf("record %d of block %d %s", k, i, problem)
 			}
 		}
 	}
-	return p, nil
+	for _, m := range p.Methods {
+		if p.Format == shardFormat && !slices.ContainsFunc(p.Blocks, func(b *Block) bool { return b.Method == m }) {
+			return "it has no block of the method " + m
+		}
+	}
+	return ""
 }
 
 // Report sums the records of a whole evaluation.
@@ -317,23 +334,23 @@ func Merge(parts ...*Part) (*Report, error) {
 // mergeShards joins shards of one evaluation, each exactly once.
 func mergeShards(parts []*Part) (*Report, error) {
 	first := parts[0]
-	have := make([]*Part, first.Shard.Of)
+	have, of := map[int]*Part{}, first.Shard.Of // of may be any number in a damaged file
 	for _, p := range parts {
-		if !reflect.DeepEqual(p.Header, first.Header) || p.Shard.Of != first.Shard.Of || len(p.Blocks) != len(first.Blocks) {
+		if !reflect.DeepEqual(p.Header, first.Header) || p.Shard.Of != of || len(p.Blocks) != len(first.Blocks) {
 			return nil, fmt.Errorf("%s and %s are not shards of one evaluation; run both with the same flags on the same data", first.name, p.name)
 		}
 		k := p.Shard.Index
-		if k < 0 || k >= len(have) {
-			return nil, fmt.Errorf("%s is damaged: it is shard %d of %d; compute it again", p.name, k, len(have))
+		if k < 0 || k >= of {
+			return nil, fmt.Errorf("%s is damaged: it is shard %d of %d; compute it again", p.name, k, of)
 		}
 		if have[k] != nil {
-			return nil, fmt.Errorf("%s and %s are the same shard %d/%d; give each once", have[k].name, p.name, k, len(have))
+			return nil, fmt.Errorf("%s and %s are the same shard %d/%d; give each once", have[k].name, p.name, k, of)
 		}
 		have[k] = p
 	}
-	for k, p := range have {
-		if p == nil {
-			return nil, fmt.Errorf("shard %d/%d is missing; compute it with --shard %d/%d and give its file too", k, len(have), k, len(have))
+	for k := range of {
+		if have[k] == nil {
+			return nil, fmt.Errorf("shard %d/%d is missing; compute it with --shard %d/%d and give its file too", k, of, k, of)
 		}
 	}
 	h := *first.Header

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"metaqda/core/lab/metrics"
 )
@@ -16,6 +17,31 @@ type Record struct {
 	Scaled  *metrics.Tally `json:"scaled,omitempty"` // at the temperature fitted on validation tasks
 	Open    *OpenRecord    `json:"open,omitempty"`
 	Novel   Hits           `json:"novel,omitzero"` // queries of classes added in sessions
+}
+
+// damage continues "record 3 ..." with what is wrong with a record that was read, or is "".
+func (r *Record) damage(protocol string) string {
+	if r == nil {
+		return "is null"
+	}
+	switch {
+	case r.Raw == nil:
+		return `has no "raw"`
+	case r.Raw.Queries < 1:
+		return "has no queries"
+	case protocol == Sessions && r.Open == nil:
+		return `has no "open"`
+	}
+	tallies := []*metrics.Tally{r.Raw, r.Scaled}
+	if r.Open != nil {
+		tallies = append(tallies, r.Open.None)
+	}
+	for _, a := range tallies {
+		if a != nil && len(a.Bins) != metrics.DefaultBins {
+			return fmt.Sprintf("has a tally of %d bins in place of %d", len(a.Bins), metrics.DefaultBins)
+		}
+	}
+	return ""
 }
 
 // Hits counts how often something was true.

@@ -108,11 +108,14 @@ func TestMergeRefuses(t *testing.T) {
 		return test.Must(p.Run(t.Context(), domains))(t)
 	}
 	a0, a1, a2, b1 := shard(0, 3, 0), shard(1, 3, 0), shard(2, 3, 0), shard(1, 3, 5)
+	many := *a1
+	many.Shard.Of = 9e15
 	for _, c := range []struct {
 		parts []*Part
 		say   string
 	}{
 		{nil, "no shards given"}, {[]*Part{a0, a1}, "shard 2/3 is missing"}, {[]*Part{a0, a1, a1}, "the same shard"}, {[]*Part{a0, b1, a2}, "not shards of one evaluation"},
+		{[]*Part{&many}, "shard 0/9000000000000000 is missing"},
 	} {
 		err := test.Err(Merge(c.parts...))
 		if err == nil || !strings.Contains(err.Error(), c.say) {
@@ -122,7 +125,13 @@ func TestMergeRefuses(t *testing.T) {
 	text := test.Must(shard(1, 2, 0).Encode())(t)
 	for _, c := range []struct{ old, new, say string }{
 		{`"of":2`, `"of":1`, "damaged"}, {`"of":2`, `"of":0`, "neither shard"}, {`"of":2`, `"of":-3`, "neither shard"},
-		{`"queries":20`, `"queries":0`, "damaged"}, {`"records":[{`, `"records":[null,{`, "damaged"},
+		{`"queries":20`, `"queries":0`, "has no queries"}, {`"records":[{`, `"records":[null,{`, "record 0 of block 0 is null"},
+		{`"blocks":[{`, `"blocks":[null,{`, "block 0 is null"},
+		{`"raw":{`, `"raw":null,"was":{`, "no \"raw\""},
+		{`"bins":[`, `"bins":[{},`, "21 bins in place of 20"},
+		{`"scaled":{`, `"scaled":{"bins":[]},"was":{`, "0 bins in place of 20"},
+		{`{"episode":`, `{"open":{"none":{"bins":[]}},"episode":`, "0 bins in place of 20"},
+		{`"methods":["`, `"methods":["other","`, "no block of the method other"},
 	} {
 		damaged := strings.Replace(string(text), c.old, c.new, 1)
 		if damaged == string(text) {
