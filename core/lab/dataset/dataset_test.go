@@ -55,7 +55,7 @@ func TestLoadJoinsTheDescription(t *testing.T) {
 	if s.Name != "plain" || s.Extractor != "numbers counted in eighths" {
 		t.Errorf("got name %q and extractor %q", s.Name, s.Extractor)
 	}
-	for split, want := range map[string]string{"train": "[0 2]", "val": "[1]", "test": "[3]", "all": "[0 1 2 3]", "val,test": "[1 3]"} {
+	for split, want := range map[string]string{"train": "[0 2]", "val": "[1]", "test": "[3]", "all": "[0 1 2 3]", "val,test": "[1 3]", "all,test": "[0 1 2 3]", "test,all,test": "[3 0 1 2]"} {
 		got, err := s.Split(split)
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("split %q: got %v, %v, want %v", split, got, err, want)

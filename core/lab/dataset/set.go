@@ -63,9 +63,10 @@ func (s *Set) RowTo(dst []float64, i int) []float64 {
 func (s *Set) ClassRows(c int) []int { return s.rows[c] }
 
 // Split returns the class indices of the named split. "all" is every class;
-// a list such as "val,test" is the union in the order given.
+// a list such as "val,test" is the union in the order given, with each class once.
 func (s *Set) Split(name string) ([]int, error) {
 	var classes []int
+	listed := make([]bool, len(s.Classes))
 	for part := range strings.SplitSeq(name, ",") {
 		part = strings.TrimSpace(part)
 		got, ok := s.Splits[part]
@@ -79,7 +80,11 @@ func (s *Set) Split(name string) ([]int, error) {
 			return nil, &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has no split %q (it has %s)", part, s.splitNames()),
 				Remedy: "choose one of these, or name the classes of the split in the .json beside the data"}
 		}
-		classes = append(classes, got...)
+		for _, c := range got {
+			if !listed[c] {
+				classes, listed[c] = append(classes, c), true
+			}
+		}
 	}
 	return classes, nil
 }
