@@ -198,6 +198,10 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 	if impossible.Add([]float64{math.Inf(-1), 0}, 0, 1, p); impossible.Loss != -math.Log(1e-12) {
 		t.Errorf("loss of an impossible label is %v", impossible.Loss)
 	}
+	alike := NewTally(1)
+	if alike.Add([]float64{math.Inf(-1), math.Inf(-1)}, 0, 1, p); alike.Loss != math.Ln2 {
+		t.Errorf("loss of one of two impossible labels is %v", alike.Loss)
+	}
 }
 
 func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {

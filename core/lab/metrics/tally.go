@@ -23,13 +23,13 @@ func NewTally(n int) *Tally { return &Tally{Bins: NewReliability(n)} }
 // Add counts one query with the given scores at temperature t. p is scratch of
 // the scores' length and returns their probabilities.
 func (a *Tally) Add(scores []float64, label int, t float64, p []float64) {
-	logSum := SoftmaxTo(p, scores, t)
+	SoftmaxTo(p, scores, t)
 	best := Best(scores)
 	a.Queries++
 	if best == label {
 		a.Correct++
 	}
-	a.Loss += math.Min(logSum-scores[label]/t, mostLoss)
+	a.Loss += math.Min(-math.Log(p[label]), mostLoss)
 	a.Brier += BrierScore(p, label)
 	a.Bins.Add(p[best], best == label)
 }
