@@ -202,6 +202,30 @@ func TestGroupIsOneExample(t *testing.T) {
 	}
 }
 
+// Files hold UTF-8 alone. So groups that differ in other bytes are one from the start, however they
+// were added.
+func TestSavedGroupsAreThoseOfBefore(t *testing.T) {
+	groups := []string{"\xff", "\xfe", "é", "\ufffd", "a\x80", ""}
+	one, bulk := fresh(t, Settings{}), fresh(t, Settings{})
+	b := test.Must(bulk.BeginAdd(len(groups), len(groups)))(t)
+	for i, g := range groups {
+		x := make([]float32, len(groups))
+		x[i] = 1
+		test.Must(one.Add("a", g, x))(t)
+		test.OK(t, b.Take(x))
+		test.OK(t, b.Label([]string{"a"}, []string{g}))
+	}
+	_, _, err := b.End(func() bool { return true })
+	test.OK(t, err)
+	for _, c := range []*Classifier{one, bulk} {
+		c.Prepare(func() bool { return true })
+		opened := test.Must(Open(test.Must(c.Save())(t)))(t)
+		if got, want := opened.Bursts(), c.Bursts(); !slices.Equal(got, want) || want[0] != 4 {
+			t.Errorf("%v bursts are %v once saved, want 4", want, got)
+		}
+	}
+}
+
 // The default prior does roughly what its documentation says, for any length of vectors. On
 // classes some way apart it is right, about as sure as it is right, and rejects out-of-set
 // vectors.

@@ -2,11 +2,13 @@ package metaqda
 
 import (
 	"slices"
+	"strings"
 
 	"metaqda/core/model"
 )
 
-// put puts an example at its place in its class.
+// put puts an example at its place in its class. It replaces bytes of its group that are not UTF-8,
+// since files and commands cannot hold these.
 func (c *Classifier) put(x *Example) error {
 	k := c.ids[x.Class]
 	if k == nil {
@@ -22,6 +24,7 @@ func (c *Classifier) put(x *Example) error {
 	if err != nil {
 		return err
 	}
+	x.Group = strings.ToValidUTF8(x.Group, "\ufffd")
 	if i := k.unit(x.Group); i >= 0 {
 		frames := k.units[i].frames
 		at := len(frames)

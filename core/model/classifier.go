@@ -66,8 +66,8 @@ const (
 )
 
 // Validate checks that there are not too many classes and examples, and that settings are in their
-// domains. Labels must be distinct and as [CleanLabel] leaves them, embeddings finite and of one
-// length.
+// domains. Labels must be distinct and as [CleanLabel] leaves them, groups UTF-8, embeddings finite
+// and of one length.
 func (c *Classifier) Validate() error {
 	d, err := c.validateFrame()
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Classifier) Validate() error {
 	return nil
 }
 
-// validateFrame is [Classifier.Validate] without a look at the numbers of the embeddings. It
+// validateFrame is [Classifier.Validate] without a look at groups and the numbers of embeddings. It
 // returns their length, 0 if there are none.
 func (c *Classifier) validateFrame() (d int, err error) {
 	if s := c.Settings.Scale; s != "" && s != Standardise {
@@ -155,7 +155,11 @@ func CheckActions(text string) error {
 
 // checkExample checks an example of a class.
 func checkExample(k *Class, i, d int) error {
-	if err := checkEmbedding(k.Examples[i].Embedding, d); err != nil {
+	err := checkEmbedding(k.Examples[i].Embedding, d)
+	if group := k.Examples[i].Group; err == nil && !utf8.ValidString(group) {
+		err = fail("the group ", shortened(group), " is not UTF-8")
+	}
+	if err != nil {
 		return fail("example ", i, " of its class ", quoted(k.Label), ": ", err)
 	}
 	return nil

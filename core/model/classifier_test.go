@@ -281,15 +281,20 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAnExampleIsFoundInItsPiece(t *testing.T) {
-	c := grouped(40)
-	c.Classes[1].Examples[5].Embedding[1] = float32(math.NaN())
-	e, err := NewEncoder(c)
-	test.OK(t, err)
-	_, err = e.Write(func() bool { return true })
-	if err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`) {
-		t.Errorf("%v", err)
-	}
-	if _, err := EncodeClassifier(c); err == nil {
-		t.Error("EncodeClassifier wrote it")
+	for want, spoil := range map[string]func(x *Example){
+		"number 1 is NaN":               func(x *Example) { x.Embedding[1] = float32(math.NaN()) },
+		`the group "\xff" is not UTF-8`: func(x *Example) { x.Group = "\xff" },
+	} {
+		c := grouped(40)
+		spoil(&c.Classes[1].Examples[5])
+		e, err := NewEncoder(c)
+		test.OK(t, err)
+		_, err = e.Write(func() bool { return true })
+		if err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": `+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := EncodeClassifier(c); err == nil {
+			t.Errorf("EncodeClassifier wrote it though %s", want)
+		}
 	}
 }

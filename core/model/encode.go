@@ -38,7 +38,7 @@ type Encoder struct {
 }
 
 // NewEncoder returns an encoder, or the error of [Classifier.Validate]. Only [Encoder.Write]
-// reports what is wrong with the numbers of an example.
+// reports what is wrong with an example.
 func NewEncoder(c *Classifier) (*Encoder, error) {
 	d, err := c.validateFrame()
 	if err != nil {
