@@ -129,7 +129,7 @@ func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 // [Error] with the code "argument" for an index out of range.
 func (c *Classifier) BeginAlike(vectors []float32, d int, sets ...[]int) (*Batch, error) {
 	for _, i := range slices.Concat(sets...) {
-		if i < 0 || (i+1)*d > len(vectors) {
+		if i < 0 || i >= len(vectors)/max(1, d) {
 			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
 		}
 	}

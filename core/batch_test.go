@@ -3,6 +3,7 @@ package metaqda
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -146,6 +147,11 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	_, err = c.BeginClassify([]float32{1, 2, 3}, 2)
 	if Code(err) != "dimension" {
 		t.Errorf("one and a half vectors: %v", err)
+	}
+	for _, i := range []int{-1, 2, math.MaxInt / 2, math.MaxInt} {
+		if err := test.Err(c.BeginAlike([]float32{1, 2, 3, 4}, 2, []int{0, 1}, []int{i})); Code(err) != "argument" {
+			t.Errorf("index %d of two: %v", i, err)
+		}
 	}
 	nan := float32(0)
 	nan /= nan

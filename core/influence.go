@@ -55,7 +55,7 @@ func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]I
 // [Classifier.Needs] beside it.
 func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 	if need := c.knownNeed(); most == 0 && need != nil {
-		return &Batch{Need: *need, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
+		return &Batch{Need: need.Need, labels: need.labels, bursts: need.bursts, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
 	}
 	err := c.reserve(c.Count() * (8*c.Len() + 400))
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 			return err
 		}
 		b.Need = needOf(left, own.Len())
-		c.noteNeed(version, b.Need)
+		c.noteNeed(&needed{version, b.Need, own.Labels(), own.Bursts()})
 		found := suspects(left, min(max(0, most), max(first, mostAnswers/max(1, len(left)))))
 		for i := range found {
 			less, err := own.without(found[i].Examples)

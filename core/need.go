@@ -34,24 +34,27 @@ func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, e
 	return b.Need, err
 }
 
-// needed is the result of [Classifier.Needs] for a version of the classifier.
+// needed is the result of [Classifier.Needs] for a version of the classifier, with its labels and
+// bursts.
 type needed struct {
 	version uint64
 	Need
+	labels []string
+	bursts []int
 }
 
 // knownNeed returns the result of Needs for the present version, nil until it is computed.
-func (c *Classifier) knownNeed() *Need {
+func (c *Classifier) knownNeed() *needed {
 	defer c.reading()()
 	if c.need == nil || c.need.version != c.version {
 		return nil
 	}
-	return &c.need.Need
+	return c.need
 }
 
-func (c *Classifier) noteNeed(version uint64, need Need) {
+func (c *Classifier) noteNeed(need *needed) {
 	defer c.writing()()
-	c.need = &needed{version, need}
+	c.need = need
 }
 
 // needOf computes the result of [Classifier.Needs] from the answers to all examples, each left out.

@@ -46,7 +46,10 @@ func TestNeedsAreKnownAfterInfluence(t *testing.T) {
 	}
 	asked := func() (Need, int) {
 		b := test.Must(c.BeginInfluence(0))(t)
-		steps := done(t, b)
+		steps, p := done(t, b), []float64{0.1, 0.6, 0.2}
+		if got, want := b.Decide(p, 0.1), c.Decide(p, 0.1); got != want {
+			t.Errorf("after %d steps it decides %+v, want %+v", steps, got, want)
+		}
 		return b.Need, steps
 	}
 	want, steps := asked()
