@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
@@ -188,6 +189,27 @@ func TestScalesThatCannotBe(t *testing.T) {
 			t.Errorf("%v, %v", a, err)
 		}
 		test.Must(one.Add("a", "", tableOf(1)[0]))(t)
+	}
+}
+
+// One number that is not finite spoils the deviations of all rows. It is still the one that is named.
+func TestARowThatCannotBeStandardisedIsNamed(t *testing.T) {
+	rows := tableOf(8)
+	empty, taught := test.Must(New(Settings{Scale: "standardise"}, nil))(t), test.Must(New(Settings{Scale: "standardise"}, nil))(t)
+	for i, x := range rows[:4] {
+		test.Must(taught.Add(string(rune('a'+i%2)), "", x))(t)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		rows[6][2] = float32(v)
+		for what, err := range map[string]error{
+			"suggest":         test.Err(empty.Suggest(nil, rows, 1, nil)),
+			"suggest, taught": test.Err(taught.Suggest(nil, rows, 1, nil)),
+			"classify":        test.Err(taught.Classify(nil, rows, nil)),
+		} {
+			if Code(err) != "value" || !strings.Contains(err.Error(), "Vector 6 of the batch: embedding[2]") {
+				t.Errorf("%s with %v: %v", what, v, err)
+			}
+		}
 	}
 }
 
