@@ -21,8 +21,10 @@ const keptCells = 2 * anomaly.Most
 
 // SetCells sets the cells of an example's picture, for [Classifier.Anomaly]. They are n vectors of
 // length d, one after the other. Their mean is the vector of the example. Of each cell 128 bytes
-// are kept, for the last 64 pictures. Cells are removed with their example, and undo restores both.
-// Files do not have them.
+// are kept, for 64 pictures. For another one it drops the cells of all removed examples. If there are
+// none, it drops those of the first example that has cells, in the order of Classes. Undo restores an
+// example with its cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have
+// them.
 //
 // It returns an [Error] with the code "example" for an unknown example, and with "argument" for
 // cells that are not rows of length d. It returns a *[niw.DimensionError] if d is not the length of

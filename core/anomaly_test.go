@@ -3,6 +3,7 @@ package metaqda
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"metaqda/core/niw"
@@ -124,6 +125,18 @@ func TestCellsAreBounded(t *testing.T) {
 	}
 	if got := c.WithoutCells(); got != nil {
 		t.Errorf("%d of those that are compared with lack cells", len(got))
+	}
+	last := ids[len(ids)-1]
+	cells, _ := goodOne(rng, 0)
+	test.OK(t, c.Remove(last))
+	test.OK(t, c.SetCells(ids[0], cells, cellLength)) // in the place of the removed one's
+	test.Must(c.Undo())(t)
+	if got := c.WithoutCells(); len(c.cells) != keptCells || !slices.Equal(got, []string{last}) {
+		t.Errorf("%v lack cells after undo, want %s", got, last)
+	}
+	test.OK(t, c.SetCells(last, cells, cellLength))
+	if got := c.WithoutCells(); got != nil {
+		t.Errorf("%v lack cells once they were set again", got)
 	}
 	size := 0
 	for range keptCells {
