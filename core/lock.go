@@ -33,15 +33,20 @@ func (c *Classifier) writing() (done func()) {
 // hold is reading for answers: it first computes all that they need, so that they change nothing.
 // Unless it returns an error, the caller must call c.mu.RUnlock.
 func (c *Classifier) hold() error {
+	c.holdAny()
+	if c.lda == nil {
+		c.mu.RUnlock()
+		return lda.ErrNoExamples
+	}
+	return nil
+}
+
+// holdAny is hold that also takes the lock while the length of vectors is open.
+func (c *Classifier) holdAny() {
 	for {
 		c.mu.RLock()
-		switch {
-		case c.adding != nil:
-		case c.lda == nil:
-			c.mu.RUnlock()
-			return lda.ErrNoExamples
-		case !c.behind && !c.unscaled() && c.lda.Settled():
-			return nil
+		if c.adding == nil && (c.lda == nil || !c.behind && !c.unscaled() && c.lda.Settled()) {
+			return
 		}
 		c.mu.RUnlock()
 		c.Prepare(func() bool { return true })

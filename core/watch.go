@@ -164,9 +164,7 @@ const asked = 64
 // update brings classes and levels up to date.
 func (w *Watch) update() error {
 	c := w.of
-	if c.hold() != nil { // no class has an example
-		c.mu.RLock()
-	}
+	c.holdAny()
 	defer c.mu.RUnlock()
 	if w.levels && w.seen == c.version {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"metaqda/core/niw"
@@ -104,6 +105,29 @@ func TestAWatchWithoutExamples(t *testing.T) {
 }
 
 // Levels are computed again after a change, and only then.
+// Watches that begin before the first example is there compute nothing while others read, as the
+// race detector sees.
+func TestWatchesBesideTheFirstExample(t *testing.T) {
+	all := pictures(rand.New(rand.NewPCG(5, 9)), 2, 1, 20, 0.1)
+	for range 300 {
+		c := fresh(t, Settings{NonePrior: 0.2})
+		var tasks sync.WaitGroup
+		for range 4 {
+			w := test.Must(c.Watch(watch.Default))(t)
+			tasks.Go(func() {
+				for !w.levels || len(w.ids) == 0 {
+					test.Must(w.Next(0, nil))(t)
+				}
+			})
+		}
+		tasks.Go(func() {
+			_, err := c.AddAll([]string{"a", "b"}, []Example{{Vector: all[0][0]}, {Vector: all[1][0]}})
+			test.OK(t, err)
+		})
+		tasks.Wait()
+	}
+}
+
 func TestLevelsFollowEveryChange(t *testing.T) {
 	all := pictures(rand.New(rand.NewPCG(7, 1)), 2, 4, 20, 0.3)
 	c := fresh(t, Settings{NonePrior: 0.2})
