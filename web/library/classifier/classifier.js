@@ -339,8 +339,8 @@ export class Classifier {
   }
 
   /**
-   * Sets the cells of an example's picture, for `anomaly` to compare with. 128 bytes of each cell are kept, for the last
-   * 64 pictures. Files do not have them.
+   * Sets the cells of an example's picture, for `anomaly` to compare with. 128 bytes of each cell are kept, for at
+   * most 64 pictures. Files do not have them.
    *
    * @param {string} id of the example @param {Cells} cells what the method `cells` of an extractor answers
    */
