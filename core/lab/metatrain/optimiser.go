@@ -76,7 +76,7 @@ func (c *Config) update(m *moments, at int, x, g []float64, clip, rate float64, 
 	}
 }
 
-// DivergedError says that a step's loss or gradient is not finite.
+// DivergedError says that a step's loss or gradient is not finite, or would make the parameters so.
 type DivergedError struct {
 	Step int
 	Loss float64

@@ -41,6 +41,7 @@ type Trainer struct {
 	scalars [scalarCount]float64
 	learned [scalarCount]bool
 	moments *moments
+	before  [5][]float64 // state before the step, to undo one that diverged
 	floor   float64
 
 	step    int
@@ -172,20 +173,46 @@ func (t *Trainer) addPoint(ctx context.Context) (Progress, error) {
 	return Progress{Step: t.step, Point: &t.history[len(t.history)-1], Best: better}, nil
 }
 
-// Step does one gradient step. When the step would make a parameter infinite or NaN, it
-// returns a *[DivergedError] and the trainer stays where it was.
+// Step does one gradient step. When the step would make a parameter infinite or NaN, kappa 0 or nu
+// d-1, it returns a *[DivergedError] and the trainer stays where it was.
 func (t *Trainer) Step() (Progress, error) {
 	loss := t.gradient()
 	norm, scalarNorm := t.gradNorms()
 	if bad(loss) || bad(norm) || bad(scalarNorm) {
 		return Progress{}, &DivergedError{Step: t.step, Loss: loss}
 	}
+	for i, values := range t.state() {
+		t.before[i] = append(t.before[i][:0], values...)
+	}
 	t.move(t.config.rateAt(t.step), t.clip(norm), t.clip(scalarNorm))
+	t.refresh()
+	if !t.valid() {
+		for i, values := range t.state() {
+			copy(values, t.before[i])
+		}
+		t.refresh()
+		return Progress{}, &DivergedError{Step: t.step, Loss: loss}
+	}
 	t.step++
 	t.lossSum += loss
 	t.lossN++
-	t.refresh()
 	return Progress{Step: t.step, Loss: loss, GradNorm: norm}, nil
+}
+
+// state returns what a step changes: the parameters and the optimiser's memory. They are views.
+func (t *Trainer) state() [5][]float64 {
+	return [5][]float64{t.engine.m, t.engine.factor.lower, t.scalars[:], t.moments.first, t.moments.second}
+}
+
+// valid reports whether all parameters are finite, kappa is above 0 and nu above d-1.
+func (t *Trainer) valid() bool {
+	p, state := &t.engine.prior, t.state()
+	for _, values := range state[:3] {
+		if slices.ContainsFunc(values, bad) {
+			return false
+		}
+	}
+	return p.Kappa > 0 && p.Nu > float64(p.Dim-1) && !bad(p.Kappa) && !bad(p.Nu)
 }
 
 func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -147,6 +148,37 @@ func TestDivergenceIsAnError(t *testing.T) {
 	err := newTrainer(t, c, 1).Run(context.Background(), nil)
 	if !errors.As(err, &bad) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// After a step that would diverge, one of an ordinary rate is that of a trainer that never saw it.
+func TestADivergedStepChangesNothing(t *testing.T) {
+	for what, spoil := range map[string]func(*Config){
+		"rate":                func(c *Config) { c.Rate, c.Optimiser = math.MaxFloat64, SGD },
+		"scalar rate":         func(c *Config) { c.ScalarRate, c.Optimiser = 1e9, SGD },
+		"scalar rate of Adam": func(c *Config) { c.ScalarRate, c.Optimiser = 1e9, Adam },
+	} {
+		large := smallConfig()
+		large.Clip, large.WarmUp = 0, 0
+		spoil(&large)
+		small := large
+		small.Rate, small.ScalarRate = smallConfig().Rate, smallConfig().ScalarRate
+		got, want := newTrainer(t, small, 1), newTrainer(t, small, 1)
+		step := func(of ...*Trainer) {
+			for range 2 {
+				for _, tr := range of {
+					test.Must(tr.Step())(t)
+				}
+			}
+		}
+		step(got, want)
+		got.config = large
+		test.Refused[*DivergedError](t, test.Err(got.Step()), "%s", what)
+		got.config = small
+		step(got, want)
+		if a, b := got.params(), want.params(); got.StepCount() != 4 || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: the trainer goes on with %+v, want %+v", what, a, b)
+		}
 	}
 }
 
