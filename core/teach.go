@@ -10,7 +10,8 @@ import (
 
 // Add adds a vector to the class label and returns the example's id. If no class has this label
 // or one that looks the same ([SameLabel]), it makes one. Vectors of a class that name the same
-// group are frames of one burst; an empty group is none. The vector is copied.
+// group are frames of one burst; an empty group is none. Bytes of a group that are not UTF-8 become
+// U+FFFD. The vector is copied.
 //
 // It returns a *[lda.LabelError] for an impossible label (see [CleanLabel]), and a
 // *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or not finite. It
