@@ -2,7 +2,7 @@
 /** What comes late, or while something else is at work: it counts once, for what it was meant for, and for nothing else. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, hold, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, card, hold, newSession, openSession, recognise, sample, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -195,4 +195,37 @@ test(
       await status(page, /The camera is off\.$/);
       assert.deepEqual(await page.evaluate('tracks.map(({ readyState }) => readyState)'), Array(3).fill('ended'), 'each that was opened is off');
     }),
+);
+
+test('samples that are being taught stay out of a session that is opened meanwhile, and one undo takes them back', { timeout: 120_000 }, () =>
+  visit({}, async ({ page }) => {
+    await teach(page, 'Banana', STYLES.slice(0, 2));
+    await newSession(page, 'Empty');
+    const button = page.locator('#samples-button');
+    const tried = async (/** @type {number} */ pictures) => {
+      const go = await hold(page, `**/samples/${STYLES[pictures]}/banana.png`);
+      await button.click();
+      await card(page, 'Banana').getByText(`${pictures} picture`).waitFor();
+      return go;
+    };
+    const held = await tried(1);
+    await openSession(page, 'My classes');
+    await card(page, 'Banana').getByText('2 pictures').waitFor();
+    held();
+    await button.and(page.locator(':enabled')).waitFor();
+    assert.equal(await page.locator('.card').count(), 1);
+    await card(page, 'Banana').getByText('2 pictures').waitFor();
+    await page.getByText('Another session was opened before all samples were taught').waitFor();
+
+    await openSession(page, 'Empty');
+    await card(page, 'Cat').getByText('3 pictures').waitFor();
+    await page.locator('#undo-button').click();
+    await page.locator('.card').first().waitFor({ state: 'detached' });
+    const again = await tried(2);
+    await page.locator('#undo-button').click();
+    again();
+    await status(page, 'Cancelled.');
+    await status(page, /^Undone: /);
+    await page.locator('.card').first().waitFor({ state: 'detached' });
+  }),
 );

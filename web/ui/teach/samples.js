@@ -44,16 +44,20 @@ export class Samples {
 
   async #start() {
     this.button.disabled = true;
+    const stop = new AbortController();
     try {
       const catalog = /** @type {Catalog} */ (await (await get('samples/samples.json')).json());
       const switched = await this.#makeRoom();
-      await this.changes.step(async () => {
-        await this.#teach(catalog);
-        this.#offer(catalog);
-        say(`The samples are taught${switched ? ` in a new session, “${SESSION}”` : ''}. Press one of the new drawings to recognise it.`);
-      });
+      await this.changes.step(
+        async () => {
+          await this.#teach(catalog, stop.signal);
+          this.#offer(catalog);
+          say(`The samples are taught${switched ? ` in a new session, “${SESSION}”` : ''}. Press one of the new drawings to recognise it.`);
+        },
+        () => stop.abort(),
+      );
     } catch (error) {
-      complain(byId('add-class-error', HTMLElement), sentence(error));
+      if (!stop.signal.aborted) complain(byId('add-class-error', HTMLElement), sentence(error));
     } finally {
       this.button.disabled = false;
     }
@@ -66,29 +70,41 @@ export class Samples {
    */
   async #makeRoom() {
     const { classes, sessionId } = await this.engine.state();
-    if (classes.length === 0 || sessionId === this.#session) return false;
-    const known = (await this.engine.sessions()).find(({ name }) => name === SESSION);
-    if (known?.id === sessionId) return false;
+    const here = classes.length === 0 || sessionId === this.#session;
+    const known = here ? { id: sessionId } : (await this.engine.sessions()).find(({ name }) => name === SESSION);
+    this.#session = known?.id ?? '';
+    if (this.#session === sessionId) return false;
     if (known) await this.engine.openSession(known.id);
-    else await this.engine.newSession(SESSION);
+    else this.#session = /** @type {{id: string}} */ (await this.engine.newSession(SESSION)).id;
     this.onSwitched();
     return true;
   }
 
-  /** @param {Catalog} catalog */
-  async #teach(catalog) {
-    const { classes, sessionId } = await this.engine.state();
-    this.#session = sessionId;
+  /** Teaches the samples that are missing in the session of the samples. It stops once another session is open. @param {Catalog} catalog @param {AbortSignal} signal */
+  async #teach(catalog, signal) {
+    const { engine, changes, kinds } = this;
+    const [session, kind] = [this.#session, kinds.now];
+    /** Resolves with the state while that session is open and nothing was undone. */
+    const goOn = async () => {
+      const state = await engine.state();
+      if (!signal.aborted && state.sessionId === session) return state;
+      say('Cancelled.'); // what undo says comes next
+      throw new Error('Another session was opened before all samples were taught: open the former one and try the samples again.');
+    };
+    /** @type {import('../kinds/index.js').Learner} */
+    const learner = { ready: engine.ready, taught: engine.taught, stored: (change) => goOn().then(() => engine.stored(change)) };
+    const { classes } = await goOn();
     const missing = catalog.concepts.filter(({ id, name }) => KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
     missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
     const total = missing.length * SUPPORT_STYLES.length;
     let done = 0;
     for (const { id, name } of missing) {
-      const known = classes.find((one) => one.name === name);
-      if (!known) await this.changes.addClass(name);
+      await goOn();
+      const known = classes.find((one) => one.name === name) ?? (await changes.addClass(name));
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await teachFile(this.engine, this.kinds.now, () => name, await fetchSample(pictureURL(style, id), name));
+        const file = await fetchSample(pictureURL(style, id), name);
+        await teachFile(learner, kind, () => changes.model().name(known.id), file);
       }
     }
   }
