@@ -60,6 +60,26 @@ test('pictures that come while others are encoded in vain, judged or copied are 
       'nothing is told as judged before all are in',
     );
 
+    // What is taught while a folder is chosen: the copies would be of older answers.
+    await page.evaluate(async () => {
+      const folder = await navigator.storage.getDirectory();
+      const sort = /** @type {Element} */ (document.querySelector('#sort'));
+      const judging = new Promise((resolve) => {
+        new MutationObserver(() => {
+          if (/^Judging/.test(sort.querySelector('.sort-state')?.textContent ?? '')) resolve(folder);
+        }).observe(sort, { subtree: true, childList: true, characterData: true });
+      });
+      Object.assign(globalThis, { showDirectoryPicker: () => judging });
+    });
+    await page.getByRole('button', { name: 'Copy into folders' }).click();
+    await page.locator('.shot').first().click();
+    await page.getByRole('dialog', { name: 'Picture' }).getByRole('button', { name: 'Cat', exact: true }).click();
+    await page.locator('#sort').getByText('Nothing was copied, since pictures were taught or added meanwhile').waitFor({ state: 'attached' });
+    await page.keyboard.press('Control+z');
+    await status(page, /^Undone: /);
+    await page.keyboard.press('Escape');
+    await sortState(page, /^Judged together/);
+
     // What is taught and what comes while copies are made.
     await page.evaluate(() => {
       const { createWritable } = FileSystemFileHandle.prototype;

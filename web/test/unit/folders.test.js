@@ -105,6 +105,25 @@ test('a copy overwrites nothing', async () => {
   assert.deepEqual(there, { 'a.png': 'theirs', 'a (2).png': 'mine a.png', 'a (3).png': 'mine a.png', 'b (2).png': 'mine b.png', c: 'mine c' });
 });
 
+test('a copy that fails leaves no file behind, and is named', async () => {
+  /** @type {string[]} */
+  const done = [];
+  const stream = {
+    write: () => Promise.reject(new Error('no room')),
+    close: async () => done.push('close'),
+    abort: async () => done.push('abort'),
+  };
+  const handle = {
+    getFileHandle: (/** @type {string} */ _, { create = false } = {}) =>
+      create ? { createWritable: async () => stream } : Promise.reject(Object.assign(new Error('no'), { name: 'NotFoundError' })),
+    removeEntry: async (/** @type {string} */ name) => done.push(`remove ${name}`),
+  };
+  Object.assign(globalThis, { showDirectoryPicker: async () => ({ name: 'top', getDirectoryHandle: async () => handle }) });
+  const folders = await chosenFolder();
+  await assert.rejects(async () => folders?.put('cat', new File(['mine'], 'a.png')), /^Error: “a\.png” could not be copied into “cat”: .*\(no room\)$/);
+  assert.deepEqual(done, ['abort', 'remove a.png']);
+});
+
 test('a zip holds each file as it was, under its path, and more than 4 GB are refused', async () => {
   const zip = new Zip();
   const files = Array.from({ length: 300 }, (_, i) => new File([`file ${i} `.repeat(i)], `${i}.png`));

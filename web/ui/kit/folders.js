@@ -175,10 +175,22 @@ export async function zippedFolders(name, bytes) {
 /** @param {FileSystemDirectoryHandle} root @param {string} folder @param {File} file */
 async function copyInto(root, folder, file) {
   const into = await root.getDirectoryHandle(folder, { create: true });
-  const handle = await into.getFileHandle(await freeName(into, writable(file.name)), { create: true });
-  const stream = await handle.createWritable();
-  await stream.write(file);
-  await stream.close();
+  const name = await freeName(into, writable(file.name));
+  const handle = await into.getFileHandle(name, { create: true });
+  try {
+    const stream = await handle.createWritable();
+    try {
+      await stream.write(file);
+      await stream.close();
+    } catch (error) {
+      await stream.abort().catch(() => {}); // it may have ended by itself
+      throw error;
+    }
+  } catch (error) {
+    await into.removeEntry(name).catch(() => {}); // it is empty
+    const { message } = /** @type {Error} */ (error);
+    throw new Error(`“${file.name}” could not be copied into “${folder}”: see that the folder has room and that the file is still there. (${message})`);
+  }
 }
 
 /** @param {FileSystemDirectoryHandle} folder @param {string} name */

@@ -457,7 +457,9 @@ export class Sorting {
             this.#items.reduce((sum, { file }) => sum + file.size, 0),
           )
         : await chosenFolder();
-      if (!folders || this.#stage !== 'idle') return;
+      if (!folders || !this.open || this.#stage === 'copying') return;
+      if (this.#stage !== 'idle' || this.#stale)
+        throw new Error(`Nothing was copied, since ${noun()}s were taught or added meanwhile: wait until all are judged, then copy again.`);
       this.#run = run;
       this.#stage = 'copying';
       this.#tell();
