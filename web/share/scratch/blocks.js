@@ -32,6 +32,8 @@ const FALSE_EVENTS = 10;
 
 export class Blocks {
   #looking = false;
+  /** How often it was turned on or off: looks of a former turn end. */
+  #turn = 0;
   /** @type {Prediction|null} */
   #last = null;
   /** @type {import('../../library/index.js').Watch|null} */
@@ -63,7 +65,7 @@ export class Blocks {
     const { name, see } = this.sense;
     const label = { type: STRING, menu: 'labels', defaultValue: this.known[0] };
     return {
-      id: `metaqda${this.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`,
+      id: idOf(this.name),
       name: this.name,
       color1: '#0f6e5b',
       blocks: [
@@ -87,6 +89,7 @@ export class Blocks {
     const on = String(STATE) !== 'off';
     if (on === this.#looking) return;
     this.#looking = on;
+    const turn = ++this.#turn;
     if (!on) {
       this.sense.off();
       this.#last = null;
@@ -94,9 +97,12 @@ export class Blocks {
     }
     try {
       await this.sense.on();
+      if (!this.#looking) this.sense.off(); // it was turned off meanwhile
+      if (turn !== this.#turn) return;
       await this.#look();
-      void this.#goOn();
+      void this.#goOn(turn);
     } catch (error) {
+      if (turn !== this.#turn) return;
       this.#looking = false;
       throw error;
     }
@@ -136,21 +142,22 @@ export class Blocks {
   }
 
   async #look() {
+    const turn = this.#turn;
     const classifier = await this.classifier();
     this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
     const embedding = await classifier.embed(await this.sense.now()).catch(nothing);
-    if (!this.#looking) return; // it was turned off meanwhile
+    if (turn !== this.#turn) return; // it was turned off meanwhile
     this.#last = embedding && classifier.predictSync(embedding);
     this.#watch.next(this.#last);
   }
 
-  /** Looks until the camera is turned off. */
-  async #goOn() {
-    while (this.#looking) {
+  /** Looks until the camera is turned off. @param {number} turn */
+  async #goOn(turn) {
+    while (turn === this.#turn) {
       await new Promise((resolve) => {
         setTimeout(resolve, INTERVAL);
       });
-      if (this.#looking) await this.#look().catch((error) => console.warn(error));
+      if (turn === this.#turn) await this.#look().catch((error) => console.warn(error));
     }
   }
 }
@@ -159,4 +166,11 @@ export class Blocks {
 function nothing(error) {
   if (error.code !== 'no-hand' && error.code !== 'no-speech') throw error;
   return null;
+}
+
+/** The id of an extension, in the letters and digits that Scratch allows. A hash (FNV-1a) tells names in other letters apart. @param {string} name of the session */
+function idOf(name) {
+  let hash = 2_166_136_261;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16_777_619);
+  return `metaqda${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}${(hash >>> 0).toString(36)}`;
 }

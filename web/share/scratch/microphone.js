@@ -11,7 +11,9 @@ export function sense() {
     name: 'microphone',
     see: 'hear',
     on: async () => {
-      microphone = await openMicrophone();
+      const opened = await openMicrophone();
+      microphone?.close(); // another call was quicker
+      microphone = opened;
     },
     off: () => {
       microphone?.close();

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { choices } from '../../share/choices.js';
 import { filled } from '../../share/packaged.js';
+import { Blocks } from '../../share/scratch/blocks.js';
 
 const programs = new URL('../../share/use/', import.meta.url);
 const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(new URL(name.replace(/^use\//, ''), programs)));
@@ -49,4 +50,63 @@ test('programs have no place that nothing fills', async () => {
       );
     }
   }
+});
+
+/** Blocks of an extension, with what they ask for. @param {string} name of the session @param {object} [sense] */
+function blocks(name, sense = {}) {
+  const asked = { looks: 0, on: 0 };
+  const given = {
+    name: 'camera',
+    see: 'see',
+    on: async () => {
+      asked.on++;
+    },
+    off: () => {
+      asked.on = 0;
+    },
+    now: async () => asked.looks++,
+    ...sense,
+  };
+  const classifier = { watch: () => ({ next: () => {} }), embed: async () => [], predictSync: () => null };
+  return { made: new Blocks(/** @type {any} */ ({ BlockType: {}, ArgumentType: {} }), given, name, ['a'], async () => /** @type {any} */ (classifier)), asked };
+}
+/** Lets go on what waits for nothing. */
+const idle = () =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+
+test('a camera that is turned off and on again looks no more often, and off means off while it opens', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { made, asked } = blocks('Mugs');
+  for (let i = 0; i < 9; i++) for (const STATE of ['on', 'off']) await made.camera({ STATE });
+  await made.camera({ STATE: 'on' });
+  asked.looks = 0;
+  t.mock.timers.tick(250);
+  await idle();
+  assert.equal(asked.looks, 1);
+
+  let opened = () => {};
+  const slow = blocks('Mugs', {
+    on: () =>
+      new Promise((/** @type {(value: void) => void} */ resolve) => {
+        opened = () => {
+          slow.asked.on++;
+          resolve();
+        };
+      }),
+  });
+  const opening = slow.made.camera({ STATE: 'on' });
+  await slow.made.camera({ STATE: 'off' });
+  opened();
+  await opening;
+  assert.deepEqual(slow.asked, { looks: 0, on: 0 });
+});
+
+test('extensions of sessions with other names have other ids, in letters and digits, and each stays the same', () => {
+  const idOf = (/** @type {string} */ name) => blocks(name).made.getInfo().id;
+  const ids = ['Чашки', '杯子', '瓶子', 'Mugs', 'Mugs!', 'mugs'].map(idOf);
+  for (const id of ids) assert.match(id, /^metaqda[a-z0-9]+$/);
+  assert.equal(new Set(ids).size, 6);
+  assert.equal(idOf('杯子'), ids[1]);
 });
