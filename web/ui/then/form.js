@@ -4,10 +4,11 @@ import { el, seen, sentence } from '../kit/dom.js';
 import { html, live, nothing, render } from '../kit/view.js';
 import { checked, NONE_NAME } from './actions.js';
 import { deviceOf, devices } from './index.js';
+import { recording } from './recording.js';
 import { SoundField } from './sound-field.js';
 
 /** @import {Rule, When} from './actions.js' */
-/** @import {Action, Field} from './index.js' */
+/** @import {Action, Device, Field} from './index.js' */
 /** @import {Form, Named} from './then.js' */
 
 /** The value of none of these in the list of classes. */
@@ -28,7 +29,7 @@ export class ThenForm {
   #error = '';
   #sound = new SoundField({
     onSound: (sound) => {
-      this.#put('sound', sound);
+      this.#put('sound', sound, recording); // another device may be chosen by now
     },
     onError: (why) => {
       this.#error = why;
@@ -54,7 +55,12 @@ export class ThenForm {
   }
 
   get action() {
-    return checked(this.#device, this.#values.get(this.#device.id) ?? { device: this.#device.id });
+    return this.#actionOf(this.#device);
+  }
+
+  /** @param {Device} device */
+  #actionOf(device) {
+    return checked(device, this.#values.get(device.id) ?? { device: device.id });
   }
 
   /** @param {readonly Named[]} classes */
@@ -77,9 +83,9 @@ export class ThenForm {
     /** @type {HTMLElement|null} */ (this.element.querySelector('.then-fields :is(input, select, button)') ?? this.element.querySelector('select'))?.focus();
   }
 
-  /** @param {string} name @param {string|number} value */
-  #put(name, value) {
-    this.#values.set(this.#device.id, { ...this.action, [name]: value });
+  /** @param {string} name @param {string|number} value @param {Device} [device] */
+  #put(name, value, device = this.#device) {
+    this.#values.set(device.id, { ...this.#actionOf(device), [name]: value });
     this.#error = '';
     this.#draw();
   }

@@ -11,6 +11,8 @@ import { LONGEST } from './recording.js';
 export class SoundField {
   /** @type {MediaRecorder|null} */
   #recorder = null;
+  /** Gives up the microphone that is being opened. @type {(() => void)|null} */
+  #opening = null;
   #sound = '';
 
   /** @param {{onSound: (sound: string) => void, onError: (why: string) => void}} parts */
@@ -34,22 +36,32 @@ export class SoundField {
   }
 
   async #press() {
-    if (this.#recorder) {
-      this.#recorder.stop();
+    if (this.#recorder || this.#opening) {
+      this.#recorder?.stop();
       return;
     }
-    const stop = () => this.#recorder?.stop();
+    const stop = () => {
+      this.#opening = null;
+      this.#recorder?.stop();
+    };
     takeSource(stop); // the microphone may be in use for recognising
+    this.#opening = stop;
+    /** @type {MediaStream|undefined} */
+    let stream;
+    const off = () => {
+      leaveSource(stop);
+      for (const track of stream?.getTracks() ?? []) track.stop();
+    };
     try {
-      const stream = await mediaDevices(window, 'microphone', 'choose a sound file').getUserMedia({ audio: true });
+      stream = await mediaDevices(window, 'microphone', 'choose a sound file').getUserMedia({ audio: true });
+      if (this.#opening !== stop) return off(); // another part of the page has taken the source
       const recorder = (this.#recorder = new MediaRecorder(stream));
       /** @type {Blob[]} */
       const pieces = [];
       recorder.ondataavailable = ({ data }) => pieces.push(data);
       recorder.onstop = () => {
         this.#recorder = null;
-        leaveSource(stop);
-        for (const track of stream.getTracks()) track.stop();
+        off();
         void this.#take(new File(pieces, 'recording', { type: 'audio/webm' }), true);
       };
       recorder.start();
@@ -58,8 +70,10 @@ export class SoundField {
       }, LONGEST * 1000);
       this.onSound(this.#sound); // the form is drawn again and shows “Stop recording”
     } catch (error) {
-      leaveSource(stop);
+      off();
       this.onError(sentence(sourceError(error, 'microphone', { instead: 'choose a sound file' })));
+    } finally {
+      if (this.#opening === stop) this.#opening = null;
     }
   }
 

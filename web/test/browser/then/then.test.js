@@ -335,12 +335,43 @@ test('sounds are played and recorded, and the screen flashes once at a time', ()
     await form.getByText('“hello.wav” is 5.0 seconds long, and a recording has at most 4: shorten the file and choose it again.').waitFor();
     await form.getByLabel('Choose a sound file').setInputFiles(wave(2));
     await form.getByText('There is a recording of 2.0 seconds.').waitFor();
+    // What is read while another device is chosen is still the recording.
+    await page.evaluate(() => {
+      const { decodeAudioData } = BaseAudioContext.prototype;
+      const held = new Promise((resolve) => {
+        Object.assign(globalThis, { decode: resolve });
+      });
+      BaseAudioContext.prototype.decodeAudioData = async function (...given) {
+        await held;
+        return decodeAudioData.apply(this, given);
+      };
+    });
+    await form.getByLabel('Choose a sound file').setInputFiles(wave(1));
+    await form.getByLabel('then', { exact: true }).selectOption({ label: 'play a sound' });
+    await page.evaluate('decode()');
+    await form.getByLabel('then', { exact: true }).selectOption({ label: 'play a recording of your own' });
+    await form.getByText('There is a recording of 1.0 seconds.').waitFor();
+    await form.getByLabel('Choose a sound file').setInputFiles(wave(2));
+    await form.getByText('There is a recording of 2.0 seconds.').waitFor();
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('button', { name: 'Try it: When Rocket is seen: play your recording' }).click();
     await eventually(async () => assert.deepEqual(await page.evaluate('played'), ['2.00 s']));
     await played();
-    await form.getByRole('button', { name: 'Record', exact: true }).click();
+    await page.evaluate(() => {
+      const { mediaDevices } = navigator;
+      const { getUserMedia } = mediaDevices;
+      Object.assign(globalThis, { opened: 0 });
+      mediaDevices.getUserMedia = (options) => {
+        /** @type {any} */ (globalThis).opened++;
+        return getUserMedia.call(mediaDevices, options);
+      };
+    });
+    await form.getByRole('button', { name: 'Record', exact: true }).evaluate((/** @type {HTMLElement} */ button) => {
+      button.click();
+      button.click();
+    });
     await form.getByRole('button', { name: 'Stop recording' }).waitFor();
+    assert.equal(await page.evaluate('opened'), 1, 'pressed twice, it opens one microphone');
     await page.waitForTimeout(700); // a recording has a length
     await form.getByRole('button', { name: 'Stop recording' }).click();
     await form.getByText(/^There is a recording of \d\.\d seconds\.$/).waitFor();
