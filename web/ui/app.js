@@ -283,6 +283,7 @@ async function build(engine, reader) {
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     learning.reset();
+    check.reset();
     classes.stop();
     void recogniser.clear();
   };

@@ -11,7 +11,9 @@ import {
   card,
   downloaded,
   eventually,
+  hold,
   meters,
+  newSession,
   openSession,
   recognise,
   sample,
@@ -112,9 +114,15 @@ test('samples keep out of a session that holds something, and their strip out of
     await status(page, 'The samples are taught in a new session, “Samples”.');
     await card(page, 'Bicycle').getByText('3 pictures').waitFor();
     await page.locator('#sample-queries').waitFor();
+    const late = await hold(page, '**/samples/fluent-emoji-flat/cat.png');
+    await page.getByRole('button', { name: 'Recognise the cat' }).click();
     await openSession(page, 'My classes');
     await card(page, 'Mine').waitFor();
     assert.equal(await page.locator('.card').count(), 1);
+    await Promise.all([page.waitForResponse('**/samples/fluent-emoji-flat/cat.png'), late()]);
+    await addClass(page, 'Also mine'); // by when all that was under way has been answered
+    await page.locator('#query-picture').waitFor({ state: 'hidden' });
+    assert.equal(await page.evaluate('said.some((one) => one.includes("cat.png"))'), false, 'nothing is asked about in another session');
     await page.locator('#sample-queries').waitFor({ state: 'hidden' });
     await openSession(page, 'Samples');
     await page.locator('#sample-queries').waitFor();
@@ -206,6 +214,13 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await card(page, 'Rocket').getByText('4 pictures').waitFor();
     await panel.locator('.goodness-result:not(.stale)').waitFor();
     await panel.getByText(right === 10 ? 'All 10 right' : `${right} of 10 right`, { exact: true }).waitFor(); // computed anew, and the same
+
+    await spoiling.getByRole('button', { name: 'Leave it out' }).click();
+    await panel.getByText('Left out: a picture of “Rocket”.').waitFor();
+    await newSession(page, 'Other');
+    await teach(page, 'Rocket', styles.slice(0, 2));
+    await panel.getByText('Both right').waitFor();
+    await panel.getByText('Left out:').waitFor({ state: 'detached' }); // it is of the other session
   }));
 
 test('a second choice moves the picture, the same one twice is one, none of these takes it back, and the headline of one picture says so', () =>

@@ -57,6 +57,11 @@ export class CheckPanel {
     });
   }
 
+  /** Forgets what was left out, after another session was opened. */
+  reset() {
+    this.#out = [];
+  }
+
   /** Call it after a change of the classes: stops the computation, which is outdated. */
   changed() {
     this.#running?.abort();

@@ -39,7 +39,9 @@ export class Samples {
 
   /** Offers pictures to recognise in the session with their classes. @param {string} sessionId that is open */
   showIn(sessionId) {
-    byId('sample-queries', HTMLElement).hidden = sessionId !== this.#session;
+    const here = sessionId === this.#session;
+    byId('sample-queries', HTMLElement).hidden = !here;
+    if (!here) this.#pressed = '';
   }
 
   async #start() {
@@ -126,7 +128,7 @@ export class Samples {
         const file = await fetchSample(url, name);
         if (this.#pressed === url) await this.take([file]);
       } catch (error) {
-        complain(byId('query-error', HTMLElement), sentence(error));
+        if (this.#pressed === url) complain(byId('query-error', HTMLElement), sentence(error));
       }
     };
     return el(
