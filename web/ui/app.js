@@ -219,8 +219,9 @@ async function build(engine, reader) {
     kinds,
     choose: (id) => reader.useKind(id),
     addClass: (name) => changes.addClass(name),
-    newSession: async (id) => {
+    newSession: async (id, still) => {
       await reader.pages[id].load(); // if this fails, no session is made
+      if (!still()) return;
       onReplaced();
       await engine.newSession(`${capital(kinds.all[id].one)}s`);
       await reader.useKind(id);

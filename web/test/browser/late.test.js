@@ -249,3 +249,18 @@ test('samples that are being taught stay out of a session that is opened meanwhi
     await page.locator('.card').first().waitFor({ state: 'detached' });
   }),
 );
+
+test('what the menu of a class saves late closes no other menu', { timeout: 120_000 }, () =>
+  visit({}, async ({ page }) => {
+    await teach(page, 'Cat', STYLES.slice(0, 1));
+    await addClass(page, 'Rocket');
+    const go = await hold(page, '**/sessions/pictures.js');
+    await page.getByRole('button', { name: 'More for Cat' }).click();
+    await page.getByRole('button', { name: 'Save its pictures' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'More for Rocket' }).click();
+    go();
+    await status(page, '“Cat.zip” was saved: 1 picture.');
+    assert.ok(await page.getByRole('dialog', { name: 'Rocket' }).isVisible());
+  }),
+);

@@ -29,7 +29,7 @@ export class KindChoice {
   /** @type {import('../teach/model.js').Classes|undefined} */
   #model;
 
-  /** @param {{kinds: Kinds, choose: (id: string) => Promise<void>, newSession: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts */
+  /** @param {{kinds: Kinds, choose: (id: string) => Promise<void>, newSession: (id: string, wanted: () => boolean) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts */
   constructor({ kinds, choose, newSession, addClass }) {
     this.kinds = kinds;
     this.choose = choose;
@@ -90,14 +90,22 @@ export class KindChoice {
     const { all, now } = this.kinds;
     const dialog = byId('ask-what', HTMLDialogElement);
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
-    const start = (/** @type {string} */ id) => () =>
-      void this.newSession(id).then(
-        () => {
-          dialog.close();
-          say(`A new session for ${this.kinds.now.one}s is open.`);
-        },
-        (reason) => complain(error, sentence(reason)),
-      );
+    let busy = false;
+    const wanted = () => dialog.open && error.isConnected; // else it was closed, or shows something else
+    const start = (/** @type {string} */ id) => async () => {
+      if (busy) return; // pressed twice
+      busy = true;
+      try {
+        await this.newSession(id, wanted);
+        if (!wanted()) return;
+        dialog.close();
+        say(`A new session for ${this.kinds.now.one}s is open.`);
+      } catch (reason) {
+        complain(error, sentence(reason));
+      } finally {
+        busy = false;
+      }
+    };
     dialog.replaceChildren(
       dialogHead(dialog, 'ask-what-title', `This session is for ${now.one}s`),
       error,

@@ -390,6 +390,7 @@ export class ExtractorsDialog {
     } = this.reader;
     const former = await now;
     const extractor = await load();
+    this.#stay();
     const { id } = /** @type {{id: string}} */ (await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST)));
     try {
       await this.reader.use(extractor, kind.id);
@@ -449,8 +450,16 @@ export class ExtractorsDialog {
   }
 
   /** @param {Kept|null} one */
-  #load(one) {
-    return one ? this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress })) : this.reader.home();
+  async #load(one) {
+    if (one) return this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress }));
+    const extractor = await this.reader.home();
+    this.#stay();
+    return extractor;
+  }
+
+  /** Cancels what goes on if the dialog was closed: another session may be open. */
+  #stay() {
+    if (!this.dialog.open) throw new Cancelled();
   }
 
   /**

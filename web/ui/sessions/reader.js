@@ -126,9 +126,12 @@ export class Reader {
     return this.pages[this.kinds.now.id].load();
   }
 
-  /** Switches to a kind with the page's own extractor. @param {string} place in `pages` */
+  /** Switches to a kind with the page's own extractor, for the session that is open at the call. @param {string} place in `pages` */
   async useKind(place) {
-    await this.use(await this.pages[place].load(), this.pages[place].kind);
+    const { sessionId } = await this.engine.state();
+    const extractor = await this.pages[place].load();
+    if ((await this.engine.state()).sessionId !== sessionId) throw new Error('Another session was opened meanwhile: choose again what this one is for.');
+    await this.use(extractor, this.pages[place].kind);
   }
 
   /**

@@ -175,7 +175,9 @@ export class ClassList {
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
     const work = (/** @type {() => Promise<unknown>} */ run) => () =>
       void run().then(
-        () => dialog.close(),
+        () => {
+          if (error.isConnected) dialog.close(); // else it shows something else by now
+        },
         (reason) => complain(error, sentence(reason)),
       );
     const name = el('input', {

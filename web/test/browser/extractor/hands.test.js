@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, faults, hold, meters, most, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, faults, hold, meters, most, newSession, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { one, One } from './ears.js';
 import { seeing } from './film.js';
@@ -103,6 +103,12 @@ test('left and right hands are told apart where the settings say so, in files th
       await page.getByRole('button', { name: 'Settings' }).click();
       return page.getByLabel('Left and right hands are different');
     };
+    const program = await hold(page, '**/kinds/hands/worker.js');
+    await (await settings()).click();
+    await page.getByRole('dialog', { name: 'Use another extractor' }).waitFor();
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Escape'); // also the settings
+    program();
+    await status(page, 'Cancelled: nothing has changed.');
     await (await settings()).check();
     await status(page, '4 hands read again, in a session of their own.');
     await page.getByRole('button', { name: 'Session: My classes (left and right apart)' }).waitFor();
@@ -203,12 +209,23 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     prior();
     await status(page, 'This session has an example by now: it keeps its kind.');
     await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
+    // Who opens another session meanwhile has not chosen for that one.
+    await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
+    await newSession(page, 'Bare');
+    const program = await hold(page, '**/kinds/sounds/worker.js');
+    await Promise.all([page.waitForRequest('**/kinds/sounds/worker.js'), choose(`${One}s`)]);
+    await newSession(page, 'Other');
+    program();
+    await page.getByRole('alert').filter({ hasText: 'Another session was opened meanwhile' }).waitFor();
+    await page.locator('[data-kind=pictures][aria-pressed=true]').waitFor();
+    await openSession(page, first);
+    await card(page, 'Cat').waitFor();
     // With an example the kind is a label, which leads to a new session of another kind.
     await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'This session is for Pictures' }).click();
     const dialog = page.getByRole('dialog', { name: 'This session is for pictures' });
     assert.deepEqual(await faults(page), []);
-    await dialog.getByRole('button', { name: `New session for ${one}s` }).click();
+    await dialog.getByRole('button', { name: `New session for ${one}s` }).dblclick(); // which makes one
     await status(page, `A new session for ${one}s is open.`);
     await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
     await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
