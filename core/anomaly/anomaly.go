@@ -23,6 +23,8 @@
 //	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
+// An E below .03 counts as .03, and a C below .2 as .2: such distances are noise of a camera and of
+// coding, and good pictures that are frames of one view would else be like nothing but themselves.
 // The coefficients a to g come from logistic regression on sets of pictures, half of whose queries
 // are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
 // population.
@@ -49,11 +51,13 @@ const (
 	// than the network does.
 	Most = 32
 
-	size     = 128  // 8-bit numbers kept of a cell
-	largest  = 0.5  // bound of these numbers; their standard deviation is .09
-	farthest = 4    // number of cells in the mean C
-	weight   = 10   // s is the variance of the good pictures divided by it
-	least    = 1e-9 // least E or C in a logarithm
+	size     = 128   // 8-bit numbers kept of a cell
+	largest  = 0.5   // bound of these numbers; their standard deviation is .09
+	farthest = 4     // number of cells in the mean C
+	weight   = 10    // s is the variance of the good pictures divided by it
+	leastE   = 0.03  // of two drawings of one camera frame E is .01 to .02; good pictures of seven sets have .04 to .5
+	leastC   = 0.2   // the same for C: .05 to .1, and .35 to 1.5
+	tiny     = 1e-18 // keeps the factor of equal pictures definite
 )
 
 // Picture holds 128 bytes for each cell of a picture, and its mean. It does not change.

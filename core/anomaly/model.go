@@ -71,8 +71,8 @@ func Fit(good []*Picture, burst []int) (*Model, error) {
 		}
 		s, share := newSpan(others), 1/float64(len(frames)*len(left))
 		for _, p := range left {
-			m.lnE.add(share, logOf(s.distance(p.mean)))
-			m.lnC.add(share, logOf(places(m.nearest(p, asked))))
+			m.lnE.add(share, logOf(s.distance(p.mean), leastE))
+			m.lnC.add(share, logOf(places(m.nearest(p, asked)), leastC))
 		}
 	}
 	return m, nil
@@ -87,8 +87,8 @@ func (m *Model) Ask(p *Picture) (*Answer, error) {
 		return nil, errOther
 	}
 	a := &Answer{Cells: m.nearest(p, nil)}
-	a.Whole = m.lnE.of(logOf(m.whole.distance(p.mean)), m.bursts)
-	a.Place = m.lnC.of(logOf(places(a.Cells)), m.bursts)
+	a.Whole = m.lnE.of(logOf(m.whole.distance(p.mean), leastE), m.bursts)
+	a.Place = m.lnC.of(logOf(places(a.Cells), leastC), m.bursts)
 	a.Wrong = 1 / (1 + math.Exp(-floats.Dot(population, m.Terms(a))))
 	floats.Scale(math.Exp(-m.lnC.mean), a.Cells)
 	return a, nil
@@ -97,7 +97,8 @@ func (m *Model) Ask(p *Picture) (*Answer, error) {
 // Good returns K, the number of bursts that a picture is compared with.
 func (m *Model) Good() int { return m.bursts }
 
-func logOf(v float64) float64 { return math.Log(max(v, least)) }
+// logOf is the logarithm of a distance. Below least, distances are noise of the camera and of coding.
+func logOf(v, least float64) float64 { return math.Log(max(v, least)) }
 
 // places returns C, the mean of the four largest distances of the cells.
 func places(nearest []float64) float64 {
@@ -167,7 +168,7 @@ func newSpan(good []*Picture) *span {
 	gram := blas64.Symmetric{Uplo: blas.Lower, N: k, Stride: k, Data: make([]float64, k*k)}
 	blas64.Syrk(blas.NoTrans, 1, s.r, 0, gram)
 	for i := range k {
-		gram.Data[i*k+i] += scatter/weight + least*least
+		gram.Data[i*k+i] += scatter/weight + tiny
 	}
 	s.factor, s.exact = lapack64.Potrf(gram)
 	return s
