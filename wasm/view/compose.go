@@ -168,7 +168,7 @@ func oneOf(in Input) string {
 	last := len(names) - 1
 	some := strings.Join(names[:last], ", ") + " or " + names[last]
 	if in.Set.Borrowed {
-		return "Nine times in ten it is " + some + ". That number comes from other sessions, for this one has too few examples."
+		return "Nine times in ten it is " + some + ". There are too few examples yet to check that number."
 	}
 	return "Nine times in ten it is " + some + "."
 }

@@ -124,7 +124,7 @@ func TestASetIsNamedWhereTheHeadlineIsNotSure(t *testing.T) {
 		want     string
 	}{
 		{[]float64{.5, .4, .05}, []int{0, 1}, false, "Nine times in ten it is “cat” or “dog”."},
-		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”. That number comes from other sessions, for this one has too few examples."},
+		{[]float64{.4, .05, .1}, []int{-1, 0, 2}, true, "Nine times in ten it is none of these, “cat” or “hen”. There are too few examples yet to check that number."},
 		{[]float64{.5, .4, .05}, []int{0}, false, ""},
 		{[]float64{.3, .3, .2, .1}, []int{0, 1, 2, 3}, false, ""}, // too many to help
 		{[]float64{.5, .3}, []int{0, -1, 1}, true, ""},            // all there are

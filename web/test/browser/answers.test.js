@@ -239,8 +239,7 @@ test('a second choice moves the picture, the same one twice is one, none of thes
     await press('Banana');
     await status(page, 'It is taught as “Banana” already.');
     await card(page, 'Banana').getByText('1 picture', { exact: true }).waitFor();
-    const untested = (/** @type {string} */ name) =>
-      page.locator('#prediction').getByText(`It is an example of “${name}” now, so this answer is no longer a test.`);
+    const untested = (/** @type {string} */ name) => page.locator('#why').getByText(`This picture is an example of “${name}”, so the answer is no test.`);
     await untested('Banana').waitFor();
     await press('Cat');
     await card(page, 'Cat').getByText('2 pictures').waitFor();

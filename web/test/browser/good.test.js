@@ -42,8 +42,8 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
     await says(page, /^Like the examples of “Good”: \d+ %$/); // what is shown is judged anew
-    await page.getByText('each place is compared with 6 examples of “Good”.').waitFor();
-    await page.getByText(/^A second class ends this: /).waitFor();
+    await page.getByText('It is compared part by part with 6 different pictures. More of them make this surer.').waitFor();
+    await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
     await recognise(page, await cat(8, true));

@@ -141,11 +141,11 @@ test('an answer from one class of one picture says what it rests on, and so does
     const answer = page.getByRole('region', { name: 'Prediction' });
     await answer.getByText(/^This rests on a single example\. With one class it can only say “Cat” or not/).waitFor();
     await addPictures(page, 'Cat', [sample('twemoji', 'cat'), sample('openmoji', 'cat')]);
-    await answer.getByText(/^A second class ends this: /).waitFor();
+    await answer.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     await page.getByText('How good is it?').click();
     await page.getByText(/“Cat” is the only class\. More good pictures .* A second class /).waitFor();
     await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
     await answer.getByText(/or not/).waitFor({ state: 'detached' });
-    await answer.getByText(/^A second class ends this/).waitFor({ state: 'hidden' });
+    await answer.getByText(/^To tell “.*” from other things/).waitFor({ state: 'hidden' });
   }),
 );

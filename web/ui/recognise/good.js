@@ -3,7 +3,7 @@
  * Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. It says so
  * in place of the answer about classes, so that there is one number.
  */
-import { el } from '../kit/dom.js';
+import { el, noun } from '../kit/dom.js';
 import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
 
@@ -20,6 +20,8 @@ const SURE = 0.6;
 export class Good {
   element = el('div', { class: 'good', hidden: true });
   #name = '';
+  /** Whether the examples are nearly the same picture. */
+  #alike = false;
 
   /** @param {{odd?: (open: () => Promise<Sample>) => Promise<Odd|null>, instead?: HTMLElement[]}} parts odd: null where it cannot be told; instead: is hidden meanwhile */
   constructor({ odd, instead = [] }) {
@@ -50,10 +52,11 @@ export class Good {
     return this.#name !== '';
   }
 
-  /** @param {readonly {name: string, examples?: readonly unknown[]}[]} classes that are taught */
+  /** @param {readonly {name: string, examples?: readonly unknown[], bursts?: readonly number[]}[]} classes that are taught */
   follow(classes) {
     const [only, other] = classes.filter(({ examples }) => examples?.length);
     this.#name = this.odd && only && !other && (only.examples?.length ?? 0) >= FEWEST ? only.name : '';
+    this.#alike = (only?.bursts?.length ?? FEWEST) < FEWEST;
     if (!this.on) this.#turn(false);
   }
 
@@ -74,8 +77,12 @@ export class Good {
     if (!odd || !this.on) return;
     render(
       html`<p class="verdict good-says">${sayingOf(odd, this.#name)}</p>
-      <p class="small muted good-note">With a single class, each place is compared with ${odd.good} examples of “${this.#name}”. More of them make this surer.</p>
-      <p class="small muted good-note">A second class ends this: the page then tells the two apart.</p>`,
+      <p class="small muted good-note">${
+        this.#alike
+          ? `Its ${noun()}s are nearly the same, so anything else looks unlike them: show other views, too.`
+          : `It is compared part by part with ${odd.good} different ${noun()}s. More of them make this surer.`
+      }</p>
+      <p class="small muted good-note">To tell “${this.#name}” from other things, add a second class.</p>`,
       this.element,
     );
   }

@@ -2,7 +2,7 @@
 /** Recognises a file, or live what a source captures, and shows the answer. Used by the page and by shared files. */
 import { complain, say } from '../kit/announce.js';
 import { answerTo } from '../kit/answer.js';
-import { byId, capital, el, noun, sentence } from '../kit/dom.js';
+import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
@@ -26,7 +26,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same one of these examples that shows the same thing held still, or undefined
  */
 
-/** @typedef {import('../teach/correct.js').Named & {examples?: readonly unknown[]}} Taught */
+/** @typedef {import('../teach/correct.js').Named & {examples?: readonly unknown[], bursts?: readonly number[]}} Taught */
 /** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, cells: Cells|null, open: () => Promise<Sample>}} Found */
 
 /**
@@ -88,8 +88,6 @@ export class Recogniser {
     });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
-    this.untested = el('p', { class: 'small muted', hidden: true });
-    this.verdict.after(this.untested);
     this.pieces = new Pieces({ taught: engine.taught, onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
@@ -233,10 +231,7 @@ export class Recogniser {
     this.bar.element.hidden = !this.#shown && !this.#source;
     const example = this.#example;
     if (example) this.#none = false;
-    const taught = example && this.teaching.classOf(example);
-    this.untested.hidden = !taught;
-    this.untested.textContent = taught ? `It is an example of “${taught.name}” now, so this answer is no longer a test.` : '';
-    this.bar.show(this.#classes, taught ? taught.id : this.#none ? NONE : '');
+    this.bar.show(this.#classes, example ? this.teaching.classOf(example)?.id : this.#none ? NONE : '');
   }
 
   /**

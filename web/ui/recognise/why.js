@@ -9,6 +9,8 @@ import { html, nothing, ref, render } from '../kit/view.js';
 
 /** Number of nearest pictures shown. */
 const NEAREST = 4;
+/** Below this distance the nearest example is the query itself; other photographs are at .5 and more. */
+const SAME = 0.01;
 /** Milliseconds without a change before the nearest pictures are searched again. */
 const SETTLED = 300;
 
@@ -57,10 +59,18 @@ export class Why {
     const taken = answer?.decision;
     const far = taken === null && (answer?.none ?? 0) >= Math.max(...Object.values(answer?.probabilities ?? {}));
     const others = taken && near.length > 0 && near[0].label !== taken;
+    const [first] = near;
+    const title =
+      first?.distance < SAME
+        ? `This ${noun()} is an example of “${first.label}”, so the answer is no test.`
+        : far
+          ? `No taught ${noun()} is close enough. Nearest:`
+          : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`;
+    console.log('NEAR', near.map((n) => n.distance).join());
     this.box.hidden = near.length === 0;
     render(
       html`<h3 class="small" id="why-title">Why</h3>
-      <p class="small muted" id="nearest-title">${far ? `No taught ${noun()} is close enough. Nearest:` : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`}</p>
+      <p class="small muted" id="nearest-title">${title}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(
         ({ label, id }) => html`<li>
         <button class="near" type="button" aria-label="${label}: show this ${noun()}" @click=${() => this.classes.enlarge(this.classes.model.holding(id)?.id ?? '', id)}>

@@ -126,7 +126,8 @@ function bandsOf(verdicts) {
 }
 
 /** The headline. @param {Goodness} goodness */
-export function headline({ right, asked }) {
+export function headline({ right, asked, classes }) {
+  if (classes.length === 1 && asked) return `${right} of ${asked} recognised as “${classes[0].label}”. Other things were not tried.`;
   if (asked === 0) return `Add a second, different ${noun()} to a class to measure this.`;
   if (right < asked || asked === 1) return `${right} of ${asked} right`;
   return asked === 2 ? 'Both right' : `All ${asked} right`;
