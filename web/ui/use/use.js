@@ -25,6 +25,7 @@ class UseDialog {
   #turn = 0;
   /** @type {{blob: Blob, file: string, size: string}|null} */
   #made = null;
+  #saved = false;
   #missing = '';
   #error = '';
   #body = el('div', { class: 'dialog-body' });
@@ -49,6 +50,7 @@ class UseDialog {
   #choose(choice) {
     this.#choice = choice;
     this.#turn++;
+    this.#saved = false;
     [this.#made, this.#missing, this.#error] = [null, '', ''];
     this.#draw();
   }
@@ -102,7 +104,7 @@ class UseDialog {
         <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`
       }
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>Save the file</button>`}
+      <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${this.#saved ? `Saved: “${made?.file}”` : 'Save the file'}</button>`}
         <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`,
       this.#body,
     );
@@ -145,8 +147,9 @@ class UseDialog {
     if (!this.#made) return;
     const { blob, file, size } = this.#made;
     void save(blob, file);
-    this.dialog.close();
+    this.#saved = true; // the dialog stays: its steps come now
     say(`“${file}” was saved: ${size}.`);
+    this.#draw();
   }
 }
 

@@ -37,6 +37,7 @@ export async function choose(page, name) {
 export async function saved(page, name) {
   const dialog = await choose(page, name);
   const file = await kept(page, 'Save the file');
+  await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
   return file;
 }
