@@ -81,7 +81,7 @@ test('names that a system would refuse are made so that it does not', () => {
   assert.deepEqual(folderNames(['a/b', 'A:b', 'a_b.c', 'A_B.c']), ['a_b', 'A_b (2)', 'a_b.c', 'A_B (2).c'], 'no two classes share a folder');
 });
 
-test('a copy overwrites nothing', async () => {
+test('a copy overwrites nothing, and does not repeat a file that is there', async () => {
   /** @type {Record<string, string>} */
   const there = { 'a.png': 'theirs' };
   const refuse = (/** @type {string} */ name) => Promise.reject(Object.assign(new Error('no'), { name }));
@@ -90,6 +90,7 @@ test('a copy overwrites nothing', async () => {
       if (name === 'b.png') return refuse('TypeMismatchError');
       if (!create && !(name in there)) return refuse('NotFoundError');
       return {
+        getFile: async () => new File([there[name]], name),
         createWritable: async () => ({
           write: async (/** @type {File} */ file) => {
             there[name] = await file.text();
@@ -101,8 +102,12 @@ test('a copy overwrites nothing', async () => {
   };
   Object.assign(globalThis, { showDirectoryPicker: async () => ({ name: 'top', getDirectoryHandle: async () => handle }) });
   const folders = await chosenFolder();
-  for (const name of ['a.png', 'a.png', 'b.png', 'c']) await folders?.put('cat', new File([`mine ${name}`], name));
-  assert.deepEqual(there, { 'a.png': 'theirs', 'a (2).png': 'mine a.png', 'a (3).png': 'mine a.png', 'b (2).png': 'mine b.png', c: 'mine c' });
+  const put = async (/** @type {string} */ name, text = `mine ${name}`) => folders?.put('cat', new File([text], name));
+  const names = ['a.png', 'b.png', 'c'];
+  for (const name of names) assert.equal(await put(name), true, `${name} is written`);
+  for (const name of names) assert.equal(await put(name), false, `${name} is there`);
+  assert.equal(await put('c', 'mine d'), true, 'as long, of another content');
+  assert.deepEqual(there, { 'a.png': 'theirs', 'a (2).png': 'mine a.png', 'b (2).png': 'mine b.png', c: 'mine c', 'c (2)': 'mine d' });
 });
 
 test('a copy that fails leaves no file behind, and is named', async () => {

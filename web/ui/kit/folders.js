@@ -138,9 +138,10 @@ export function classesOf(items, path) {
 }
 
 /**
- * The target of copies. `put` overwrites nothing: if the name exists, the copy gets another name.
+ * The target of copies. `put` overwrites nothing: if another file has the name, the copy gets another name. It resolves
+ * with whether it copied: a folder may have the same file already.
  *
- * @typedef {{name: string, put: (folder: string, file: File) => Promise<void>, end: () => Promise<void>}} Folders
+ * @typedef {{name: string, put: (folder: string, file: File) => Promise<boolean>, end: () => Promise<void>}} Folders
  */
 
 /** Whether this browser can write into a chosen folder. */
@@ -167,15 +168,16 @@ export async function zippedFolders(name, bytes) {
   const free = unique();
   return {
     name,
-    put: (folder, file) => zip.add(free(`${folder}/${writable(file.name)}`), file),
+    put: (folder, file) => zip.add(free(`${folder}/${writable(file.name)}`), file).then(() => true),
     end: () => save(zip.end(), name),
   };
 }
 
-/** @param {FileSystemDirectoryHandle} root @param {string} folder @param {File} file */
+/** Copies a file that is not there yet, and resolves with whether it did. @param {FileSystemDirectoryHandle} root @param {string} folder @param {File} file */
 async function copyInto(root, folder, file) {
   const into = await root.getDirectoryHandle(folder, { create: true });
-  const name = await freeName(into, writable(file.name));
+  const name = await freeName(into, file);
+  if (!name) return false;
   const handle = await into.getFileHandle(name, { create: true });
   try {
     const stream = await handle.createWritable();
@@ -191,20 +193,29 @@ async function copyInto(root, folder, file) {
     const { message } = /** @type {Error} */ (error);
     throw new Error(`“${file.name}” could not be copied into “${folder}”: see that the folder has room and that the file is still there. (${message})`);
   }
+  return true;
 }
 
-/** @param {FileSystemDirectoryHandle} folder @param {string} name */
-async function freeName(folder, name) {
-  for (const one of numbered(name)) {
+/** A name that nothing in the folder has; empty if the file is there already. @param {FileSystemDirectoryHandle} folder @param {File} file */
+async function freeName(folder, file) {
+  for (const one of numbered(writable(file.name))) {
     try {
-      await folder.getFileHandle(one);
+      const there = await folder.getFileHandle(one);
+      if (await alike(await there.getFile(), file)) return '';
     } catch (error) {
       const { name: why } = /** @type {Error} */ (error);
       if (why === 'NotFoundError') return one;
       if (why !== 'TypeMismatchError') throw error; // else a folder has that name
     }
   }
-  return name;
+  return '';
+}
+
+/** Whether two files have the same bytes. @param {File} a @param {File} b */
+async function alike(a, b) {
+  if (a.size !== b.size) return false;
+  const [of, to] = (await Promise.all([a.arrayBuffer(), b.arrayBuffer()])).map((bytes) => new Uint8Array(bytes));
+  return of.every((byte, i) => byte === to[i]);
 }
 
 /** Yields a name, then the name with 2, 3 and so on before its extension. @param {string} name */

@@ -107,22 +107,24 @@ export function leaveOut(item, classes) {
  * @param {readonly Item[]} items
  * @param {readonly {id: string, name: string}[]} classes
  * @param {{signal: AbortSignal, onProgress: (done: number) => void}} options
- * @returns {Promise<number>} how many items were copied
+ * @returns {Promise<{copied: number, there: number}>} how many items were copied, and how many were there already
  */
 export async function copyAll(folders, items, classes, { signal, onProgress }) {
   const groups = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }];
   const names = folderNames(groups.map(({ name }) => name));
-  const copied = new Map(names.map((name) => [name, /** @type {Set<File>} */ (new Set())]));
-  let done = 0;
+  /** Whether each file was copied, by folder. */
+  const put = new Map(names.map((name) => [name, /** @type {Map<File, boolean>} */ (new Map())]));
+  let [done, copied] = [0, 0];
   for (const item of [...items]) {
     if (signal.aborted) break;
     onProgress(done++);
     const { id } = verdict(item);
     const folder = names[groups.findIndex((one) => one.id === id)] ?? names.at(-1);
-    if (!copied.get(folder)?.has(item.file)) await folders.put(folder, item.file);
-    copied.get(folder)?.add(item.file);
+    const fresh = put.get(folder)?.get(item.file) ?? (await folders.put(folder, item.file));
+    put.get(folder)?.set(item.file, fresh);
+    if (fresh) copied++;
   }
-  return done;
+  return { copied, there: done - copied };
 }
 
 /** Saves the answers as a table. @param {readonly Item[]} items @param {readonly import('../teach/correct.js').Named[]} classes */

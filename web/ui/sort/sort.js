@@ -463,11 +463,16 @@ export class Sorting {
       this.#run = run;
       this.#stage = 'copying';
       this.#tell();
-      const done = await copyAll(folders, this.#items, this.#classes, { signal: run.signal, onProgress: (n) => this.#progress(n, this.#items.length) });
+      const { copied, there } = await copyAll(folders, this.#items, this.#classes, {
+        signal: run.signal,
+        onProgress: (n) => this.#progress(n, this.#items.length),
+      });
       if (zip && run.signal.aborted) say('Stopped: no zip file was saved.');
       else {
         await folders.end();
-        say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, noun())} copied into “${folders.name}”.`);
+        say(
+          `${run.signal.aborted ? 'Stopped. ' : ''}${counted(copied, noun())} copied into “${folders.name}”${there ? `; ${there} ${there === 1 ? 'was' : 'were'} there already` : ''}.`,
+        );
       }
     } catch (error) {
       this.#errors.push(sentence(error));
