@@ -30,9 +30,15 @@ export async function loadExtractor() {
     sha256,
     dimension,
     embed: async (/** @type {string | URL | Uint8Array} */ file) =>
-      meanOf(await inTurn(preprocess(decoded(file instanceof Uint8Array ? file : await readFile(file), file), inputSize, views), run)),
+      meanOf(await inTurn(preprocess(decoded(file instanceof Uint8Array ? file : await contentOf(file), file), inputSize, views), run)),
   };
 }
+
+/** @param {string | URL} file */
+const contentOf = (file) =>
+  readFile(file).catch((cause) => {
+    throw new Error(`${file} cannot be read (${cause.message}): see that the file is there.`, { cause });
+  });
 
 /** @param {Uint8Array} content @param {string | URL | Uint8Array} file @returns {import('../../extractor/preprocess.js').Pixels} */
 function decoded(content, file) {

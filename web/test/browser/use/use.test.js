@@ -47,6 +47,21 @@ test('the button is there once something is taught, and its dialog can be read',
     assert.equal(await page.evaluate(() => document.activeElement?.querySelector('b')?.textContent), 'My own web page');
   }));
 
+test('after a file was saved, its steps stay to be followed, and it can be saved again', () =>
+  visit({}, async ({ page }) => {
+    await teachThree(page);
+    const dialog = await choose(page, 'Python');
+    for (const button of ['Save the file', /^Saved: “my-classes-python\.zip”$/]) {
+      await kept(page, button);
+      await dialog.getByRole('button', { name: 'Saved: “my-classes-python.zip”' }).waitFor();
+      assert.ok(await dialog.getByText('Unpack the zip, and have numpy').isVisible());
+    }
+    assert.deepEqual(await faults(page), []);
+    await dialog.getByRole('button', { name: 'Other choices' }).click();
+    await dialog.getByRole('button', { name: 'Python' }).click();
+    await dialog.getByRole('button', { name: 'Save the file' }).waitFor();
+  }));
+
 test('a page is the file that Share makes', async () => {
   /** @type {Record<string, number>} */
   let before = {};
@@ -185,8 +200,19 @@ test('Node.js answers as the page does, with nothing installed', async () => {
     assertRounded(printed(text), before.numbers, half);
   }
   assert.match(plain(run('recognise.js', outOfSet).split('\n')[0]) ?? '', /none of these/i, 'a photograph, JPEG');
-  assert.throws(() => run('recognise.js', path.join(folder, 'README.txt')), /README\.txt is no JPEG or PNG picture that can be read/);
-  for (const name of ['recognise.js', 'numbers.js']) assert.ok(readFileSync(path.join(folder, name), 'utf8').split('\n').length <= 12);
+  for (const [args, told] of /** @type {[string[], RegExp][]} */ ([
+    [['recognise.js'], /^Name a picture: node recognise\.js picture\.jpg\n$/],
+    [['recognise.js', 'gone.jpg'], /^gone\.jpg cannot be read \(ENOENT.*\): .*\n$/],
+    [['recognise.js', path.join(folder, 'README.txt')], /^.*README\.txt is no JPEG or PNG picture that can be read.*\n$/],
+    [['numbers.js', 'gone.json'], /^gone\.json holds no numbers that can be read \(ENOENT.*\): .*\n$/],
+    [['numbers.js', path.join(folder, 'README.txt')], /^.*README\.txt holds no numbers that can be read .*\n$/],
+    [['numbers.js', path.join(folder, 'package.json')], /^.+\n$/],
+  ])) {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [path.join(folder, args[0]), ...args.slice(1)], { cwd: '/', encoding: 'utf8' });
+    assert.match(stderr, told);
+    assert.deepEqual([status, stdout], [1, ''], args.join(' '));
+  }
+  for (const name of ['recognise.js', 'numbers.js']) assert.ok(readFileSync(path.join(folder, name), 'utf8').split('\n').length <= 15);
 });
 
 test('Python answers as the page does, with numpy alone', async (t) => {
