@@ -41,6 +41,10 @@ test('a picture is what the engine decided, or what it was taught as', () => {
   const left = /** @type {import('../../ui/sort/items.js').Item} */ ({ ...cat, out: new Set() });
   leaveOut(left, ['c', 'd']);
   assert.deepEqual([verdict(left), isDoubtful(left), [...left.out]], [{ id: NONE, probability: 1 }, false, ['c', 'd']]);
+  left.answer = doubt.answer && { ...doubt.answer, taken: -1 };
+  assert.equal(isDoubtful(left), false, 'a person said none of these, whatever class came since');
+  left.answer = doubt.answer;
+  assert.equal(isDoubtful(left), true, 'it may be a class that came since');
 });
 
 /**
@@ -168,6 +172,10 @@ test('the table has a line for each picture with all probabilities', () => {
       '',
     ].join('\r\n'),
   );
+  const none = /** @type {import('../../ui/sort/items.js').Item} */ ({ ...cat, out: new Set() });
+  leaveOut(none, ['c', 'd']);
+  assert.match(tableOf([none], classes), /\r\nf\/cat\.png,none of these,1\.0000,none of these,,0\.0000,0\.0000,1\.0000\r\n$/);
+  assert.match(tableOf([outOfSet], classes), /,none of these,0\.6600,,yes,/, 'a guess');
   assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
 });

@@ -36,7 +36,9 @@ function words({ stage, pictures, done, total, left, taught, bounds, open, doubt
   if (!open) return `All of these ${noun()}s are taught.`;
   if (stale) return 'You have taught something since these answers.';
   if (!classified) return 'Judged one by one.';
-  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${bounds.sure}\u00a0% sure${taught === 1 ? ' or without a second class to compare with' : ''}: say what one is, and those like it get surer` : `: ${noun()}s that are alike helped each other`}.`;
+  if (!doubtful) return `Judged together: ${noun()}s that are alike helped each other.`;
+  const why = `the answer is less than ${bounds.sure}\u00a0% sure${taught === 1 ? ', or there is no second class to compare with' : ''}`;
+  return `Judged together. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful: ${why}. Name the class of one, and those like it get surer.`;
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };

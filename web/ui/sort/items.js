@@ -97,6 +97,7 @@ export function noteTaught(items, classes) {
 /** Excludes an item from all existing classes, as a person said. @param {Item} item @param {string[]} classes ids */
 export function leaveOut(item, classes) {
   for (const id of classes) item.out.add(id);
+  item.none = true;
   item.answer &&= { classes, probabilities: classes.map(() => 0), none: 1, taken: -1, doubtful: false };
 }
 

@@ -13,6 +13,7 @@ import { NONE } from '../teach/correct.js';
  * @property {string} path of its file below the folder that was dropped
  * @property {Answer|null} answer null while nothing is taught
  * @property {string} taught id of the class that it is taught as, else empty
+ * @property {boolean} [none] whether a person said that it is none of the classes
  */
 /** @typedef {{id: string, name: string}} Named a class */
 /** @typedef {'doubt'|'sure'|'name'|'arrival'} Order */
@@ -44,8 +45,11 @@ export function verdict({ answer, taught }) {
   return best < 0 ? { id: NONE, probability: answer.none } : { id: answer.classes[best], probability: answer.probabilities[best] };
 }
 
+/** Whether a person said that it is none of these, and no class that came since fits it. @param {Sortable} item */
+export const saidNone = (item) => item.none === true && verdict(item).id === NONE;
+
 /** @param {Sortable} item */
-export const isDoubtful = ({ taught, answer }) => !taught && answer !== null && answer.doubtful;
+export const isDoubtful = (item) => !item.taught && item.answer !== null && item.answer.doubtful && !saidNone(item);
 
 /** @param {string} a @param {string} b */
 const byName = new Intl.Collator(undefined, { numeric: true }).compare;
@@ -111,7 +115,7 @@ export const together = (text) => text.replaceAll(' %', '\u00a0%').replaceAll('>
 
 /**
  * A table with a line per picture (RFC 4180): file, answer, its probability, the class that it
- * is taught as, whether it is doubtful, and the probabilities of all classes and of none.
+ * is taught as or a person's none of these, whether it is doubtful, and the probabilities of all classes and of none.
  *
  * @param {readonly Sortable[]} items
  * @param {readonly Named[]} classes
@@ -126,7 +130,7 @@ export function tableOf(items, classes) {
       item.path,
       names.get(id) ?? '',
       id === WAITING ? '' : number(probability),
-      item.taught ? (names.get(item.taught) ?? '') : '',
+      names.get(saidNone(item) ? NONE : item.taught) ?? '',
       isDoubtful(item) ? 'yes' : '',
       ...(item.taught
         ? [...classes.map((one) => number(one.id === item.taught ? 1 : 0)), number(0)]

@@ -3,7 +3,7 @@
 import { CorrectBar } from '../teach/correct.js';
 import { byId, dialogHead, el } from '../kit/dom.js';
 import { html, icon, nothing, render } from '../kit/view.js';
-import { NONE, percent, verdict } from './sorting.js';
+import { NONE, percent, saidNone, verdict } from './sorting.js';
 
 /** @import {Item} from './items.js' */
 /** @import {Named, Target} from '../teach/correct.js' */
@@ -81,7 +81,7 @@ export class Viewer {
       this.#shown = { item, element: this.kinds.now.show(item.file) };
       this.#shown.element.classList.add('viewer-picture');
     }
-    this.bar.show(this.#classes, item.taught || (item.out.size && verdict(item).id === NONE ? NONE : ''));
+    this.bar.show(this.#classes, item.taught || (saidNone(item) ? NONE : ''));
     const end = (/** @type {number} */ at) => String(this.#at === at); // a disabled button would lose the focus
     render(
       html`<div class="viewer-stage">${this.#shown.element}</div>
