@@ -31,8 +31,8 @@ const PLACE = '<template id="blocks"></template>';
 /** The title in the page, to be replaced. */
 const TITLE = '<title>metaqda</title>';
 
-/** Bytes from which a file is large for a mail: base64 in lines of 76 characters makes 10 MB of it. */
-export const LARGE = 7.3e6;
+/** Bytes from which a file is too large for most mail: common limits are 20 to 25 MB. */
+export const LARGE = 20e6;
 /** Most bytes of one file that a browser should be asked to open. */
 export const MOST = 64e6;
 

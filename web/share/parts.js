@@ -126,7 +126,7 @@ export async function sharedFile({ page, version, extractor, blocks }, about, ta
 
 /** What is said of a file that is too large for many a mail, '' of others. @param {string} text @param {Parts} parts @param {string} extractor */
 export function largeness(text, { network }, extractor) {
-  if (sizeOf(text) <= LARGE) return '';
+  if (sizeOf(text) < LARGE) return '';
   return `${network > LARGE / 2 ? `, ${megabytes(network)} of it ${extractor} and what runs it` : ''}. That is too large for most e-mail`;
 }
 

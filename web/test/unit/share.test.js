@@ -11,6 +11,7 @@ import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacke
 import { base128, bytesOf } from '../../base/base128.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
+import { largeness } from '../../share/parts.js';
 import { temporaryFolder } from '../temporary.js';
 
 const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
@@ -67,6 +68,14 @@ test('blocks go before the program, whose own words for the place stay', () => {
     text,
   );
   assert.throws(() => assemble('<title>metaqda</title>', '', {}), /another form/);
+});
+
+test('a file is called too large for mail from 20 MB on, and what makes it large is named', () => {
+  const parts = /** @type {import('../../share/parts.js').Parts} */ (/** @type {unknown} */ ({ network: 6e6 }));
+  const told = (/** @type {number} */ size, network = 6e6) => largeness('x'.repeat(size), { ...parts, network }, 'the extractor “e”');
+  assert.equal(told(19.9e6), '');
+  assert.equal(told(20e6), '. That is too large for most e-mail');
+  assert.equal(told(21e6, 15e6), ', 15.0 MB of it the extractor “e” and what runs it. That is too large for most e-mail');
 });
 
 test('files have names that every system takes', () => {
