@@ -321,7 +321,7 @@ async function build(engine, reader) {
     byId('use', HTMLElement).hidden = !taught.some(({ examples }) => examples.length);
     then.follow(taught, state.actions);
     sorting.follow(taught, judgedBy(state, taught), state);
-    samples.showIn(state.sessionId);
+    samples.showIn(state.sessionId, taught);
     choice.follow(classes.model);
     check.changed();
     why.changed();

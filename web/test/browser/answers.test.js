@@ -126,8 +126,27 @@ test('samples keep out of a session that holds something, and their strip out of
     await page.locator('#sample-queries').waitFor({ state: 'hidden' });
     await openSession(page, 'Samples');
     await page.locator('#sample-queries').waitFor();
+    // After a reload they are there again.
+    await page.reload();
+    await page.getByRole('button', { name: 'Recognise the penguin' }).waitFor();
+    await openSession(page, 'My classes');
+    await page.locator('#sample-queries').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Try it with samples' }).click();
+    await status(page, 'The samples are taught in the session “Samples”, which is open now.');
   }),
 );
+
+test('samples taught in a session are found there after a reload', () =>
+  visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: 'Try it with samples' }).click();
+    await status(page, /^The samples are taught\. /);
+    await page.reload();
+    await page.getByRole('button', { name: 'Recognise the penguin' }).waitFor();
+    await page.getByRole('button', { name: 'Try it with samples' }).click();
+    await status(page, /^The samples are taught already\. /);
+    assert.equal(await page.locator('#session-name').textContent(), 'My classes');
+    await card(page, 'Bicycle').getByText('3 pictures').waitFor();
+  }));
 
 test('what is said stands in an open dialog, and undo and redo work there by keys', () =>
   visit({}, async ({ page }) => {

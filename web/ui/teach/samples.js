@@ -6,6 +6,7 @@ import { teachFile } from '../kinds/index.js';
 
 /** @import {Engine} from '../../library/types.js' */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
+/** @typedef {{name: string, examples: readonly unknown[]}} Holding a class */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 
 /** The concepts that are taught, and one that is not. */
@@ -21,6 +22,8 @@ const SESSION = 'Samples';
 export class Samples {
   /** The session of the samples. Only there pictures to recognise are offered. */
   #session = '';
+  /** The session that the pictures were looked for in last. */
+  #looked = '';
   /** The sample pressed last, while several are being fetched. */
   #pressed = '';
 
@@ -37,8 +40,18 @@ export class Samples {
     this.button.addEventListener('click', () => void this.#start());
   }
 
-  /** Offers pictures to recognise in the session with their classes. @param {string} sessionId that is open */
-  showIn(sessionId) {
+  /** Offers pictures to recognise in the session with their classes. @param {string} sessionId that is open @param {readonly Holding[]} classes of it */
+  showIn(sessionId, classes) {
+    if (this.#looked !== sessionId) {
+      this.#looked = sessionId;
+      if (!this.#session && holdsSamples(classes)) {
+        this.#session = sessionId; // taught before this page was loaded
+        catalogOf().then(
+          (catalog) => this.#offer(catalog, sessionId),
+          () => {}, // the button says why
+        );
+      }
+    }
     const here = sessionId === this.#session;
     byId('sample-queries', HTMLElement).hidden = !here;
     if (!here) this.#pressed = '';
@@ -48,13 +61,14 @@ export class Samples {
     this.button.disabled = true;
     const stop = new AbortController();
     try {
-      const catalog = /** @type {Catalog} */ (await (await get('samples/samples.json')).json());
-      const switched = await this.#makeRoom();
+      const catalog = await catalogOf();
+      const where = await this.#makeRoom();
       await this.changes.step(
         async () => {
-          await this.#teach(catalog, stop.signal);
-          this.#offer(catalog);
-          say(`The samples are taught${switched ? ` in a new session, “${SESSION}”` : ''}. Press one of the new drawings to recognise it.`);
+          const taught = await this.#teach(catalog, stop.signal);
+          this.#offer(catalog, this.#session);
+          byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
+          say(`The samples are taught${where || (taught ? '' : ' already')}. Press one of the new drawings to recognise it.`);
         },
         () => stop.abort(),
       );
@@ -68,21 +82,21 @@ export class Samples {
   /**
    * Opens a session for the samples if the open one has other classes.
    *
-   * @returns {Promise<boolean>} whether another session is open now
+   * @returns {Promise<string>} what to say of another session, empty for the same one
    */
   async #makeRoom() {
     const { classes, sessionId } = await this.engine.state();
-    const here = classes.length === 0 || sessionId === this.#session;
+    const here = classes.length === 0 || sessionId === this.#session || holdsSamples(classes);
     const known = here ? { id: sessionId } : (await this.engine.sessions()).find(({ name }) => name === SESSION);
     this.#session = known?.id ?? '';
-    if (this.#session === sessionId) return false;
+    if (this.#session === sessionId) return '';
     if (known) await this.engine.openSession(known.id);
     else this.#session = /** @type {{id: string}} */ (await this.engine.newSession(SESSION)).id;
     this.onSwitched();
-    return true;
+    return known ? ` in the session “${SESSION}”, which is open now` : ` in a new session, “${SESSION}”`;
   }
 
-  /** Teaches the samples that are missing in the session of the samples. It stops once another session is open. @param {Catalog} catalog @param {AbortSignal} signal */
+  /** Teaches the samples that are missing in the session of the samples. It stops once another session is open. @param {Catalog} catalog @param {AbortSignal} signal @returns {Promise<number>} how many were missing */
   async #teach(catalog, signal) {
     const { engine, changes, kinds } = this;
     const [session, kind] = [this.#session, kinds.now];
@@ -109,15 +123,16 @@ export class Samples {
         await teachFile(learner, kind, () => changes.model().name(known.id), file);
       }
     }
+    return total;
   }
 
-  /** @param {Catalog} catalog */
-  #offer(catalog) {
+  /** @param {Catalog} catalog @param {string} sessionId of the samples */
+  #offer(catalog, sessionId) {
+    if (sessionId !== this.#session) return; // others meanwhile
     const shown = [...KNOWN, UNTAUGHT].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
     byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) => el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
-    this.showIn(this.#session);
-    byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
+    byId('sample-queries', HTMLElement).hidden = sessionId !== this.#looked;
   }
 
   /** @param {string} url @param {string} name */
@@ -138,6 +153,13 @@ export class Samples {
     );
   }
 }
+
+/** Whether a session has all samples. @param {readonly Holding[]} classes */
+const holdsSamples = (classes) =>
+  KNOWN.every((id) => classes.some(({ name, examples }) => name.toLowerCase() === id && examples.length >= SUPPORT_STYLES.length));
+
+/** @returns {Promise<Catalog>} */
+const catalogOf = async () => (await get('samples/samples.json')).json();
 
 /** Names the artists of the pictures and the licences. @param {Style[]} styles */
 export function credit(styles) {
