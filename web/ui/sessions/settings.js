@@ -137,6 +137,11 @@ export async function savedIn({ target }, what) {
   field.value = '';
   const bytes = new Uint8Array(await file.arrayBuffer());
   const facts = metadataOf(bytes);
+  if (!facts && what === 'session' && new TextDecoder().decode(bytes).includes(' id="block-classifier"'))
+    throw new Error(
+      `“${file.name}” is a shared page. Open it in the browser, press “Save as a session for metaqda” there, and open here what that saves. ` +
+        'A page that cannot be taught has no such button: ask whoever made it for the session.',
+    );
   if (!facts) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
   return { bytes, facts };
 }
