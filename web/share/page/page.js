@@ -89,9 +89,20 @@ async function start(blocks, write, program) {
   const kind = room.kind(() => extractor, 'yamnet' in (about.extractor.networks ?? {}));
   buildNotices(new TextDecoder().decode(await read('notices')));
   const copies = new Map(pictures);
-  const known = () => showKnown(classifier, kind, copies);
+  const judging = kind.id === 'pictures' && judges(about.classes, copies);
+  const known = () => {
+    const { counts, labels } = classifier;
+    byId('what', HTMLElement).textContent = taskOf(
+      labels.filter((label) => counts[label]),
+      kind.one,
+      judging,
+      about.learn,
+    );
+    showKnown(classifier, kind, copies);
+  };
   known();
-  describe(about, kind.one, write(about.name, blocks).length, kind.id === 'pictures' && judges(about.classes, copies));
+  describe(about, write(about.name, blocks).length);
+  byId('keep', HTMLElement).hidden = !about.learn;
   const onTaught = buildKeeping({
     classifier,
     known,
@@ -110,15 +121,20 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** @param {About} about @param {string} one example @param {number} bytes of the file @param {boolean} judging whether it says that something is wrong with a picture */
-function describe({ name, made, version, classes, learn, extractor }, one, bytes, judging) {
-  byId('name', HTMLElement).textContent = name;
+/** What the file does. @param {string[]} classes @param {string} one example @param {boolean} judging whether it says that something is wrong with a picture of its class @param {boolean} learn */
+function taskOf(classes, one, judging, learn) {
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
-  const does = judging
-    ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
-    : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
-  byId('what', HTMLElement).textContent = `${does} Show it a ${one}.` + (learn ? ' Where it is wrong, tell it what it is.' : '');
+  const does =
+    judging && classes.length === 1
+      ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
+      : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
+  return `${does} Show it a ${one}.${learn ? ' Where it is wrong, tell it what it is.' : ''}`;
+}
+
+/** @param {About} about @param {number} bytes of the file */
+function describe({ name, made, version, extractor }, bytes) {
+  byId('name', HTMLElement).textContent = name;
   const time = new Date(made);
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
   byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;
@@ -173,7 +189,6 @@ function showKnown(classifier, { one, play }, pictures) {
  * @returns {() => void} called after something was taught
  */
 function buildKeeping({ classifier, known, anew, name }) {
-  const part = byId('keep', HTMLElement);
   const error = byId('keep-error', HTMLElement);
   let [taught, saved] = [0, 0];
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
@@ -196,7 +211,6 @@ function buildKeeping({ classifier, known, anew, name }) {
   });
   return () => {
     known();
-    part.hidden = false;
     taught++;
   };
 }

@@ -119,9 +119,13 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
   await opened(file, async (page) => {
     const before = await recognise(page, sample('emojione', 'umbrella'));
     const bar = page.getByRole('group', { name: 'It is:' });
+    await page.getByRole('button', { name: 'Save as a session for metaqda' }).waitFor(); // the page names it
     await teachNew(page, bar, 'Umbrella');
+    await page.getByText('This file tells 3 things apart: Cat, Rocket, Umbrella.').waitFor();
+    await assertApart(page);
     await page.keyboard.press('Control+z');
     await status(page, 'Undone: add a picture to Umbrella.');
+    await page.getByText('This file tells 2 things apart: Cat, Rocket.').waitFor();
     await page.locator('#undo-button[aria-disabled=true]').waitFor(); // there is nothing else to undo
     await assertMeters(page, before);
     await teachNew(page, bar, 'Umbrella');
@@ -177,6 +181,11 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
   });
   await visit({}, async ({ page }) => {
     await page.locator('#session-button').click();
+    await page.getByLabel('Open a saved session').setInputFiles(file);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'Open it in the browser, press “Save as a session for metaqda” there, and open here what that saves.' })
+      .waitFor();
     await page.getByLabel('Open a saved session').setInputFiles(session);
     await status(page, 'The session was opened.');
     await page.keyboard.press('Escape');
@@ -324,6 +333,20 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       { context },
     );
   });
+}
+
+/** The name of the file, what is said and the button for undo lie beside each other, however long the name is. @param {Page} page */
+async function assertApart(page) {
+  for (const name of ['My classes', 'A long name of a session, '.repeat(8)]) {
+    const boxes = await page.evaluate((text) => {
+      const [named, said] = ['name', 'status'].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+      named.textContent = text;
+      return [named, said, document.getElementById('undo-button')].map((one) => one?.getBoundingClientRect()).map((box) => [box?.left ?? 0, box?.right ?? 0]);
+    }, name);
+    boxes.slice(1).forEach(([left], i) => {
+      assert.ok(left >= boxes[i][1], `${name}: ${JSON.stringify(boxes)}`);
+    });
+  }
 }
 
 /** A picture for who wants to look: SHOTS names a folder. @param {Page} page @param {string} name */
