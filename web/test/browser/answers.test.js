@@ -93,7 +93,7 @@ test('the answer is said, and why, and goes with its picture where the next one 
       .evaluateAll((all) => all.filter((one) => one.id !== 'verdict').map((one) => parseFloat(getComputedStyle(one).fontSize)));
     assert.ok(verdict > Math.max(...others), 'the answer is the largest on the page');
     const why = page.getByRole('region', { name: 'Why' });
-    await why.getByText('Nearest taught pictures:').waitFor();
+    await why.getByText('This picture is an example of “Rocket”, so the answer is no test.').waitFor();
     assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
     await page.waitForFunction(() => {
       // the picture itself is the nearest

@@ -42,7 +42,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
     await says(page, /^Like the examples of “Good”: \d+ %$/); // what is shown is judged anew
-    await page.getByText('It is compared part by part with 6 different pictures. More of them make this surer.').waitFor();
+    await page.getByText('Its pictures are nearly the same, so anything else looks unlike them: show other views, too.').waitFor();
     await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
@@ -114,7 +114,7 @@ test('a shared file of good ones says the same, if their pictures go along', asy
     await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at))));
     await recognise(page, bad);
     await says(page, /^Not like the examples of/);
-    said = await page.locator('.good').innerText();
+    said = await page.locator('.good-says').innerText();
     plain = await share(page);
     file = await share(page, { learn: true, pictures: true });
   });
@@ -127,12 +127,12 @@ test('a shared file of good ones says the same, if their pictures go along', asy
     await page.getByText('This file says whether a picture is like “Good”, or something is wrong with it.').waitFor();
     await recognise(page, bad);
     await says(page, /^Not like the examples of/);
-    assert.equal(await page.locator('.good').innerText(), said);
+    assert.equal(await page.locator('.good-says').innerText(), said);
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await recognise(page, await cat(8));
     await says(page, /^Like the examples of/);
-    const compared = (/** @type {number} */ n) => page.getByText(`each place is compared with ${n} examples of “Good”.`).waitFor();
+    const compared = (/** @type {number} */ n) => page.getByText(`It is compared part by part with ${n} different pictures.`).waitFor();
     await compared(6);
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Good', exact: true }).click();
     await compared(7);

@@ -52,7 +52,7 @@ export class Good {
     return this.#name !== '';
   }
 
-  /** @param {readonly {name: string, examples?: readonly unknown[], bursts?: readonly number[]}[]} classes that are taught */
+  /** @param {readonly {name: string, examples?: readonly unknown[], bursts?: {length: number}}[]} classes that are taught */
   follow(classes) {
     const [only, other] = classes.filter(({ examples }) => examples?.length);
     this.#name = this.odd && only && !other && (only.examples?.length ?? 0) >= FEWEST ? only.name : '';

@@ -26,7 +26,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same one of these examples that shows the same thing held still, or undefined
  */
 
-/** @typedef {import('../teach/correct.js').Named & {examples?: readonly unknown[], bursts?: readonly number[]}} Taught */
+/** @typedef {import('../teach/correct.js').Named & {examples?: readonly unknown[], bursts?: {length: number}}} Taught */
 /** @typedef {{sample: Sample, picture: Blob, embedding: Float32Array, cells: Cells|null, open: () => Promise<Sample>}} Found */
 
 /**
