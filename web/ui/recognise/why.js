@@ -66,7 +66,6 @@ export class Why {
         : far
           ? `No taught ${noun()} is close enough. Nearest:`
           : `Nearest taught ${noun()}${near.length === 1 ? '' : 's'}:`;
-    console.log('NEAR', near.map((n) => n.distance).join());
     this.box.hidden = near.length === 0;
     render(
       html`<h3 class="small" id="why-title">Why</h3>
