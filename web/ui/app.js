@@ -286,6 +286,7 @@ async function build(engine, reader) {
     learning.reset();
     check.reset();
     classes.stop();
+    recogniser.where.reset();
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, reader, offered: reader.choice({ onReplaced }) });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { lookSorted } from './many.js';
-import { addClass, addPictures, card, meters, recognise, sample, status, visit } from './harness.js';
+import { addClass, addPictures, card, eventually, meters, recognise, sample, status, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -112,5 +112,47 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
     await lookSorted(page, ['cat', 'rocket', 'penguin'], look);
+  }),
+);
+
+/** Buttons under the answer that are not whole and in sight. @param {Page} page */
+const hiddenChoices = (page) =>
+  page.locator('#correct button:visible').evaluateAll((all) =>
+    all
+      .filter((one) => {
+        const { left, right, top, bottom } = one.getBoundingClientRect();
+        return [left + 4, right - 4].some((x) => [top + 4, bottom - 4].some((y) => document.elementFromPoint(x, y)?.closest('button') !== one));
+      })
+      .map((one) => one.textContent),
+  );
+
+test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000 }, () =>
+  visit({ context: { reducedMotion: 'reduce' } }, async ({ page }) => {
+    await addClass(page, 'Cat');
+    await addPictures(page, 'Cat', [sample('noto', 'cat'), sample('twemoji', 'cat')]);
+    await addClass(page, 'Rocket');
+    await addPictures(page, 'Rocket', [sample('noto', 'rocket')]);
+    const bar = page.locator('#correct');
+    for (const more of [[], ['Sunflower', 'Laptop', 'Cup'], ['Turtle', 'A name that is so long that no button on any phone has room for all of it']]) {
+      for (const name of more) await addClass(page, name);
+      for (const [width, height] of [
+        [1280, 800],
+        [390, 844],
+        [320, 568],
+      ]) {
+        await page.setViewportSize({ width, height });
+        await recognise(page, sample('emojione', 'cat'));
+        await page.locator('#why:not([hidden])').waitFor();
+        const state = `${await page.locator('.card').count()} classes, ${width} pixels wide`;
+        await eventually(async () => assert.deepEqual(await hiddenChoices(page), [], state));
+        for (const name of ['None of these', 'New…']) assert.ok(await bar.getByRole('button', { name }).isVisible(), `${name}, ${state}`);
+        const [best, choices] = await Promise.all(['.meter-best', '#correct'].map((one) => page.locator(one).boundingBox()));
+        assert.ok(best && choices && best.y + best.height <= choices.y + 1, `the best bar is in sight, ${state}`);
+      }
+    }
+    await bar.getByRole('button', { name: /more…$/ }).click();
+    assert.equal(await bar.locator('button:visible').count(), 9, 'all classes, none of these and a new one');
+    await recognise(page, sample('emojione', 'rocket'));
+    await bar.getByRole('button', { name: /more…$/ }).waitFor();
   }),
 );

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
-import { addPictures, eventually, likeliest, meters, recognise, sample, teach, visit } from './harness.js';
+import { addPictures, eventually, likeliest, meters, newSession, recognise, sample, teach, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -121,4 +121,41 @@ test('why: the nearest pictures, and a note where the nearest one is of another 
       await eventually(async () => assert.equal(await nearest(), 'Cat'));
     }
     assert.deepEqual(seen, [true, false], 'both were the case');
+  }));
+
+test('the picture is whole with its outline on it, the button is beside it, and another session has it off', () =>
+  visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    await recognise(page, sample('fluent-emoji-flat', 'cat'));
+    await page.locator('#why:not([hidden])').waitFor();
+    const where = page.getByRole('button', { name: 'Where', exact: true });
+    await where.click();
+    await page.getByRole('button', { name: /^Rather than / }).click();
+    for (const [width, size] of [
+      [1280, '100%'],
+      [1280, '200%'],
+      [390, '100%'],
+    ]) {
+      await page.setViewportSize({ width: Number(width), height: 800 });
+      await page.evaluate((fontSize) => Object.assign(document.documentElement.style, { fontSize }), String(size));
+      const rect = (/** @type {string} */ one) =>
+        page.locator(one).evaluate((element) => {
+          const { left, right, top, bottom } = element.getBoundingClientRect();
+          return { left, right, top, bottom };
+        });
+      const [stage, picture, lines, button] = await Promise.all(['#stage', '#query-picture', '.where-lines', '.shown > .button'].map(rect));
+      const state = `${width} pixels wide at ${size}: ${JSON.stringify({ stage, picture, lines, button })}`;
+      assert.ok(
+        picture.left >= stage.left - 1 && picture.right <= stage.right + 1 && picture.top >= stage.top - 1 && picture.bottom <= stage.bottom + 1,
+        state,
+      );
+      for (const side of /** @type {const} */ (['left', 'right', 'top', 'bottom'])) assert.ok(Math.abs(picture[side] - lines[side]) < 1, state);
+      assert.ok(button.top >= stage.bottom, state);
+    }
+    await page.evaluate(() => Object.assign(document.documentElement.style, { fontSize: '' }));
+    await newSession(page, 'Other');
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles.slice(0, 2));
+    await recognise(page, sample('fluent-emoji-flat', 'cat'));
+    await page.getByRole('button', { name: 'Where', exact: true, pressed: false }).click();
+    await page.getByRole('button', { name: /^Rather than /, pressed: false }).waitFor();
   }));

@@ -92,7 +92,8 @@ export class Recogniser {
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
     this.where = new Where(engine.taught);
-    byId('stage', HTMLElement).append(this.where.overlay, this.where.button);
+    byId('stage', HTMLElement).append(this.where.overlay);
+    byId('stage', HTMLElement).after(this.where.button);
     byId('where', HTMLElement).append(this.where.element);
     this.good = new Good({ odd, instead: [this.verdict, byId('meters', HTMLElement)] });
     this.verdict.after(this.good.element);
@@ -114,7 +115,7 @@ export class Recogniser {
         (files) => this.sort?.(files),
       );
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
-    this.picture.addEventListener('load', () => this.picture.classList.toggle('tall', this.picture.naturalHeight > this.picture.naturalWidth));
+    this.picture.addEventListener('load', () => this.picture.style.setProperty('--aspect', `${this.picture.naturalWidth / this.picture.naturalHeight}`));
     this.liveButton.addEventListener('click', () => {
       if (this.#source) this.#stop();
       else void this.#watch();
@@ -163,7 +164,6 @@ export class Recogniser {
       const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, picture, embedding })));
       if (turn === this.#turn) await this.#piece(likeliest);
       if (turn !== this.#turn) return;
-      this.prediction.scrollIntoView({ block: 'nearest', behavior: 'instant' });
       this.#headline.scrollIntoView({ block: 'nearest' });
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
@@ -292,6 +292,11 @@ export class Recogniser {
     this.prediction.setAttribute('aria-busy', String(waiting));
   }
 
+  /** Where the page shows the query. */
+  #top() {
+    return byId('stage', HTMLElement).getBoundingClientRect().top;
+  }
+
   /** What says the answer. */
   get #headline() {
     if (this.pieces.text) return this.pieces.element;
@@ -324,6 +329,7 @@ export class Recogniser {
     this.#taught = [];
     this.#none = false;
     this.bar.reset();
+    this.bar.fold();
     this.#showBar();
   }
 
@@ -344,7 +350,7 @@ export class Recogniser {
 
   /** Ends live view. The last frame and its answer stay. */
   async #freeze() {
-    const last = this.#last;
+    const [last, top] = [this.#last, this.#top()];
     this.close();
     const turn = ++this.#turn;
     if (!last) return this.#forget();
@@ -354,7 +360,10 @@ export class Recogniser {
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
     await this.#present(picture, `the last ${noun()} of the ${name.toLowerCase()}`, last.embedding, last.sample, cells);
-    if (turn === this.#turn) say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
+    if (turn !== this.#turn) return;
+    scrollBy({ top: this.#top() - top, behavior: 'instant' }); // the picture is smaller than the live view
+    this.#headline.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 
   /**

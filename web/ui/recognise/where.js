@@ -25,8 +25,8 @@ export class Where {
   #turn = 0;
   /** What it says, shown while it is on. */
   element = el('div', { class: 'where', hidden: true });
-  /** On the picture. */
-  button = el('button', { class: 'button on-picture', type: 'button', 'aria-pressed': 'false', hidden: true }, 'Where');
+  /** Below the picture. */
+  button = el('button', { class: 'button', type: 'button', 'aria-pressed': 'false', hidden: true }, 'Where');
   overlay = el('div', { class: 'where-lines', hidden: true });
 
   /** Whether the picture is shown mirrored. */
@@ -35,11 +35,20 @@ export class Where {
   /** @param {Answering['taught']} taught */
   constructor(taught) {
     this.taught = taught;
-    this.button.addEventListener('click', () => {
-      this.#on = !this.#on;
-      this.button.setAttribute('aria-pressed', String(this.#on));
-      void this.#draw();
-    });
+    this.button.addEventListener('click', () => this.#turnOn(!this.#on));
+  }
+
+  /** Switches it off, and what it compares with. */
+  reset() {
+    this.#rival = false;
+    this.#turnOn(false);
+  }
+
+  /** @param {boolean} on */
+  #turnOn(on) {
+    this.#on = on;
+    this.button.setAttribute('aria-pressed', String(on));
+    void this.#draw();
   }
 
   /** Whether the cells of the next frames are wanted. */
@@ -93,8 +102,7 @@ export class Where {
       // Lines are white on black, so that they are seen on any picture and by any eye.
       const aspect = asked.cells.width / asked.cells.height;
       this.overlay.classList.toggle('mirrored', this.mirrored);
-      this.overlay.classList.toggle('tall', aspect < 1);
-      this.overlay.style.aspectRatio = `${aspect}`;
+      this.overlay.style.setProperty('--aspect', `${aspect}`);
       render(
         html`<svg viewBox="0 0 ${FINE * aspect} ${FINE}" role="img" aria-label="Outlined: ${what}"><g transform="scale(${aspect} 1)">
         <path class="where-dark" d="M0 0H${FINE}V${FINE}H0Z${wide}"></path>

@@ -47,6 +47,7 @@ export class CorrectBar {
     this.#label = label;
     this.element = el('div', { class: 'correct', role: 'group', 'aria-labelledby': this.id });
     this.#draw();
+    new ResizeObserver(() => requestAnimationFrame(() => this.#draw())).observe(this.element);
   }
 
   /** @param {string} text */
@@ -69,21 +70,41 @@ export class CorrectBar {
     this.#draw();
   }
 
+  /** Shows only as many classes as fit again. */
+  fold() {
+    this.#all = false;
+    this.#draw();
+  }
+
+  /** Draws as many classes as fit: style.css may limit the height of the row. */
   #draw() {
-    const shown = this.#all || this.#classes.length <= AT_ONCE + 1 ? this.#classes : this.#classes.slice(0, AT_ONCE);
-    const left = this.#classes.length - shown.length;
+    const count = this.#classes.length;
+    let most = this.#all || count <= AT_ONCE + 1 ? count : AT_ONCE;
+    this.element.classList.toggle('high', this.#all);
+    this.#drawSome(most);
+    const row = /** @type {Element} */ (this.element.querySelector('.correct-row'));
+    while (row.scrollHeight > row.clientHeight && most > 0) this.#drawSome(--most);
+    if (row.scrollHeight > row.clientHeight) this.element.classList.add('high'); // the text is very large
+  }
+
+  /** @param {Event} event */
+  #showAll = ({ target }) => {
+    const at = [...this.element.querySelectorAll('button')].findIndex((one) => one === target);
+    this.#all = true;
+    this.#draw();
+    this.element.querySelectorAll('button')[at]?.focus({ preventScroll: true }); // the first of the others
+    this.element.scrollIntoView({ block: 'nearest' });
+  };
+
+  /** @param {number} most classes with a button */
+  #drawSome(most) {
+    const left = this.#classes.length - most;
     const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" dir="auto" title=${name}
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
     render(
       html`<div class="correct-row"><span class="correct-label" id=${this.id}>${this.#label}</span>
-      <div class="correct-choices">${shown.map(({ id, name }) => button(id, name))}${
-        left
-          ? html`<button class="button quiet" type="button" @click=${() => {
-              this.#all = true;
-              this.#draw();
-            }}>${left} more…</button>`
-          : nothing
-      }${this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
+      <div class="correct-choices">${this.#classes.slice(0, most).map(({ id, name }) => button(id, name))}<button class="button quiet" type="button"
+        ?hidden=${!left} @click=${this.#showAll}>${left} more…</button>${this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
       <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button></div>
       ${
         this.#open
