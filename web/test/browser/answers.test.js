@@ -79,6 +79,40 @@ test('names that people take for the same, that of none of these, and empty ones
       .waitFor({ state: 'detached' }); // nothing was wrong
   }));
 
+test('the second click of a double click on Add class meets nothing else', () =>
+  visit({}, async ({ page }) => {
+    const field = page.getByRole('textbox', { name: 'Name of a new class' });
+    for (const name of ['Cat', 'Rocket']) await addClass(page, name);
+    await field.fill('Banana');
+    const box = await page.getByRole('button', { name: 'Add class' }).boundingBox();
+    assert.ok(box);
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await page.evaluate(() =>
+      addEventListener('click', ({ detail, target }) =>
+        Object.assign(globalThis, { clicked: [detail, /** @type {Element} */ (target).closest('#add-class')?.id] }),
+      ),
+    );
+    await page.mouse.click(x, y);
+    await card(page, 'Banana').waitFor();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await page.evaluate('undefined'); // by when the click has come
+    assert.deepEqual(await page.evaluate('clicked'), [1, 'add-class'], 'the card that is in the place of the button by now hears nothing');
+  }));
+
+test('a complaint about files goes once the addition that it came with is undone', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Cat');
+    const broken = { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') };
+    const cat = { name: 'cat.png', mimeType: 'image/png', buffer: await readFile(sample('noto', 'cat')) };
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([cat, broken]);
+    await card(page, 'Cat').getByRole('alert').filter({ hasText: 'broken.png' }).waitFor();
+    await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+    await page.locator('#undo-button').click();
+    await card(page, 'Cat').getByText('No pictures yet').waitFor();
+    await card(page, 'Cat').getByRole('alert').waitFor({ state: 'hidden' });
+  }));
+
 test('the answer is said, and why, and goes with its picture where the next one cannot be read', () =>
   visit({}, async ({ page }) => {
     await teach(page, 'Cat', styles);

@@ -26,9 +26,9 @@ let atWork = 0;
 
 /**
  * Progress of the batches of a class, running or waiting. Counts start when the first one is
- * added. total: files; past: files handled; added: examples made.
+ * added. total: files; past: files handled; added: ids of the examples made.
  *
- * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: number, begun: boolean, errors: unknown[]}} Adding
+ * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: string[], begun: boolean, errors: unknown[]}} Adding
  */
 
 export class ClassCard {
@@ -43,6 +43,8 @@ export class ClassCard {
   #earlier = 0;
   #hinted = '';
   #error = '';
+  /** Examples added in the batches that the error is about. @type {string[]} */
+  #beside = [];
   /** Whether the error shown is about a refused name. Any change clears it. */
   #misnamed = false;
   /** The last picture added here that is also in another class. @type {{own: string, example: string}|null} */
@@ -93,9 +95,11 @@ export class ClassCard {
           .value=${live(typed)} @input=${() => {
             if (this.#misnamed) this.complain('');
           }} @change=${this.#rename} @keydown=${this.#nameKey}>
-        <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
-        <button class="button quiet square" type="button" aria-label="More for ${name}" title="Rename, merge, save ${one}s" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
-        <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
+        <div class="card-side">
+          <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
+          <button class="button quiet square" type="button" aria-label="More for ${name}" title="Rename, merge, save ${one}s" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
+          <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
+        </div>
       </div>
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
       <button class="button quiet" type="button" ?hidden=${!hidden} @click=${() => {
@@ -179,15 +183,17 @@ export class ClassCard {
 
   /** Shows an error, or clears it. @param {string} text */
   complain(text) {
-    if (text && !this.element.parentElement) toast({ text, key: this.id }); // the class was removed, here or in another tab
+    if (text && !this.element.parentElement) toast({ text, key: this.id, passing: true }); // the class was removed, here or in another tab
     this.#error = text;
+    this.#beside = [];
     this.#misnamed &&= text !== '';
     this.show();
   }
 
-  /** Call it after any change: clears the error about a name, and updates the hint about a picture in two classes. */
+  /** Call it after any change: clears the error about a name or an undone batch, and updates the hint about a picture in two classes. */
   settle() {
-    if (this.#misnamed) this.complain('');
+    const undone = this.#beside.length && !this.#beside.some((id) => this.list.model.holding(id));
+    if (this.#misnamed || undone) this.complain('');
     else if (this.#twin) this.show();
   }
 
@@ -201,8 +207,8 @@ export class ClassCard {
    */
   async addFiles(files, line = this.list.line) {
     if (!files.length) return null;
-    if (!this.#adding) this.#error = '';
-    const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] });
+    if (!this.#adding) [this.#error, this.#beside] = ['', []];
+    const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: [], begun: false, errors: [] });
     if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after the stop
     const { stop } = adding;
     adding.batches++;
@@ -214,7 +220,7 @@ export class ClassCard {
         files,
         async (file) => {
           for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
-            adding.added++;
+            adding.added.push(id);
             if (twin) this.tellTwin(id, twin);
           }
         },
@@ -230,8 +236,9 @@ export class ClassCard {
       );
       adding.errors.push(...result.errors);
       this.#error = summary(adding.errors.map(sentence));
-      const added = `${counted(adding.added, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
-      if (stop.signal.reason === UNDONE && adding.added) return result; // the undo has been announced
+      this.#beside = this.#error ? adding.added : [];
+      const added = `${counted(adding.added.length, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
+      if (stop.signal.reason === UNDONE && adding.added.length) return result; // the undo has been announced
       if (!result.cancelled) say(added);
       else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;

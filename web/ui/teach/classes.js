@@ -397,7 +397,8 @@ export class ClassList {
     const field = byId('class-name', HTMLInputElement);
     const error = byId('add-class-error', HTMLElement);
     let adding = 0;
-    byId('add-class', HTMLFormElement).addEventListener('submit', async (event) => {
+    const form = byId('add-class', HTMLFormElement);
+    form.addEventListener('submit', async (event) => {
       event.preventDefault();
       const name = field.value.trim();
       if (!name && adding) return; // a double press
@@ -417,6 +418,17 @@ export class ClassList {
       }
     });
     field.addEventListener('input', () => complain(error, ''));
+    // The second click of a double click meets what the new card has moved to its place.
+    let within = false;
+    const swallow = (/** @type {MouseEvent} */ event) => {
+      const inside = event.target instanceof Node && form.contains(event.target);
+      if (event.detail < 2) within = inside;
+      else if (within && !inside) {
+        event.preventDefault();
+        event.stopPropagation();
+      }
+    };
+    addEventListener('click', swallow, { capture: true });
     // Who has gone on to something else has read it. It goes once that is pressed: what it
     // leaves is filled from below, and a press would miss what it began on.
     field.addEventListener('blur', () => addEventListener('click', () => complain(error, ''), { once: true, capture: true }));
