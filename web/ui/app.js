@@ -1,6 +1,6 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, and connects them with the views. */
-import { complain, say, sayInDialogs, toast } from './kit/announce.js';
+import { closePassing, complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
 import { byId, capital, dialogHead, save, sentence } from './kit/dom.js';
@@ -286,6 +286,7 @@ async function build(engine, reader) {
     learning.reset();
     check.reset();
     classes.stop();
+    closePassing();
     recogniser.where.reset();
     void recogniser.clear();
   };

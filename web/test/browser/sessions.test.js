@@ -148,6 +148,8 @@ test('what one tab changes is seen in another, and who is too late is told', () 
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
     assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
+    await newSession(page, 'Pond');
+    assert.equal(await page.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'the notice goes with its session');
   }));
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** A status line, and notices that stay until they are dismissed. Neither covers the page. */
+/** A status line, and notices that stay until they are dismissed. The status line covers nothing, and of the notices only the newest. */
 import { byId, el, icon } from './dom.js';
 
 /** Milliseconds for which the status line is shown. A screen reader finds it later too. */
@@ -53,19 +53,20 @@ export function sayInDialogs() {
 }
 
 /**
- * Shows a notice until it is dismissed. It replaces a notice with the same key. If the notices are out of sight, the
- * status line says it too.
+ * Shows a notice until it is dismissed. It replaces a notice with the same key. The newest one stays in sight. In a
+ * low window nothing stands still, so there the status line may have to say it too.
  *
- * @param {{text: string, key?: string, action?: string, onAction?: () => void, onDismiss?: () => void}} notice
+ * @param {{text: string, key?: string, passing?: boolean, action?: string, onAction?: () => void, onDismiss?: () => void}} notice
+ *   `passing`: it closes when another session is opened
  * @returns {() => void} closes it
  */
-export function toast({ text, key = '', action, onAction, onDismiss }) {
+export function toast({ text, key = '', passing = false, action, onAction, onDismiss }) {
   const toasts = byId('toasts', HTMLElement);
   if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
   const close = () => box.remove();
   const box = el(
     'div',
-    { class: 'toast', 'data-key': key },
+    { class: 'toast', 'data-key': key, 'data-passing': passing },
     el('p', { role: 'status' }, text),
     action
       ? el(
@@ -98,6 +99,11 @@ export function toast({ text, key = '', action, onAction, onDismiss }) {
   toasts.append(box);
   if (box.getBoundingClientRect().bottom < 60) say(text);
   return close;
+}
+
+/** Closes the notices about the session that was open. */
+export function closePassing() {
+  for (const one of document.querySelectorAll('[data-passing]')) one.remove();
 }
 
 /** Shows or hides a sentence in an alert element. @param {HTMLElement} element @param {string} text empty hides it */

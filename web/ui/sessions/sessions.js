@@ -50,7 +50,7 @@ export class SessionsDialog {
       !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)
     ) {
       this.onSwitched();
-      toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted' });
+      toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted', passing: true });
     }
     byId('session-name', HTMLElement).textContent = state.sessionName;
     if (this.dialog.open) await this.#list();
