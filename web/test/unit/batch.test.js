@@ -38,6 +38,7 @@ test('the first three errors are told in full, the rest counted', () => {
   assert.equal(summary(['a.', 'b.', 'c.']), 'a. b. c.');
   assert.equal(summary(['a.', 'b.', 'c.', 'd.', 'e.']), 'a. b. c. And 2 more.');
   assert.equal(summary(['a.', 'b.', 'a.', 'c.', 'd.', 'd.']), 'a. (2 times) b. c. And 2 more.');
+  assert.equal(summary(['a.', 'b.', 'c.', '“d.jpg” is empty.', '“e.jpg” is empty.']), 'a. b. c. And 2 more: “d.jpg”, “e.jpg”.');
 });
 
 test('batches wait for those before them, and one that is cancelled meanwhile is over at once', async () => {

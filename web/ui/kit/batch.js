@@ -82,11 +82,18 @@ export class Line {
   }
 }
 
-/** One line for the errors of a batch: three of them in full, with how often each came, the rest counted. @param {string[]} sentences */
+/** Most files named without their error. */
+const NAMED = 20;
+
+/** One line for the errors of a batch: three of them in full, with how often each came, the rest counted and their files named. @param {string[]} sentences */
 export function summary(sentences) {
   const times = new Map();
   for (const one of sentences) times.set(one, (times.get(one) ?? 0) + 1);
   const shown = [...times].slice(0, 3);
+  const files = [...times.keys()].slice(3, 3 + NAMED).flatMap((one) => /^“[^”]*”/.exec(one) ?? []);
   const rest = shown.reduce((left, [, n]) => left - n, sentences.length);
-  return [...shown.map(([one, n]) => (n > 1 ? `${one} (${n} times)` : one)), ...(rest ? [`And ${rest} more.`] : [])].join(' ');
+  return [
+    ...shown.map(([one, n]) => (n > 1 ? `${one} (${n} times)` : one)),
+    ...(rest ? [`And ${rest} more${files.length === rest ? `: ${files.join(', ')}` : ''}.`] : []),
+  ].join(' ');
 }
