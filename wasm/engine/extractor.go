@@ -6,6 +6,9 @@ import (
 	"metaqda/wasm/log"
 )
 
+// earlier is the extractor of pages before sessions recorded theirs.
+var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
+
 // UseExtractor tells which extractor reads the pictures from now on. A session of another
 // extractor can still be viewed, saved and deleted, but takes no pictures and no queries.
 // Before the first call every session takes them. A session without pictures keeps the extractor
@@ -78,7 +81,8 @@ func (e *Engine) madeWith() model.Extractor {
 	switch {
 	case e.session.Extractor.ID != "" && e.taught.Count() > 0:
 		return e.session.Extractor
-	case e.foreign() != nil: // nobody said which read them
+	case e.foreign() != nil: // nobody said which read them; a file without a name would be taken for any
+		return earlier
 	case e.here.ID != "":
 		return e.here
 	case e.taught.Prior() != nil:

@@ -299,7 +299,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 		"the same":           {before: here, after: here, export: here.ID},
 		"another network":    {before: model.Extractor{ID: "net@1", SHA256: here.SHA256}, after: here, code: "extractor", export: "net@1"},
 		"other files of it":  {before: model.Extractor{ID: here.ID, SHA256: strings.Repeat("cd", 32)}, after: here, code: "extractor", export: here.ID},
-		"nobody said before": {after: here, code: "extractor"},
+		"nobody said before": {after: here, code: "extractor", export: earlier.ID},
 		"nobody says now":    {before: here, export: here.ID},
 	} {
 		t.Run(name, func(t *testing.T) {

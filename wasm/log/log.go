@@ -72,8 +72,8 @@ type Session struct {
 	Created, Updated int64 // milliseconds since 1970 UTC
 	Saved            int64 // when it was last saved to a file, 0 for never
 	Settings         Settings
-	// Extractor read the pictures. It is empty before the first picture, and where nobody said
-	// which it was.
+	// Extractor read the pictures. It is empty before the first picture, where
+	// nobody said which it was, and in sessions from before it was recorded.
 	Extractor model.Extractor
 }
 

@@ -424,22 +424,6 @@ func TestAFullStorageKeepsFormerSessionsWaiting(t *testing.T) {
 	}
 }
 
-// Sessions from before the extractor was recorded name the one that there was, if they have pictures.
-func TestAFormerSessionNamesItsExtractor(t *testing.T) {
-	db := formerSample(t)
-	r := db.tables[oldSessions][Key{ID: "s"}].(Record)
-	delete(r, "extractor")
-	delete(r, "extractorSum")
-	db.tables[oldSessions][Key{ID: "empty"}] = Record{"name": "Attic"}
-	test.OK(t, migrated(db))
-	for _, s := range test.Must(Summaries(db))(t) {
-		want := map[string]string{"s": "centernet-mobilenetv3-160@3.3.6"}[s.ID]
-		if s.Extractor.ID != want {
-			t.Errorf("session %q names %q, want %q", s.ID, s.Extractor.ID, want)
-		}
-	}
-}
-
 func TestAFormerDatabaseBecomesALog(t *testing.T) {
 	db := formerSample(t)
 	test.OK(t, migrated(db))

@@ -128,9 +128,6 @@ type former struct {
 	raw     map[string]any
 }
 
-// earlier is the id of the extractor of pages before sessions recorded theirs.
-const earlier = "centernet-mobilenetv3-160@3.3.6"
-
 func migrate(t Tx, id string) error {
 	v, err := t.Get(oldSessions, Key{ID: id})
 	if err != nil || v[0] == nil { // another tab has done it
@@ -146,9 +143,6 @@ func migrate(t Tx, id string) error {
 		return err
 	}
 	s.Classes, s.Examples = len(f.classes), len(f.found)
-	if s.Examples > 0 && s.Extractor.ID == "" {
-		s.Extractor.ID = earlier
-	}
 	if err := create(t, s, f.classes, undo, redo); err != nil {
 		return err
 	}
