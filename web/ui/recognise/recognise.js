@@ -164,6 +164,7 @@ export class Recogniser {
       const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, picture, embedding })));
       if (turn === this.#turn) await this.#piece(likeliest);
       if (turn !== this.#turn) return;
+      if (innerWidth < 900) this.prediction.scrollIntoView({ block: 'nearest', behavior: 'instant' }); // there the whole page scrolls
       this.#headline.scrollIntoView({ block: 'nearest' });
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
