@@ -7,7 +7,7 @@ import { vector } from './project.js';
 
 /** A picture of six cells; one of them may be of another thing. @param {number} seed @param {number} [spot] */
 function picture(seed, spot) {
-  const all = Array.from({ length: 6 }, (_, i) => vector(i === spot ? 1 : 0, 10 * seed + i));
+  const all = Array.from({ length: 6 }, (_, i) => vector(0, 10 * seed + i).map((v) => (i === spot ? -v : v)));
   const d = all[0].length;
   return {
     width: 640,
