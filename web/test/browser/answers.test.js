@@ -272,7 +272,7 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await panel.getByText('Left out: a picture of “Rocket”.').waitFor();
     await newSession(page, 'Other');
     await teach(page, 'Rocket', styles.slice(0, 2));
-    await panel.getByText('Both right').waitFor();
+    await panel.getByText('2 of 2 recognised as “Rocket”. Other things were not tried.').waitFor();
     await panel.getByText('Left out:').waitFor({ state: 'detached' }); // it is of the other session
   }));
 
