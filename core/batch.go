@@ -221,16 +221,18 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	if len(vectors) == 0 {
 		return new(mat.Dense), nil
 	}
-	raw := make([]float64, d)
-	for i := range len(vectors) / d { // else standardise would spread a NaN over all rows
-		for j, v := range vectors[i*d : (i+1)*d] {
-			raw[j] = float64(v)
+	if c.settings.Scale != "" { // standardise would spread a NaN over all rows
+		raw := make([]float64, d)
+		for i := range len(vectors) / d {
+			for j, v := range vectors[i*d : (i+1)*d] {
+				raw[j] = float64(v)
+			}
+			if err := niw.CheckVector("embedding", raw, d); err != nil {
+				return nil, rowless(&lda.RowError{Row: i, Err: err})
+			}
 		}
-		if err := niw.CheckVector("embedding", raw, d); err != nil {
-			return nil, rowless(&lda.RowError{Row: i, Err: err})
-		}
+		c.standardise()
 	}
-	c.standardise()
 	x := mat.NewDense(len(vectors)/d, len(c.x), nil)
 	for i := range len(vectors) / d {
 		if err := c.transform(vectors[i*d : (i+1)*d]); err != nil {

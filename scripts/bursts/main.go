@@ -87,7 +87,7 @@ func run(priors string, files []string, tasks int) error {
 					return err
 				}
 				if set.Groups == nil {
-					return fmt.Errorf("%s has no groups: write the number of the thing of each row to an array “groups” of the .npz", file)
+					return fmt.Errorf("%s has no groups: add an array “groups” to the .npz, with the same whole number for all rows of one thing", file)
 				}
 				p, err := metaqda.DefaultFile(set.Dim)
 				if at := slices.IndexFunc(learned, func(p *model.Prior) bool {
