@@ -56,7 +56,7 @@ const unseen = 0.5
 //	none is in the set if     Σ_{k: s(x, k) < s(x, none)} p_k(x) < coverage (1 + (1 - coverage)/2)
 //
 // The examples do not tell the scores of things of no class, so none is decided by the probabilities
-// alone, with a wider bound.
+// alone, with a wider bound. If none is in the set, so is each class that is more probable.
 //
 // If no example can be left out, as with one example of each class, a set has the most probable
 // labels up to 1 - (1 - coverage)/4. Then it rests on the probabilities alone, and on the population
@@ -99,7 +99,7 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if len(scores) > 0 {
 		bound += spare
 	}
-	total, before := 0.0, 0.0 // before: of those that are more probable
+	total, before, last := 0.0, 0.0, 0 // before: the sum of those that are more probable
 	for at, i := range order {
 		if at > 0 && p[order[at-1]] > p[i] {
 			before = total
@@ -107,14 +107,20 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 		total += p[i]
 		if i == len(a.Probabilities) {
 			if before < noneBound {
-				s.Labels = append(s.Labels, -1)
+				last = at
 			}
 			continue
 		}
 		less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
 		if float64(less)+borrowed*before < bound {
-			s.Labels = append(s.Labels, i)
+			last = at
 		}
+	}
+	for _, i := range order[:last+1] {
+		if i == len(a.Probabilities) {
+			i = -1
+		}
+		s.Labels = append(s.Labels, i)
 	}
 	return s, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // The oracle counts the scores one by one, of classifiers taught without each example. None of the
-// classes goes by the probabilities alone.
+// classes goes by the probabilities alone, and brings in each class that is more probable.
 func TestASetIsThatOfTheQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	asked := pictures(rng, 9, 4, 24, 1.5)
@@ -39,13 +39,23 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 		}
 	}
 	c := teach(-1, -1)
-	sizes := map[int]int{}
+	var queries [][]float32
+	for _, rows := range asked {
+		queries = append(queries, rows[3])
+		for _, share := range []float32{0.3, 0.5, 0.7} { // between two classes
+			x := make([]float32, len(rows[3]))
+			for i := range x {
+				x[i] = share*rows[3][i] + (1-share)*asked[0][3][i]
+			}
+			queries = append(queries, x)
+		}
+	}
+	sizes, besides := map[int]int{}, 0 // besides: labels that are in since they are more probable than none
 	for _, coverage := range []float64{0.05, 0.5, 0.8, 0.9, 0.95, 0.999} {
-		for _, rows := range asked {
-			s := test.Must(c.PredictSet(rows[3], coverage))(t)
+		for _, x := range queries {
+			s := test.Must(c.PredictSet(x, coverage))(t)
 			p := append(slices.Clone(s.Probabilities), s.None)
-			var want []int
-			for y := range p {
+			in := func(y int) bool {
 				less := 0.0
 				for _, v := range scores {
 					if v < logRatio(s.Answer, y)-1e-9 {
@@ -66,8 +76,21 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 						}
 					}
 				}
-				if less < bound {
+				return less < bound
+			}
+			least := 1.0 // the probability of the least probable label that is in by itself
+			for y := range p {
+				if in(y) {
+					least = min(least, p[y])
+				}
+			}
+			var want []int
+			for y := range p {
+				if p[y] >= least {
 					want = append(want, y)
+					if !in(y) {
+						besides++
+					}
 				}
 			}
 			slices.SortFunc(want, func(a, b int) int { return int(math.Copysign(1, p[b]-p[a])) })
@@ -87,6 +110,9 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 	}
 	if len(sizes) < 3 {
 		t.Errorf("the sets do not differ in size: %v", sizes)
+	}
+	if besides == 0 {
+		t.Error("no set has a class only because it is more probable than none")
 	}
 }
 
