@@ -2,7 +2,7 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed, repeated } from '../../ui/teach/words.js';
+import { added, removed, repeated } from '../../ui/teach/words.js';
 import { counted, sentence } from '../../ui/kit/dom.js';
 import { credit } from '../../ui/teach/samples.js';
 import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
@@ -35,6 +35,14 @@ test('a session is described by what it holds', () => {
   assert.equal(describe({ ...session, saved: 10 * day }, 13.5 * day), '1 class, 2 sounds, saved to a file 3 days ago');
   assert.equal(describe({ ...session, saved: 10 * day }, 10.2 * day), '1 class, 2 sounds, saved to a file today');
   assert.match(describe({ ...session, updated: Date.UTC(2026, 2, 4, 12) }), /^1 class, 2 sounds, .*4.*, never/);
+});
+
+test('pictures that a class had already are counted', () => {
+  assert.equal(added('Cat', 5, 0), '5 pictures added to “Cat”.');
+  assert.equal(added('Cat', 5, 2), '5 pictures added to “Cat”. 2 of them were there already.');
+  assert.equal(added('Cat', 5, 1), '5 pictures added to “Cat”. 1 of them was there already.');
+  assert.equal(added('Cat', 5, 5), '5 pictures added to “Cat”. All of them were there already.');
+  assert.equal(added('Cat', 1, 1), '1 picture added to “Cat”. It was there already.');
 });
 
 test('a removal tells what the probabilities rest on', () => {

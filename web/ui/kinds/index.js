@@ -69,7 +69,7 @@ import { gone } from '../teach/model.js';
 /** @param {Kind[]} all the first one is for sessions without a kind @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** @typedef {{id: string, twin: string|null}} Taught id of the example; twin: that of the same picture in another class */
+/** @typedef {{id: string, twin: string|null, again: boolean}} Taught id of the example; twin: that of the same picture in another class; again: whether its class has the same picture already */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'ready' | 'stored' | 'taught'>} Learner the part of the engine that takes and compares examples */
 
 /**
@@ -100,13 +100,14 @@ export async function teach(engine, kind, label, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? (await sample.embed());
-    const nearest = await near(engine, kind, vector);
-    const twin = nearest.find((one) => one.label !== label() && one.copy)?.id ?? null;
+    const same = (await near(engine, kind, vector)).filter(({ copy }) => copy);
+    const twin = same.find((one) => one.label !== label())?.id ?? null;
+    const again = same.some((one) => one.label === label());
     const { result } = await engine.stored((taught) => {
       if (!taught.has(label())) gone();
       return taught.addExampleSync(vector, label(), { thumbnail });
     });
-    return { id: result, twin };
+    return { id: result, twin, again };
   } finally {
     sample.close();
   }

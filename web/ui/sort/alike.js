@@ -1,7 +1,7 @@
 // @ts-check
 /** Groups of similar pictures, to be named together. */
 import { cosine } from '../kinds/pictures/pace.js';
-import { NONE, verdict, WAITING } from './sorting.js';
+import { NONE, saidNone, verdict, WAITING } from './sorting.js';
 
 /** @import {Item} from './items.js' */
 /** @import {Group} from './ask.js' */
@@ -14,7 +14,7 @@ const UNLIKE = 0.4;
 
 /**
  * Groups of similar pictures: among none of these, and in each class if they differ from the rest of the class. Groups
- * without a class come first, then larger ones.
+ * without a class come first, then larger ones. A picture that a person took as none of these is in no group.
  *
  * @param {{alike: (sets: number[][]) => Promise<number[][][]>}} batch
  * @param {readonly Item[]} items as the batch has them
@@ -25,6 +25,7 @@ export async function lookalikes(batch, items, taught) {
   /** @type {Map<string, number[]>} */
   const shelves = new Map();
   items.forEach((item, i) => {
+    if (saidNone(item)) return;
     const { id } = verdict(item);
     const of = id === NONE || id === WAITING ? '' : id;
     if (!shelves.has(of)) shelves.set(of, []);

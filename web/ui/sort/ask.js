@@ -86,6 +86,7 @@ export class Lookalikes {
   constructor({ onTeach }) {
     this.bar = new CorrectBar({
       label: 'They are:',
+      none: true,
       onChoose: async (target) => {
         const [{ items }] = this.#groups;
         this.#teaching = true;

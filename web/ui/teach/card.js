@@ -8,7 +8,7 @@ import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
-import { repeated } from './words.js';
+import { added, repeated } from './words.js';
 
 /** @import {ClassList} from './classes.js' */
 /** @import {Taught} from './model.js' */
@@ -26,9 +26,9 @@ let atWork = 0;
 
 /**
  * Progress of the batches of a class, running or waiting. Counts start when the first one is
- * added. total: files; past: files handled; added: ids of the examples made.
+ * added. total: files; past: files handled; added: ids of the examples made; again: how many of them the class had already.
  *
- * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: string[], begun: boolean, errors: unknown[]}} Adding
+ * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: string[], again: number, begun: boolean, errors: unknown[]}} Adding
  */
 
 export class ClassCard {
@@ -208,7 +208,7 @@ export class ClassCard {
   async addFiles(files, line = this.list.line) {
     if (!files.length) return null;
     if (!this.#adding) [this.#error, this.#beside] = ['', []];
-    const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: [], begun: false, errors: [] });
+    const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: [], again: 0, begun: false, errors: [] });
     if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after the stop
     const { stop } = adding;
     adding.batches++;
@@ -219,8 +219,9 @@ export class ClassCard {
       const result = await line.run(
         files,
         async (file) => {
-          for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
+          for (const { id, twin, again } of await teachFile(this.list.engine, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
             adding.added.push(id);
+            if (again) adding.again++;
             if (twin) this.tellTwin(id, twin);
           }
         },
@@ -237,10 +238,10 @@ export class ClassCard {
       adding.errors.push(...result.errors);
       this.#error = summary(adding.errors.map(sentence));
       this.#beside = this.#error ? adding.added : [];
-      const added = `${counted(adding.added.length, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
+      const told = added(this.taught.name, adding.added.length, adding.again);
       if (stop.signal.reason === UNDONE && adding.added.length) return result; // the undo has been announced
-      if (!result.cancelled) say(added);
-      else if (adding.batches === 1) say(`Cancelled: ${added}`);
+      if (!result.cancelled) say(told);
+      else if (adding.batches === 1) say(`Cancelled: ${told}`);
       return result;
     } catch (error) {
       // the step was not stored

@@ -15,6 +15,19 @@ export function removed(name, gone, left) {
   return `Removed ${gone === 1 ? `a ${noun()}` : counted(gone, noun())} of “${name}”. It now has ${counted(left, noun())}, so its percentages may change.`;
 }
 
+/**
+ * Says what a batch added. The same picture once more teaches next to nothing, so their number is told.
+ *
+ * @param {string} name of the class
+ * @param {number} pictures added
+ * @param {number} again those of them that the class had already
+ */
+export function added(name, pictures, again) {
+  const all = pictures === 1 ? 'It' : 'All of them';
+  const had = again ? ` ${again < pictures ? `${again} of them` : all} ${again === 1 ? 'was' : 'were'} there already.` : '';
+  return `${counted(pictures, noun())} added to “${name}”.${had}`;
+}
+
 /** The fewest near-copies that are worth a word. */
 const WORTH_SAYING = 3;
 
