@@ -214,19 +214,25 @@ docs: package $(DOCS) ## build the reference into build/docs: documents, npm pac
 include scripts/lab.mk
 
 # ---- tests ------------------------------------------------------------------
-# Two processes at a time: the machines that run this have two processors.
+# A stage leaves half of two processors idle, so two run at a time, the longest first. The output of
+# each comes when it ends.
 
-STAGES := go wasm python js package browser firefox webkit
+STAGES := browser go wasm python js package firefox webkit
 
 # 'make test-all' takes Chromium as people have it.
 CHROMIUM_KIND := $(if $(METAQDA_LONG),chromium,headless)
 
 .PHONY: test
-test: build ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm package, browsers
-	@took=; for stage in $(STAGES); do \
-		start=$$(date +%s); $(MAKE) test-$$stage || exit 1; \
-		took="$$took, $$stage $$(($$(date +%s) - start)) s"; echo "make test$$took"; \
-	done; echo "make test: every stage passed"
+test: build browsers ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm package, browsers
+	@$(MAKE) -j2 --output-sync=target --no-print-directory BEGUN=$$(date +%s) $(STAGES:%=passed-%) && echo "make test: every stage passed"
+
+passed-%: test-%
+	@echo "make test: $* passed, $$(($$(date +%s) - $(BEGUN))) s after the first stage began"
+
+# Debian installs one package at a time, so the stages find their browsers installed.
+.PHONY: browsers
+browsers:
+	@for kind in $(CHROMIUM_KIND) firefox webkit; do scripts/browser.sh $$kind >/dev/null || true; done
 
 # What web/test/long.js marks is what takes long where others show the most of it.
 .PHONY: test-all

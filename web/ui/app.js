@@ -238,7 +238,8 @@ async function build(engine, reader) {
   const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
-  const sorting = new Sorting({ engine, kinds, changes });
+  const odd = oddBy({ taught: engine.taught, thumbnails: (ids) => engine.thumbnails(ids), kinds });
+  const sorting = new Sorting({ engine, kinds, changes, odd });
   const then = new Then({
     change: (sets) =>
       changes.step(async () => {
@@ -252,7 +253,7 @@ async function build(engine, reader) {
   const recogniser = new Recogniser({
     kinds,
     engine,
-    odd: oddBy({ taught: engine.taught, thumbnails: (ids) => engine.thumbnails(ids), kinds }),
+    odd,
     seen: then,
     sort: (files) => void sorting.add(files),
     onAsked: (question) => why.ask(question),

@@ -6,7 +6,8 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
 import { seeing } from './extractor/film.js';
-import { addClass, addPictures, card, eventually, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, eventually, recognise, sample, status, teach, teachNew, visit } from './harness.js';
+import { savedTable, sortState } from './many.js';
 import { opened, share } from './share/shared.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -41,13 +42,13 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await recognise(page, await cat(11));
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
-    await says(page, /^Like the examples of “Good”: \d+ %$/); // what is shown is judged anew
+    await says(page, /^Like the examples of “Good”: (> )?\d+ %$/); // what is shown is judged anew
     await page.getByText('Its pictures are nearly the same, so anything else looks unlike them: show other views, too.').waitFor();
     await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
     await recognise(page, await cat(8, true));
-    await says(page, /^Not like the examples of “Good”: \d+ %$/);
+    await says(page, /^Not like the examples of “Good”: (> )?\d+ %$/);
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     const [across, down] = await page
@@ -70,6 +71,43 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     assert.deepEqual(await Promise.all(['#verdict', '#meters'].map((part) => page.locator(part).isVisible())), [true, true], 'their answer is back');
     await page.getByRole('button', { name: 'Delete Rocket' }).click();
     await says(page, /^Like the examples of/);
+  }));
+
+test('many pictures are compared as one is: bad ones are found among good ones, and anew after each change', () =>
+  visit({}, async ({ page }) => {
+    await addClass(page, 'Good');
+    const files = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at)));
+    await addPictures(page, 'Good', files);
+    const asked = await Promise.all([...[6, 12, 13].map((at) => cat(at)), ...[7, 8].map((at) => cat(at, true))]);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(asked);
+    await sortState(page, /^Compared part by part with the examples of “Good”\./);
+    const bad = page.getByRole('region', { name: 'None of these' });
+    await bad.getByText('Not like the examples of “Good”.', { exact: true }).waitFor();
+    const { rows } = await savedTable(page);
+    assert.equal(rows.length, asked.length);
+    for (const { file, answer } of rows) assert.equal(answer, file.startsWith('bad') ? 'none of these' : 'Good', file);
+
+    // What is taught meanwhile has all compared anew.
+    await page.locator('.shot').filter({ hasText: 'good-12.png' }).click();
+    await page.getByRole('dialog', { name: 'Picture' }).getByRole('button', { name: 'Good', exact: true }).click();
+    await page.keyboard.press('Escape');
+    await status(page, /^5 pictures: 3 Good, 2 none of these\./);
+    const anew = (await savedTable(page)).rows;
+    assert.notDeepEqual(anew, rows);
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    for (const file of asked.filter((one) => !one.endsWith('good-12.png'))) {
+      await recognise(page, file);
+      const [, not, over, percent] = /^(Not l|L)ike the examples of “Good”: (> )?(\d+) %$/.exec(await page.locator('.good-says').innerText()) ?? [];
+      const row = anew.find((one) => one.file === path.basename(file));
+      const least = Number(percent) + (over ? 0.5 : -0.51);
+      const p = 100 * Number(row?.probability);
+      assert.ok(p >= least && p <= least + 1.02, `${file}: ${percent} %, in the table ${row?.probability}`);
+      assert.equal(row?.answer, not === 'L' ? 'Good' : 'none of these', file);
+    }
+    await page.getByRole('button', { name: 'Open again' }).click();
+    await bad.getByRole('button', { name: 'Select all of None of these' }).click();
+    await teachNew(page, page.getByRole('region', { name: 'Selected pictures' }), 'Spot');
+    await sortState(page, /^Judged together/); // two classes are ordinary ones
   }));
 
 /** The cat in the middle of a picture as wide as the camera's; `toned` so that the camera's pictures have the colours of the others, for Chromium widens its range. @param {number} at @param {{bad?: boolean, toned?: boolean}} [how] */

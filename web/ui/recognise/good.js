@@ -6,6 +6,7 @@
 import { el, noun } from '../kit/dom.js';
 import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
+import { percent } from '../sort/sorting.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Classifier} from '../../library/index.js' */
@@ -16,6 +17,20 @@ import { html, render } from '../kit/view.js';
 const FEWEST = 3;
 /** From this probability on it says which it is. */
 const SURE = 0.6;
+
+/** Whether a picture is more probably unlike the examples than like them. @param {Pick<Odd, 'wrong'>} odd */
+export const unlike = ({ wrong }) => wrong > 0.5;
+
+/**
+ * The only class that is taught, if it has enough examples to compare pictures with; else null.
+ *
+ * @template {{examples?: readonly unknown[]}} T
+ * @param {readonly T[]} classes
+ */
+export function onlyClass(classes) {
+  const [only, other] = classes.filter(({ examples }) => examples?.length);
+  return only && !other && (only.examples?.length ?? 0) >= FEWEST ? only : null;
+}
 
 export class Good {
   element = el('div', { class: 'good', hidden: true });
@@ -54,8 +69,8 @@ export class Good {
 
   /** @param {readonly {name: string, examples?: readonly unknown[], bursts?: {length: number}}[]} classes that are taught */
   follow(classes) {
-    const [only, other] = classes.filter(({ examples }) => examples?.length);
-    this.#name = this.odd && only && !other && (only.examples?.length ?? 0) >= FEWEST ? only.name : '';
+    const only = this.odd ? onlyClass(classes) : null;
+    this.#name = only?.name ?? '';
     this.#alike = (only?.bursts?.length ?? FEWEST) < FEWEST;
     if (!this.on) this.#turn(false);
   }
@@ -89,10 +104,10 @@ export class Good {
 }
 
 /** @param {Odd} odd @param {string} name of the only class */
-function sayingOf({ wrong }, name) {
-  const percent = (/** @type {number} */ p) => `${Math.min(99, Math.round(100 * p))} %`;
+function sayingOf(odd, name) {
+  const { wrong } = odd;
   if (Math.max(wrong, 1 - wrong) < SURE) return `Perhaps not like the examples of “${name}”`;
-  return wrong > 0.5 ? `Not like the examples of “${name}”: ${percent(wrong)}` : `Like the examples of “${name}”: ${percent(1 - wrong)}`;
+  return unlike(odd) ? `Not like the examples of “${name}”: ${percent(wrong)}` : `Like the examples of “${name}”: ${percent(1 - wrong)}`;
 }
 
 /**

@@ -16,6 +16,7 @@ import { NONE, WAITING } from './sorting.js';
  * @property {number} total
  * @property {string} left the remaining time in words, empty if unknown
  * @property {number} taught number of taught classes
+ * @property {string} only name of the class whose examples the pictures are compared with, empty if they are told apart
  * @property {{sure: number}} bounds see Engine
  * @property {number} open number of pictures that are not taught
  * @property {number} doubtful number of these that are doubtful
@@ -25,32 +26,34 @@ import { NONE, WAITING } from './sorting.js';
  */
 
 /** @param {Progress} progress */
-function words({ stage, pictures, done, total, left, taught, bounds, open, doubtful, stale, classified }) {
+function words({ stage, pictures, done, total, left, taught, only, bounds, open, doubtful, stale, classified }) {
+  const are = `${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful: the answer is less than ${bounds.sure}\u00a0% sure`;
   if (stage === 'reading') {
-    return `Looking at ${noun()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
+    return `Looking at ${noun()} ${Math.min(done + 1, total)} of ${total}${left}.${taught && !only ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
   }
+  if (stage === 'judging' && only) return `Comparing ${noun()}s with the examples of “${only}” …`;
   if (stage === 'judging') return taught ? `Judging all ${noun()}s together …` : `Looking for ${noun()}s that are alike …`;
   if (stage === 'copying') return `Copying the ${noun()}s …`;
   if (!pictures) return `There are no ${noun()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
   if (!open) return `All of these ${noun()}s are taught.`;
   if (stale) return 'You have taught something since these answers.';
+  if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s are compared.`;
   if (!classified) return 'Judged one by one.';
   if (!doubtful) return `Judged together: ${noun()}s that are alike helped each other.`;
-  const why = `the answer is less than ${bounds.sure}\u00a0% sure${taught === 1 ? ', or there is no second class to compare with' : ''}`;
-  return `Judged together. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful: ${why}. Name the class of one, and those like it get surer.`;
+  return `Judged together. ${are}${taught === 1 ? ', or there is no second class to compare with' : ''}. Name the class of one, and those like it get surer.`;
 }
 
-const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };
+const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Pictures judged', copying: 'Pictures copied' };
 
 /** @param {Progress} progress @param {{again: () => void, cancel: () => void, close: () => void}} on */
 export function head(progress, { again, cancel, close }) {
-  const { stage, pictures, done, total, taught, open, classified, stale, error } = progress;
+  const { stage, pictures, done, total, taught, only, open, classified, stale, error } = progress;
   const idle = stage === 'idle';
   return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, noun())}</h2>
       <div class="actions">${idle ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
       <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div></div>
-    <p class="sort-state">${words(progress)}${idle && taught && open && (stale || !classified) ? html` <button class="link" type="button" @click=${again}>Judge together</button>` : nothing}</p>
+    <p class="sort-state">${words(progress)}${idle && taught && open && (stale || !classified) ? html` <button class="link" type="button" @click=${again}>${only ? 'Compare' : 'Judge together'}</button>` : nothing}</p>
     <progress class=${idle ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage] || nothing}></progress>
     <p class="error" role="alert" ?hidden=${!error}>${error}</p>`;
 }

@@ -31,17 +31,20 @@ export class Gallery {
   /** @type {Set<Item>} */
   selected = new Set();
 
-  /** @param {{bounds: {none: number}, onOpen: (items: Item[], item: Item) => void, onSelect: () => void}} parts */
-  constructor({ bounds, onOpen, onSelect }) {
-    this.bounds = bounds;
+  /** Says why pictures are among none of these. */
+  #why = '';
+
+  /** @param {{onOpen: (items: Item[], item: Item) => void, onSelect: () => void}} parts */
+  constructor({ onOpen, onSelect }) {
     this.onOpen = onOpen;
     this.onSelect = onSelect;
     this.element = el('div', { class: 'gallery' });
   }
 
-  /** @param {Group[]} groups */
-  show(groups) {
+  /** @param {Group[]} groups @param {string} [why] pictures are among none of these */
+  show(groups, why = this.#why) {
     this.#groups = groups;
+    this.#why = why;
     const focused = document.activeElement;
     const share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
     render(
@@ -90,7 +93,7 @@ export class Gallery {
     return html`<section class=${id === NONE || id === WAITING ? 'shelf shelf-none' : 'shelf'} aria-labelledby=${title}>
       <div class="shelf-head"><h3 id=${title}><span class="ellipsis" dir="auto">${name}</span></h3><span class="muted small">${counted(items.length, noun())}</span>
         <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
-      ${id === NONE ? html`<p class="muted small">At least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
+      ${id === NONE ? html`<p class="muted small">${this.#why}</p>` : nothing}
       <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${repeat(
         shown,
         (item) => item,

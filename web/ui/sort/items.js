@@ -5,6 +5,7 @@ import { answerTo } from '../kit/answer.js';
 import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, noun, save } from '../kit/dom.js';
+import { unlike } from '../recognise/good.js';
 import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -13,8 +14,8 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
  * One of the pictures. `example` is its id if it is taught. `url` is a small picture, made
  * when it is first used: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>}} Item
- *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>, compared: string}} Item
+ *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes; compared: the cache key of answers that its own comparison belongs to, empty if it has none
  */
 
 /** Edge of a picture in the gallery, in pixels. */
@@ -47,6 +48,7 @@ export async function itemsOf(engine, kind, file, classes) {
         examples,
         like: 0,
         out: /** @type {Set<string>} */ (new Set()),
+        compared: '',
         get url() {
           return (url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })));
         },
@@ -75,14 +77,37 @@ function answerOf(prediction, classes) {
   };
 }
 
-/** Teaches an item. @param {import('../kinds/index.js').Learner} engine @param {Kind} kind @param {() => string} label of the class @param {Item} item @returns {Promise<string>} the id of the example */
-export async function teachItem(engine, kind, label, { file, piece, embedding }) {
+/** Opens an item again. @param {Kind} kind @param {Item} item */
+async function openItem(kind, { file, piece }) {
   const samples = await kind.open(file);
-  return teach(engine, kind, label, samples[piece], embedding)
-    .then(({ id }) => id)
-    .finally(() => {
-      for (const one of samples) one.close();
-    });
+  samples.forEach((one, i) => {
+    if (i !== piece) one.close();
+  });
+  return samples[piece];
+}
+
+/** Teaches an item. @param {import('../kinds/index.js').Learner} engine @param {Kind} kind @param {() => string} label of the class @param {Item} item @returns {Promise<string>} the id of the example */
+export async function teachItem(engine, kind, label, item) {
+  return (await teach(engine, kind, label, await openItem(kind, item), item.embedding)).id;
+}
+
+/**
+ * Compares an item with the examples of the only class, part by part, unless it was compared under the same key.
+ *
+ * @param {(open: () => Promise<import('../kinds/index.js').Sample>) => Promise<import('../recognise/good.js').Odd|null>} odd
+ * @param {Kind} kind @param {Item} item @param {string} id of the class @param {{key: string, sure: number}} options
+ *   key: changes whenever answers may; sure: least percentage of an answer that is not doubtful
+ * @returns {Promise<boolean>} false if it cannot be compared
+ */
+export async function compare(odd, kind, item, id, { key, sure }) {
+  if (item.compared === key) return true;
+  const found = await odd(() => openItem(kind, item));
+  if (!found) return false;
+  item.compared = key;
+  const { wrong } = found;
+  if (!item.out.has(id))
+    item.answer = { classes: [id], probabilities: [1 - wrong], none: wrong, taken: unlike(found) ? -1 : 0, doubtful: 100 * Math.max(wrong, 1 - wrong) < sure };
+  return true;
 }
 
 /** Updates the class that each item is taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */

@@ -14,10 +14,11 @@ import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
 import { Home } from './home.js';
-import { copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
+import { compare, copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
 import { countsOf, groupsOf, NONE, WAITING } from './sorting.js';
 import { note } from '../kit/note.js';
+import { onlyClass } from '../recognise/good.js';
 import { Viewer } from './viewer.js';
 
 /** @import {LoadedEngine} from '../../library/types.js' */
@@ -51,8 +52,12 @@ export class Sorting {
   #run = null;
   #classes = /** @type {readonly Taught[]} */ ([]);
   #key = '';
-  /** Whether the pictures were judged together. */
+  /** Whether the pictures were judged together, or all were compared. */
   #classified = false;
+  /** The class whose examples the pictures are compared with, null if they are told apart. @type {Taught|null} */
+  #only = null;
+  /** Stops the present comparison. */
+  #comparing = new AbortController();
   #again = false;
   /** Whether something was taught after the answers were made. */
   #stale = false;
@@ -69,9 +74,13 @@ export class Sorting {
   #questions = /** @type {Item[]} */ ([]);
   #alike = /** @type {import('./ask.js').Group[]} */ ([]);
 
-  /** @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes}} parts */
-  constructor({ engine, kinds, changes }) {
+  /**
+   * @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes, odd: Parameters<typeof compare>[0]}} parts
+   *   `odd` says whether a picture is unlike the examples of the only class, null if it cannot
+   */
+  constructor({ engine, kinds, changes, odd }) {
     this.engine = engine;
+    this.odd = odd;
     this.kinds = kinds;
     this.changes = changes;
     this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
@@ -83,7 +92,6 @@ export class Sorting {
       close: () => this.close(),
     });
     this.gallery = new Gallery({
-      bounds: engine.bounds,
       onOpen: (items, item) => this.viewer.open(items, item),
       onSelect: () => this.selection.count(this.gallery.selected.size),
     });
@@ -120,7 +128,10 @@ export class Sorting {
     this.#queue.push(...some);
     this.#total += some.length;
     if (this.#run) return; // the present run takes these too
-    if (this.#stage === 'judging') this.batch.close(); // all are judged together later
+    if (this.#stage === 'judging') {
+      this.#comparing.abort();
+      this.batch.close(); // all are judged together later
+    }
     const { signal } = (this.#run = new AbortController());
     this.#stage = 'reading';
     this.#classified = false;
@@ -144,6 +155,7 @@ export class Sorting {
    */
   follow(classes, key, state) {
     this.#classes = classes;
+    if (this.#only) this.#only = onlyClass(classes);
     const [here, changed] = [this.home.follow(state), key !== this.#key]; // a view that is shown again has the key of its answers
     this.#key = key;
     if (!here) return;
@@ -178,6 +190,7 @@ export class Sorting {
   /** Stops the present work. */
   #rest() {
     this.#run?.abort();
+    this.#comparing.abort();
     this.batch.close();
     for (const one of [this.#waiting, this.#drawing]) clearTimeout(one);
     this.#drawing = undefined;
@@ -242,6 +255,7 @@ export class Sorting {
       if (!file) return;
       try {
         const items = await itemsOf(this.engine, this.kinds.now, file, this.#classes);
+        for (const item of items) await this.#compare(item).catch(() => false); // said once all are in
         if (signal.aborted) return;
         noteTaught(items, this.#classes);
         this.#items.push(...items);
@@ -285,8 +299,34 @@ export class Sorting {
     if (!this.#run) say(`${stopped}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);
   }
 
+  /** Compares a picture with the examples of the only class. @param {Item} item @returns {Promise<boolean>} false if it cannot be compared */
+  async #compare(item) {
+    const only = onlyClass(this.#classes);
+    if (!only || !(await compare(this.odd, this.kinds.now, item, only.id, { key: this.#key, sure: this.engine.bounds.sure }))) return false;
+    this.#only = onlyClass(this.#classes);
+    return true;
+  }
+
+  /** Compares each picture with the examples of the only class. @param {Item[]} items @returns {Promise<boolean>} false if they cannot be compared */
+  async #compareAll(items) {
+    const { signal } = (this.#comparing = new AbortController());
+    const key = this.#key;
+    for (const [i, item] of items.entries()) {
+      if (!(await this.#compare(item))) return false;
+      if (signal.aborted) throw Object.assign(new Error('The comparison was cancelled.'), { code: 'cancelled' });
+      if (this.#again) return true; // something changed: they are compared anew
+      this.#progress(i + 1, items.length);
+    }
+    this.#classified = true;
+    this.#stale &&= this.#waiting !== undefined || key !== this.#key;
+    [this.#questions, this.#alike] = [[], []];
+    return true;
+  }
+
   /** @param {Item[]} items */
   async #classify(items) {
+    if (await this.#compareAll(items)) return;
+    this.#only = null;
     const [key, out] = [this.#key, items.map((item) => new Set(item.out))];
     const { classes, probabilities, taken, doubtful } = await this.batch.classify(
       items.map(({ embedding }) => embedding),
@@ -294,6 +334,7 @@ export class Sorting {
     );
     const width = classes.length + 1;
     items.forEach((item, i) => {
+      item.compared = '';
       if (item.out.size !== out[i].size)
         this.#again = true; // left out meanwhile
       else
@@ -319,6 +360,7 @@ export class Sorting {
   #cancel() {
     if (this.#stage !== 'judging') return this.#run?.abort();
     this.#again = false;
+    this.#comparing.abort();
     this.batch.close();
   }
 
@@ -339,7 +381,10 @@ export class Sorting {
     if (this.#filter.kind === 'group' && !groups.has(this.#filter.id)) this.#filter = { kind: 'all' };
     const chosen = /** @type {HTMLSelectElement|null} */ (this.tools.querySelector('select'))?.value ?? 'doubt';
     const order = this.#stage === 'reading' ? 'arrival' : /** @type {Order} */ (chosen);
-    this.gallery.show(groupsOf(this.#items, this.#classes, { order, filter: this.#filter }));
+    this.gallery.show(
+      groupsOf(this.#items, this.#classes, { order, filter: this.#filter }),
+      this.#only ? `Not like the examples of “${this.#only.name}”.` : `At least ${this.engine.bounds.none}\u00a0% likely to be something unknown.`,
+    );
     this.#tell();
     this.selection.show(this.#classes);
     this.viewer.refresh(this.#classes);
@@ -365,6 +410,7 @@ export class Sorting {
           left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '',
           classified: this.#classified,
           error: summary(this.#errors),
+          only: this.#only?.name ?? '',
           taught: this.#classes.filter(({ examples }) => examples.length).length,
           doubtful,
           bounds: this.engine.bounds,
