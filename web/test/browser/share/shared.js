@@ -29,16 +29,16 @@ export async function bring(page, manifest) {
 /**
  * Saves the file that the share dialog makes.
  *
- * @param {Page} page @param {{learn?: boolean, pictures?: boolean, size?: RegExp, save?: RegExp}} [options] size and save: what it says of the size, and on the button
+ * @param {Page} page @param {{learn?: boolean, pictures?: boolean}} [options]
  */
-export async function share(page, { learn = false, pictures = false, size = /^The file has/, save = /^Save the file$/ } = {}) {
+export async function share(page, { learn = false, pictures = false } = {}) {
   await page.getByRole('button', { name: /^Session:/ }).click();
   await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Share' });
-  await dialog.getByText(size).waitFor();
+  await dialog.getByText(/^The file has/).waitFor();
   if (learn) await dialog.getByLabel('People may teach it more').check();
   if (pictures) await dialog.getByLabel(/^With the /).check();
-  const file = await kept(page, save);
+  const file = await kept(page, /^Save the file$/);
   await dialog.waitFor({ state: 'hidden' });
   await page.keyboard.press('Escape');
   return file;
