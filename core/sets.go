@@ -99,29 +99,24 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if len(scores) > 0 {
 		bound += spare
 	}
-	total, before, last := 0.0, 0.0, 0 // before: the sum of those that are more probable
+	total, before, last := 0.0, 0.0, 0 // before: the sum of those that are more probable; last: how many labels are in
 	for at, i := range order {
 		if at > 0 && p[order[at-1]] > p[i] {
 			before = total
 		}
 		total += p[i]
+		var in bool
 		if i == len(a.Probabilities) {
-			if before < noneBound {
-				last = at
-			}
-			continue
+			in, i = before < noneBound, -1
+		} else {
+			less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
+			in = float64(less)+borrowed*before < bound
 		}
-		less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
-		if float64(less)+borrowed*before < bound {
-			last = at
+		if s.Labels = append(s.Labels, i); in {
+			last = at + 1
 		}
 	}
-	for _, i := range order[:last+1] {
-		if i == len(a.Probabilities) {
-			i = -1
-		}
-		s.Labels = append(s.Labels, i)
-	}
+	s.Labels = s.Labels[:last]
 	return s, nil
 }
 
