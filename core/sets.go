@@ -99,24 +99,23 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if len(scores) > 0 {
 		bound += spare
 	}
-	total, before, last := 0.0, 0.0, 0 // before: the sum of those that are more probable; last: how many labels are in
+	total, before, more, last := 0.0, 0.0, 0.0, 0 // before: the sum of those that are more probable; last: the last one in the set
 	for at, i := range order {
-		if at > 0 && p[order[at-1]] > p[i] {
+		if p[i] < more {
 			before = total
 		}
-		total += p[i]
-		var in bool
+		more = p[i]
+		total += more
+		less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
+		in := float64(less)+borrowed*before < bound
 		if i == len(a.Probabilities) {
-			in, i = before < noneBound, -1
-		} else {
-			less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
-			in = float64(less)+borrowed*before < bound
+			in, order[at] = before < noneBound, -1
 		}
-		if s.Labels = append(s.Labels, i); in {
-			last = at + 1
+		if in {
+			last = at
 		}
 	}
-	s.Labels = s.Labels[:last]
+	s.Labels = order[:last+1]
 	return s, nil
 }
 
