@@ -214,20 +214,23 @@ docs: package $(DOCS) ## build the reference into build/docs: documents, npm pac
 include scripts/lab.mk
 
 # ---- tests ------------------------------------------------------------------
-# A stage leaves half of two processors idle, so two run at a time, the longest first. The output of
-# each comes when it ends.
+# A stage leaves half of two processors idle. So with GNU parallel two run at a time, the longest
+# first, and the output of each comes when it ends. Without it one follows the other.
 
 STAGES := browser go wasm python js package firefox webkit
+TWO := parallel --will-cite --jobs 2 --halt soon,fail=1 --joblog build/stages.tsv
 
 # 'make test-all' takes Chromium as people have it.
 CHROMIUM_KIND := $(if $(METAQDA_LONG),chromium,headless)
 
 .PHONY: test
 test: build browsers ## run the tests: Go, Go as WebAssembly, Python, JavaScript, npm package, browsers
-	@$(MAKE) -j2 --output-sync=target --no-print-directory BEGUN=$$(date +%s) $(STAGES:%=passed-%) && echo "make test: every stage passed"
-
-passed-%: test-%
-	@echo "make test: $* passed, $$(($$(date +%s) - $(BEGUN))) s after the first stage began"
+	@if parallel --version 2>/dev/null | grep -q '^GNU'; then \
+		$(TWO) $(MAKE) test-{} ::: $(STAGES); failed=$$?; \
+		awk 'NR > 1 { printf "make test: %s, %.0f s\n", $$NF, $$4 }' build/stages.tsv; test $$failed -eq 0; \
+	else \
+		for stage in $(STAGES); do $(MAKE) test-$$stage || exit 1; done; \
+	fi && echo "make test: every stage passed"
 
 # Debian installs one package at a time, so the stages find their browsers installed.
 .PHONY: browsers

@@ -1,6 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { lookalikes } from '../../ui/sort/alike.js';
 import { readFile } from 'node:fs/promises';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
@@ -195,4 +196,14 @@ test('no name is a formula in a spreadsheet', () => {
 
 test('no picture is quite certain', () => {
   assert.deepEqual([0, 0.001, 0.25, 0.994, 0.996, 1].map(percent), ['0 %', '< 1 %', '25 %', '99 %', '> 99 %', '100 %']);
+});
+
+test('a picture that a person took as none of these is in no group to be named', async () => {
+  const none = { classes: ['a'], probabilities: [0.1], none: 0.9, taken: -1, doubtful: true };
+  const items = [0, 1, 2, 3].map((i) => /** @type {any} */ ({ embedding: Float32Array.of(1, i), answer: none, taught: '', none: i === 0 }));
+  const groups = await lookalikes({ alike: async (sets) => sets.map((one) => [one]) }, items, []);
+  assert.deepEqual(
+    groups.map(({ items: some }) => some),
+    [items.slice(1)],
+  );
 });
