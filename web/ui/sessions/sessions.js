@@ -217,11 +217,13 @@ export class SessionsDialog {
   async #switch(session) {
     this.onSwitched();
     await this.engine.openSession(session.id);
-    this.#leave(`The session “${session.name}” is open.`);
+    const { sessionName } = await this.engine.state(); // the press may have ended the typing of another name
+    this.#leave(`The session “${sessionName}” is open.`);
   }
 
   /** @param {SessionInfo} session */
   async #delete(session) {
+    if (this.#leaving !== session.id) return; // pressed twice
     this.#leaving = '';
     this.#deleted = session.id;
     const open = session.id === this.#state?.sessionId; // afterwards another session may be open
