@@ -89,6 +89,22 @@ test('files of another feature extractor are refused in a sentence that names bo
       .filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` })
       .waitFor();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
+    // A file that another place of the page opens is told where.
+    for (const [place, what, file, told] of /** @type {const} */ ([
+      [sessions, 'classifier', shipped, 'This file holds background knowledge: open it under Settings, “Open background knowledge”.'],
+      [page.getByRole('dialog', { name: 'Settings' }), 'prior', exported, 'This file holds a session: open it under “Session”, “Open a saved session”.'],
+    ])) {
+      await page.keyboard.press('Escape');
+      await load(page, what, file);
+      await place.getByRole('alert').filter({ hasText: told }).waitFor();
+    }
+    await page.keyboard.press('Escape');
+    await (await sessionsOf(page)).getByText('For other programs').click();
+    const numbers = await readFile(await (await downloaded(page, 'Save the numbers')).path());
+    await page.keyboard.press('Escape');
+    await load(page, 'classifier', numbers);
+    await sessions.getByRole('alert').filter({ hasText: 'This file holds numbers for other programs, which cannot be opened here' }).waitFor();
+    await page.keyboard.press('Escape');
     await load(page, 'classifier', exported);
     await status(page, 'The session was opened.');
   }));

@@ -124,11 +124,18 @@ export class SettingsDialog {
   }
 }
 
+/** What the files of each format hold, and what to do with them. @type {Record<string, [what: string, remedy: string]>} */
+const FORMATS = {
+  'metaqda.classifier': ['a session', ': open it under “Session”, “Open a saved session”.'],
+  'metaqda.prior': ['background knowledge', ': open it under Settings, “Open background knowledge”.'],
+  'metaqda.plain': ['numbers for other programs', ', which cannot be opened here: choose one that “Save this session” saved.'],
+};
+
 /**
- * Reads the file chosen in a field and empties the field. Refuses a file that is no safetensors file.
+ * Reads the file chosen in a field and empties the field. Refuses a file that is no safetensors file, or holds something else.
  *
  * @param {Event} event of the field
- * @param {string} what the file should hold
+ * @param {'session'|'background knowledge'} what the file should hold
  * @returns {Promise<{bytes: Uint8Array, facts: Record<string, string>}>} facts: what the header says of it
  */
 export async function savedIn({ target }, what) {
@@ -143,6 +150,8 @@ export async function savedIn({ target }, what) {
         'A page that cannot be taught has no such button: ask whoever made it for the session.',
     );
   if (!facts) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
+  const [held = '', remedy] = FORMATS[facts.format] ?? [];
+  if (held && !held.endsWith(what)) throw new Error(`This file holds ${held}${remedy}`);
   return { bytes, facts };
 }
 
