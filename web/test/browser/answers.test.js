@@ -257,6 +257,12 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await dialog.getByText('Rocket, picture 4 of 4').waitFor();
     await page.keyboard.press('ArrowLeft');
     await dialog.getByText('Rocket, picture 3 of 4').waitFor();
+    // The button of the last picture keeps the focus, or the arrow keys would do nothing.
+    await dialog.getByRole('button', { name: 'Next', exact: true }).click();
+    await dialog.getByText('Rocket, picture 4 of 4').waitFor();
+    await dialog.locator('button[aria-disabled=true]').getByText('Next').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await dialog.getByText('Rocket, picture 3 of 4').waitFor();
     await page.keyboard.press('ArrowRight');
     await dialog.getByLabel('It belongs to').selectOption('Banana');
     await dialog.waitFor({ state: 'hidden' });

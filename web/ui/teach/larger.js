@@ -3,7 +3,7 @@
  * The dialog with a larger view of a taught picture: shows its neighbours, moves it to another
  * class, removes it. Or it shows all pictures of the class, to move or remove several.
  */
-import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
+import { byId, capital, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { html, live, nothing, ref, render, repeat } from '../kit/view.js';
 
 /** @import {Classes} from './model.js' */
@@ -61,6 +61,8 @@ export class LargerView {
     const one = this.model().of(this.#classId);
     if (!one) return;
     const { name, examples } = one;
+    const kind = this.kinds.now.one;
+    byId('picture-title', HTMLElement).textContent = capital(kind);
     const at = examples.indexOf(this.#exampleId);
     const chosen = this.#chosen;
     const count = chosen?.size ?? 1;
@@ -73,22 +75,22 @@ export class LargerView {
               examples,
               (id) => id,
               (id, i) => html`<li>
-          <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
+          <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="${capital(kind)} ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
             <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(id))}></button></li>`,
             )}</ul>`
           : repeat(
               [this.#exampleId],
               (id) => id,
-              (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(id))}>`,
+              (id) => html`<img class="larger" alt="${capital(kind)} ${at + 1} of ${name}" ${ref(this.thumbnails.painter(id))}>`,
             )
       }
-      <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, this.kinds.now.one)} selected` : `${name}, ${this.kinds.now.one} ${at + 1} of ${examples.length}`}</p>
+      <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, kind)} selected` : `${name}, ${kind} ${at + 1} of ${examples.length}`}</p>
       <div class="actions">
         ${
           chosen
             ? nothing
-            : html`<button class="button" type="button" ?disabled=${at === 0} @click=${() => this.#go(-1)}>Previous</button>
-        <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>
+            : html`<button class="button" type="button" aria-disabled=${String(at === 0) /* a disabled one would lose the focus */} @click=${() => this.#go(-1)}>Previous</button>
+        <button class="button" type="button" aria-disabled=${String(at === examples.length - 1)} @click=${() => this.#go(1)}>Next</button>
         ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`
         }
         <button class="button" type="button" ?hidden=${examples.length < 2} aria-pressed=${String(chosen !== null)} @click=${() => this.#toggleSeveral()}>Select several</button>
