@@ -45,7 +45,12 @@ export class Thumbnails {
     });
     [...blank].forEach(([id, images], i) => {
       this.take({ id, thumbnail: thumbnails[i] ?? undefined });
-      for (const image of images) if (this.#urls.has(id) && image.dataset.of === id) image.src = this.#urls.get(id) ?? '';
+      const url = this.#urls.get(id);
+      for (const image of images) {
+        if (image.dataset.of !== id) continue;
+        if (url) image.src = url;
+        else image.removeAttribute('src'); // that of the example shown before
+      }
     });
   }
 
