@@ -46,16 +46,24 @@ async function fetchManifest() {
 
 /** Removes the notice about a missing prior: another kind has another prior. */
 let unsay = () => {};
+/** @type {Promise<void>} */
+let lastPrior = Promise.resolve();
 
 /**
  * Makes the engine use the site's prior. If it cannot be fetched, the page goes on
- * with the current one, and says so.
+ * with the current one, and says so. Several calls run one after the other, so the last one counts.
  *
  * @param {Engine} engine
  * @param {Promise<Manifest>} manifest
  * @param {string} [path] of the prior, which is of one kind
  */
-async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
+function usePagePrior(engine, manifest, path = 'prior.safetensors') {
+  manifest.catch(() => {}); // awaited when its turn comes
+  return (lastPrior = lastPrior.catch(() => {}).then(() => useNextPrior(engine, manifest, path)));
+}
+
+/** @param {Engine} engine @param {Promise<Manifest>} manifest @param {string} path */
+async function useNextPrior(engine, manifest, path) {
   unsay();
   try {
     const prior = (await manifest).files.find((file) => file.path === path);
