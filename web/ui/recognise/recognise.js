@@ -60,6 +60,8 @@ export class Recogniser {
   #taught = [];
   #none = false;
   #classes = /** @type {readonly Taught[]} */ ([]);
+  /** Whether the frames of the live view have cells; null before one was asked for them. @type {boolean|null} */
+  #located = null;
   /** What the last live answer was about. @type {import('../kinds/index.js').Look|null} */
   #last = null;
   /** The last two answers of the live view: the one of the frame before, and the one announced last. */
@@ -394,6 +396,7 @@ export class Recogniser {
       say(live.lookAt);
       this.#headline.scrollIntoView({ block: 'nearest' });
       this.#heard = { last: '', told: '' };
+      this.#located = null;
       while (this.#source === source) {
         const next = performance.now() + interval;
         if (source.open && !document.hidden) await this.#look(source);
@@ -408,8 +411,10 @@ export class Recogniser {
 
   /** @param {Source} source */
   async #look(source) {
-    const look = await source.look(this.where.on && !this.good.on);
+    const places = (this.where.on || this.#located === null) && !this.good.on;
+    const look = await source.look(places);
     if (this.#source !== source) return;
+    if (places && look.embedding) this.#located = !!look.cells;
     const live = await this.engine.frame(look.embedding, this.seen.perHour);
     if (this.#source !== source) return;
     this.#last = look;
@@ -419,7 +424,7 @@ export class Recogniser {
     const odd = await this.good.judge(answer && look.sample, () => this.#source === source);
     if (this.#source !== source) return;
     const cells = odd?.cells ?? look.cells;
-    await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && source.mirrored !== undefined);
+    await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && this.#located === true);
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
     const now = this.#answer().replace(/[\d.,<>\s]+%.*/, '');

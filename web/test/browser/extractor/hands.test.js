@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, faults, hold, meters, most, newSession, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, faults, hold, meters, most, newSession, offlineReady, openSession, priorText, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { one, One } from './ears.js';
 import { seeing } from './film.js';
@@ -164,6 +164,7 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
     await page.getByRole('meter', { name: 'Peace' }).waitFor();
     assert.equal(most(await meters(page)), 'Peace');
     await isDrawn();
+    await page.getByRole('button', { name: 'Where', exact: true }).waitFor({ state: 'hidden' }); // hands have no places
 
     await page.getByRole('button', { name: 'Camera for Peace' }).click();
     const shutter = page.getByRole('button', { name: 'Hold to capture Peace' });
@@ -199,7 +200,13 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     const notice = page.getByText('The page’s background knowledge could not be fetched.');
     await choose('Hands');
     await notice.waitFor();
-    await choose('Pictures');
+    const again = await hold(page, '**/manifest.json');
+    await Promise.all([page.waitForRequest('**/manifest.json'), page.getByRole('button', { name: 'Try again' }).click()]);
+    await choose('Pictures'); // which waits
+    again();
+    await status(page, 'This session is for pictures.');
+    assert.match((await priorText(page)) ?? '', /^Built in: 1,280 numbers/);
+    await page.keyboard.press('Escape');
     await notice.waitFor({ state: 'detached' }); // which was that of hands
     await addClass(page, 'Cat');
     const prior = await hold(page, '**/kinds/hands/prior.safetensors');
