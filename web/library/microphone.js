@@ -1,11 +1,13 @@
 // @ts-check
 /** The microphone, whose last second can be asked for at any time. */
-import { mediaDevices, sourceError } from '../base/media.js';
+import { mediaDevices, sourceError, unpressed } from '../base/media.js';
 
 /** Seconds of sound that are kept: about a word. The page recognises as much at a time. */
 const HEARD = 1;
 /** Most samples that an AnalyserNode keeps. */
 const SIZE = 32_768;
+/** Milliseconds until a browser that starts no sound counts as waiting for a press. */
+const PATIENCE = 4000;
 
 /**
  * @typedef {object} Listening
@@ -32,7 +34,7 @@ export async function openMicrophone() {
   };
   try {
     context = new AudioContext();
-    await context.resume();
+    context.resume().catch(() => {}); // it may wait for a press, without end
     const rate = context.sampleRate;
     const source = context.createMediaStreamSource(stream);
     // Each delay feeds a node with the samples that the previous node no longer has.
@@ -49,8 +51,10 @@ export async function openMicrophone() {
       for (const [i, part] of parts.entries()) part.getFloatTimeDomainData(all.subarray(i * SIZE, (i + 1) * SIZE));
       return { samples: all.slice(all.length - Math.round(HEARD * rate)), rate };
     };
+    const late = performance.now() + PATIENCE;
     for (const begun = context.currentTime; context.currentTime < begun + HEARD; ) {
       if (stream.getTracks().some(({ readyState }) => readyState === 'ended')) throw new DOMException('unplugged', 'AbortError');
+      if (context.currentTime === begun && performance.now() > late) throw unpressed();
       await new Promise((resolve) => {
         setTimeout(resolve, 50);
       });

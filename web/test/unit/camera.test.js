@@ -89,12 +89,26 @@ test('the microphone of the package is refused in the same sentences', async () 
         return node;
       });
     track.readyState = 'live';
-    put('AudioContext', function stalled() {
-      return { currentTime: 0, sampleRate: 48_000, async resume() {}, close: () => track.stop(), createMediaStreamSource: () => node, createDelay: () => node };
+    const stalled = () => ({
+      currentTime: 0,
+      sampleRate: 48_000,
+      async resume() {},
+      close: () => track.stop(),
+      createMediaStreamSource: () => node,
+      createDelay: () => node,
+    });
+    put('AudioContext', function made() {
+      return stalled();
     });
     const opening = openMicrophone();
     setImmediate(() => track.stop()); // unplugged
     await assert.rejects(opening, { code: 'busy', message: 'The microphone stopped while it was starting: try again.' });
+    track.readyState = 'live';
+    put('AudioContext', function unpressed() {
+      return { ...stalled(), resume: () => new Promise(() => {}) };
+    });
+    await assert.rejects(openMicrophone(), { code: 'denied', message: /^The browser starts no sound before a press: press a button/ });
+    assert.equal(track.readyState, 'ended', 'it is switched off');
     put('isSecureContext', false);
     await assert.rejects(openMicrophone(), { code: 'insecure' });
   } finally {

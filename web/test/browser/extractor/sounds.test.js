@@ -91,6 +91,10 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     });
     await page.locator('[data-played]').waitFor();
     assert.equal(await page.locator('#picture .error').textContent(), '');
+    const larger = page.getByRole('dialog', { name: One, exact: true });
+    await larger.getByRole('img', { name: `${One} 2 of Pedu` }).waitFor();
+    await larger.getByRole('button', { name: 'Select several' }).click();
+    await larger.getByRole('button', { name: `${One} 2 of Pedu` }).waitFor();
     await page.keyboard.press('Escape');
 
     // What was asked last is taught as another class, and that is undone.
@@ -275,6 +279,18 @@ test('a microphone that is too loud, muted, frozen or taken away says so', async
     await shutter.and(page.locator(':enabled')).waitFor();
     await page.evaluate("given.track.dispatchEvent(new Event('ended'))");
     await pedu.locator('.error').filter({ hasText: 'The microphone was disconnected' }).waitFor();
+    await page.evaluate(() => {
+      AudioContext.prototype.resume = () => new Promise(() => {}); // as before a press
+      const { AudioContext: Now } = globalThis;
+      globalThis.AudioContext = class extends Now {
+        constructor() {
+          super();
+          void this.suspend();
+        }
+      };
+    });
+    await press();
+    await pedu.locator('.error').filter({ hasText: 'The browser starts no sound before a press' }).waitFor();
   });
 });
 

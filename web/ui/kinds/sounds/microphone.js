@@ -1,6 +1,6 @@
 // @ts-check
 /** The microphone: opens it, keeps the last seconds, closes it, and has one sentence for each failure. */
-import { insecure, mediaDevices, sourceError } from '../../../base/media.js';
+import { insecure, mediaDevices, sourceError, unpressed } from '../../../base/media.js';
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
 import { program } from './program.js';
@@ -80,11 +80,12 @@ export class Microphone {
       taker.port.onmessage = ({ data }) => this.#take(data);
       // Some browsers run only nodes that are connected to the speakers. This one plays silence.
       context.createMediaStreamSource(stream).connect(taker).connect(context.destination);
-      await context.resume();
+      context.resume().catch(() => {}); // it may wait for a press, without end
       this.#last = performance.now();
       this.#watch = setInterval(() => {
-        if (performance.now() - this.#last > PATIENCE && !document.hidden)
-          this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
+        if (performance.now() - this.#last <= PATIENCE || document.hidden) return;
+        if (!this.heard && context.state === 'suspended') this.#lose(unpressed());
+        else this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
       }, 500);
       await this.until(1);
     } catch (error) {
@@ -145,11 +146,11 @@ export class Microphone {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** @param {string} text */
-  #lose(text) {
+  /** @param {string|MetaqdaError} why */
+  #lose(why) {
     if (!this.open) return;
     this.#stop();
-    this.onLost(new MetaqdaError('lost', text));
+    this.onLost(typeof why === 'string' ? new MetaqdaError('lost', why) : why);
   }
 
   #stop() {
