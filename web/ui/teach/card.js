@@ -343,6 +343,7 @@ export class ClassCard {
     this.element.querySelector('.shutter')?.scrollIntoView({ block: 'nearest' });
     try {
       await source.start();
+      if (this.#source !== source) return; // closed, or opened anew
       this.#started = true;
       this.show();
       const [opener, shutter] = ['button.tile', '.shutter'].map((one) => this.element.querySelector(one));
