@@ -63,11 +63,11 @@ export class ThenForm {
     return checked(device, this.#values.get(device.id) ?? { device: device.id });
   }
 
-  /** @param {readonly Named[]} classes */
-  show(classes) {
+  /** @param {readonly Named[]} classes @param {readonly Rule[]} rules all that there are now */
+  show(classes, rules) {
     this.#classes = classes;
     if (this.#id !== NONE && !classes.some(({ id }) => id === this.#id)) this.#id = classes[0]?.id ?? '';
-    if (this.#former?.id && !classes.some(({ id }) => id === this.#former?.id)) this.#former = null;
+    if (!rules.some((one) => isSame(one, this.#former))) this.#former = null; // removed, undone, or of another session
     this.#draw();
   }
 
@@ -181,6 +181,9 @@ export class ThenForm {
       ${hint ? html`<p class="small muted" id="${id}-hint">${hint}</p>` : nothing}</div>`;
   }
 }
+
+/** @param {Rule} rule @param {Rule|null} other */
+const isSame = ({ id, when, action }, other) => id === other?.id && when === other.when && JSON.stringify(action) === JSON.stringify(other.action);
 
 /** @param {string} id @param {string} label @param {string} value @param {readonly (readonly [string, string])[]} choices @param {(value: any) => void} set */
 const select = (id, label, value, choices, set) => html`<div class="then-field"><label class="small" for=${id}>${label}</label>

@@ -16,7 +16,7 @@ import { eventOf, Presence } from './presence.js';
 /** @import {Actions, Rule} from './actions.js' */
 /** @import {Action, Device} from './index.js' */
 /** @typedef {{id: string, name: string, actions?: string}} Named a class */
-/** @typedef {{element: HTMLElement, show: (classes: readonly Named[]) => void, edit: (rule: Rule) => void, readonly device: Device|undefined, readonly action: Action}} Form */
+/** @typedef {{element: HTMLElement, show: (classes: readonly Named[], rules: readonly Rule[]) => void, edit: (rule: Rule) => void, readonly device: Device|undefined, readonly action: Action}} Form */
 
 export class Then {
   #classes = /** @type {readonly Named[]} */ ([]);
@@ -57,7 +57,7 @@ export class Then {
   follow(classes, none) {
     this.#classes = classes;
     this.#none = none;
-    this.#form?.show(classes);
+    this.#form?.show(classes, rulesOf(classes, none));
     this.#draw();
   }
 

@@ -241,8 +241,11 @@ test('actions are undone, kept over a reload, renamed and removed with their cla
     await eventually(async () => assert.deepEqual(await listed(page), []));
     await openSession(page, 'My classes');
     await eventually(async () => assert.deepEqual(await listed(page), ['When Spaceship is seen: say “There it is”']));
+    await page.getByRole('button', { name: 'Change: When Spaceship is seen: say “There it is”' }).click();
+    await form.getByText('Change this action').waitFor();
     await page.getByRole('button', { name: 'Remove: When Spaceship is seen: say “There it is”' }).click();
     await status(page, 'Removed: When Spaceship is seen: say “There it is”.');
+    await form.getByText('Add an action').waitFor(); // there is nothing to change
     await eventually(async () => assert.deepEqual(await listed(page), []));
   }));
 
