@@ -126,6 +126,16 @@ const hiddenChoices = (page) =>
       .map((one) => one.textContent),
   );
 
+test('on a phone the room above the tabs shows the page while nothing is said', () =>
+  visit({ context: { viewport: { width: 390, height: 844 } } }, async ({ page }) => {
+    const ground = () => page.locator('#status').evaluate((line) => getComputedStyle(line).backgroundColor);
+    await addClass(page, 'Cat');
+    await status(page, /^Added the class/);
+    assert.notEqual(await ground(), 'rgba(0, 0, 0, 0)', 'a sentence has its ground');
+    await page.locator('#status.quiet').waitFor({ state: 'attached' });
+    assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
+  }));
+
 test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000 }, () =>
   visit({ context: { reducedMotion: 'reduce' } }, async ({ page }) => {
     await addClass(page, 'Cat');
