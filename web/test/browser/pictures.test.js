@@ -214,5 +214,5 @@ test('a tab behind another adds pictures, and sorts them, without a timer, a fra
     await page
       .getByLabel('Choose a picture', { exact: true })
       .setInputFiles(['noto', 'twemoji', 'emojione', 'fxemoji'].flatMap((style) => ['penguin', 'bicycle'].map((concept) => sample(style, concept))));
-    await sortState(page, /^Judged together/);
+    await sortState(page, /^Compared part by part/);
   }));

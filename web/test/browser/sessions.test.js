@@ -263,7 +263,7 @@ test('what is sorted belongs to its session: another one has it put away, and it
 
     await openSession(page, 'Other'); // others take its place
     await field.setInputFiles(others);
-    await sortState(page, /^Judged together/);
+    await sortState(page, /^Compared part by part with the examples of “Rocket”\./);
     assert.ok((await savedTable(page)).head.includes('Rocket'));
     await openSession(page, 'My classes');
     await sort.waitFor({ state: 'hidden' });

@@ -390,7 +390,7 @@ test('pictures are copied into a folder for each class, or into a zip where no f
     await page
       .getByLabel('Choose a picture', { exact: true })
       .setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
-    await sortState(page, TOGETHER);
+    await sortState(page, /^Compared part by part/);
     const { rows } = await savedTable(page);
     await page.getByRole('button', { name: 'Copy into folders' }).click();
     await status(page, /^3 pictures copied into/);

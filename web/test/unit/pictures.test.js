@@ -54,7 +54,10 @@ test('width and height are read from the header of every usual format', async ()
 });
 
 test('an image shows what it was asked for last, and one that has gone takes no others with it', async () => {
-  const image = () => /** @type {HTMLImageElement} */ (/** @type {unknown} */ ({ dataset: {}, src: '' }));
+  const image = () => {
+    const element = { dataset: {}, src: '', removeAttribute: () => (element.src = '') };
+    return /** @type {HTMLImageElement} */ (/** @type {unknown} */ (element));
+  };
   let go = (/** @type {any} */ _) => {};
   const slow = new Promise((resolve) => {
     go = resolve;
