@@ -69,7 +69,7 @@ $(BIN)/oracle: $(MODULES)
 # Functions are put in the place of their calls where numbers are computed and
 # where JavaScript is called; elsewhere that only makes the programs larger to
 # download. What matches last counts.
-INLINED := $(addprefix metaqda/,core/lda core/niw core/embed core/session core/anomaly core/watch wasm/simd) \
+INLINED := $(addprefix metaqda/,core/lda core/niw core/embed core/session core/anomaly core/watch core/lab/metatrain wasm/simd) \
 	$(addprefix gonum.org/v1/gonum/,blas/... internal/asm/... floats) math math/bits sort syscall/js internal/runtime/...
 GO_BUILD_SMALL := $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
 WASM_BUILD := $(WASM) $(GO_BUILD_SMALL)
