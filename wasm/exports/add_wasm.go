@@ -33,7 +33,7 @@ func AddBegin(h, n, d int32) int32 {
 //
 //go:wasmexport mq_add_rows
 func AddRows(b, n int32) int32 {
-	return guard(func() (int32, error) { return 0, state.bulks[b].Take(vector(n)) })
+	return begun(b, func(of *metaqda.Bulk) error { return of.Take(vector(n)) })
 }
 
 // AddLabels says where the next n vectors go. The texts are n labels and then m names of bursts: one
@@ -42,13 +42,13 @@ func AddRows(b, n int32) int32 {
 //
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
-	return guard(func() (int32, error) {
+	return begun(b, func(of *metaqda.Bulk) error {
 		all, _ := texts(0, n+m)
 		labels, groups := all[:n], all[n:]
 		for m == 1 && len(groups) < int(n) {
 			groups = append(groups, groups[0])
 		}
-		return 0, state.bulks[b].Label(labels, groups)
+		return of.Label(labels, groups)
 	})
 }
 
@@ -57,11 +57,24 @@ func AddLabels(b, n, m int32) int32 {
 //
 //go:wasmexport mq_add_thumbnail
 func AddThumbnail(b, n int32) int32 {
-	return guard(func() (int32, error) {
-		state.bulks[b].Thumbnail(slices.Clone(bytes(0, n)))
-		return 0, nil
+	return begun(b, func(of *metaqda.Bulk) error {
+		of.Thumbnail(slices.Clone(bytes(0, n)))
+		return nil
 	})
 }
+
+// begun calls f for an addition, and returns 0.
+func begun(b int32, f func(of *metaqda.Bulk) error) int32 {
+	return guard(func() (int32, error) {
+		of, ok := state.bulks[b]
+		if !ok {
+			return 0, errStopped
+		}
+		return 0, f(of.Bulk)
+	})
+}
+
+var errStopped = &metaqda.Error{Code: "disposed", Message: "There is no such addition, or it was stopped: begin another one."}
 
 // AddEnd adds the vectors, all or none. It replies the ids, a line each, and returns the length of all.
 //
@@ -91,7 +104,10 @@ func AddSome(h, b int32) int32 {
 func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
 	return adding(h, func(c *metaqda.Classifier) (int32, error) {
 		of, ok := state.bulks[b]
-		if !ok || of.to != c {
+		if !ok {
+			return 0, errStopped
+		}
+		if of.to != c {
 			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition is another one now: add the vectors again."}
 		}
 		return f(of.Bulk)

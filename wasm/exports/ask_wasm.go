@@ -30,7 +30,7 @@ func Predict(h, n, d int32) (numbers int32) {
 }
 
 func predict(c *metaqda.Classifier, n, d int32) (int32, error) {
-	x, size := vector(n*d), 1+c.Len()
+	x, size := vectors(n, d), 1+c.Len()
 	want := int(n) * size
 	state.answer = slices.Grow(state.answer[:0], want)[:want]
 	for row := state.answer; len(row) > 0; row, x = row[size:], x[d:] {
@@ -39,6 +39,9 @@ func predict(c *metaqda.Classifier, n, d int32) (int32, error) {
 			return 0, err
 		}
 		row[0] = none
+	}
+	if state.asked, state.of = state.asked[:0], c; n == 1 {
+		state.asked = append(state.asked, state.answer...)
 	}
 	return int32(want), nil
 }
@@ -134,8 +137,11 @@ func PrepareSet(h int32) int32 {
 //go:wasmexport mq_set
 func Set(h int32, coverage float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		n := 1 + c.Len()
-		s, err := c.SetOf(metaqda.Answer{Probabilities: state.answer[1:n], None: state.answer[0]}, coverage)
+		p := state.asked
+		if state.of != c || len(p) != 1+c.Len() {
+			return 0, &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector by these classes: predict one, then ask for its set."}
+		}
+		s, err := c.SetOf(metaqda.Answer{Probabilities: p[1:], None: p[0]}, coverage)
 		if err != nil {
 			return 0, err
 		}
@@ -154,7 +160,7 @@ func Set(h int32, coverage float64) int32 {
 //go:wasmexport mq_explain
 func Explain(h, n, d, class, against int32) int32 {
 	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
-		e, err := c.Explain(vector(n*d), int(d), int(class), int(against))
+		e, err := c.Explain(vectors(n, d), int(d), int(class), int(against))
 		if err != nil {
 			return 0, err
 		}
@@ -169,7 +175,7 @@ func Explain(h, n, d, class, against int32) int32 {
 //go:wasmexport mq_set_cells
 func SetCells(h, n, d, m int32) int32 {
 	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
-		return 0, c.SetCells(text(4*n*d, m), vector(n*d), int(d))
+		return 0, c.SetCells(text(4*n*d, m), vectors(n, d), int(d))
 	})
 }
 
@@ -189,7 +195,7 @@ func WithoutCells(h int32) int32 {
 //go:wasmexport mq_anomaly
 func Anomaly(h, n, d int32) int32 {
 	return comparing(h, func(c *metaqda.Classifier) (int32, error) {
-		a, err := c.Anomaly(vector(n*d), int(d))
+		a, err := c.Anomaly(vectors(n, d), int(d))
 		if err != nil {
 			return 0, err
 		}
@@ -204,7 +210,7 @@ func Anomaly(h, n, d int32) int32 {
 //
 //go:wasmexport mq_classify
 func Classify(h, n, d int32) int32 {
-	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
+	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vectors(n, d), int(d)) })
 }
 
 // Suggest asks which of n vectors of d numbers to label next, at most count of them. The classifier
@@ -214,7 +220,7 @@ func Classify(h, n, d int32) int32 {
 //go:wasmexport mq_suggest
 func Suggest(h, n, d, count int32) int32 {
 	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
-		return c.BeginSuggest(vector(n*d), int(d), int(count))
+		return c.BeginSuggest(vectors(n, d), int(d), int(count))
 	})
 }
 

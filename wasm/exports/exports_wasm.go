@@ -34,7 +34,9 @@ import (
 var state = struct {
 	room    []float64 // room for what comes, aligned for any number
 	reply   []byte
-	answer  []float64 // a reply of numbers
+	answer  []float64           // a reply of numbers
+	asked   []float64           // the answer of the last [Predict], if it was about one vector
+	of      *metaqda.Classifier // that gave it
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]*batch
 	watches map[int32]watching
@@ -63,6 +65,9 @@ func guard(f func() (int32, error)) (n int32) {
 		if r := recover(); r != nil {
 			text := "unknown"
 			switch r := r.(type) {
+			case *metaqda.Error: // of bytes and vector
+				n = fail(r)
+				return
 			case error:
 				text = r.Error()
 			case string:
@@ -89,6 +94,7 @@ func fail(err error) int32 {
 //
 //go:noinline
 func bytes(from, n int32) []byte {
+	checkRoom(int64(from), int64(n), 8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(state.room))), 8*len(state.room))[from : from+n]
 }
 
@@ -96,7 +102,24 @@ func bytes(from, n int32) []byte {
 //
 //go:noinline
 func vector(n int32) []float32 {
+	checkRoom(0, int64(n), 2)
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(state.room))), 2*len(state.room))[:n]
+}
+
+// vectors returns n vectors of d numbers of the room.
+//
+//go:noinline
+func vectors(n, d int32) []float32 {
+	checkRoom(int64(min(n, 0)), int64(n)*int64(d), 2)
+	return vector(n * d)
+}
+
+// checkRoom panics with an error of the caller unless the room has n parts from one on. each is how
+// many parts a number of the room has.
+func checkRoom(from, n, each int64) {
+	if from < 0 || n < 0 || from+n > each*int64(len(state.room)) {
+		panic(&metaqda.Error{Code: "argument", Message: "The input is shorter than the call says, or a length is negative: call mq_room for the whole input before each call."})
+	}
 }
 
 //go:noinline
@@ -275,6 +298,9 @@ func Merge(h, other int32) int32 {
 //
 //go:wasmexport mq_free
 func Free(h int32) {
+	if state.of == state.handles[h] {
+		state.of = nil
+	}
 	delete(state.handles, h)
 	for n, w := range state.watches {
 		if w.of == h {
@@ -376,6 +402,7 @@ func Has(h, n int32) int32 {
 
 // texts returns n texts, whose lengths come first, and where they end.
 func texts(from, n int32) ([]string, int32) {
+	checkRoom(int64(from), 4*int64(n), 8)
 	all, at := make([]string, n), from+4*n
 	for i := range all {
 		size := int32(binary.LittleEndian.Uint32(bytes(from+4*int32(i), 4)))
@@ -522,6 +549,9 @@ func About(h, what int32) int32 {
 		texts := [...]string{c.Name, c.Extractor.ID, c.Extractor.SHA256, ""}
 		if p := c.Prior(); p != nil {
 			texts[3] = p.Sum()
+		}
+		if what < 0 || int(what) >= len(texts) {
+			return 0, &metaqda.Error{Code: "argument", Message: "There is no text " + strconv.Itoa(int(what)) + ": ask for 0 to 3."}
 		}
 		return reply(texts[what], nil)
 	})

@@ -107,6 +107,51 @@ func TestAnswersAreThoseOfCore(t *testing.T) {
 	}
 }
 
+// Sets of several coverages may follow one prediction.
+func TestASetIsOfTheLastPrediction(t *testing.T) {
+	h, c := taught(t, "")
+	put(rows[:3])
+	Predict(h, 1, 3)
+	want, err := c.PredictSet(rows[:3], 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		n := Set(h, 0.9)
+		if n != int32(len(want.Labels)) || state.answer[2] != float64(want.Labels[0]) {
+			t.Fatalf("%d labels, %v, want %v", n, state.answer, want.Labels)
+		}
+		Set(h, 0.5)
+	}
+	put(rows[:6])
+	Predict(h, 2, 3)
+	refused(t, "argument", Set(h, 0.9))
+	other, _ := taught(t, "")
+	put(rows[:3])
+	Predict(other, 1, 3)
+	refused(t, "argument", Set(h, 0.9))
+}
+
+func TestInputThatIsTooShortIsTheCallersMistake(t *testing.T) {
+	h, _ := taught(t, "")
+	w := Watch(h, 1)
+	b := AddBegin(h, 1, 3)
+	for _, call := range []func() int32{
+		func() int32 { return Predict(h, 4, 3) },
+		func() int32 { return Predict(h, -1, 3) },
+		func() int32 { return Predict(h, 1<<16, 1<<16) },
+		func() int32 { return Add(h, 3, 9, 0, 0) },
+		func() int32 { return Has(h, 99) },
+		func() int32 { return Labels(h, 9) },
+		func() int32 { return AddRows(b, 9) },
+		func() int32 { return Next(w, 0, 9) },
+		func() int32 { return About(h, 4) },
+	} {
+		put(rows[:3])
+		refused(t, "argument", call())
+	}
+}
+
 func TestLabelsAreThoseOfClasses(t *testing.T) {
 	h, _ := taught(t, "")
 	if got := replied(t, Labels(h, putTexts("CUP", " new "))); got != "cup\nnew" {
@@ -139,6 +184,9 @@ func TestWhatIsNotThereIsRefused(t *testing.T) {
 	refused(t, "prior", OpenFile(0, n[0]))
 	refused(t, "disposed", Step(99))
 	refused(t, "disposed", Next(99, 0, -1))
+	refused(t, "disposed", AddRows(99, 0))
+	refused(t, "disposed", AddLabels(99, 0, 0))
+	refused(t, "disposed", AddThumbnail(99, 0))
 	if at := Room(1 << 40); at >= 0 {
 		t.Errorf("address %d for a terabyte", at)
 	}

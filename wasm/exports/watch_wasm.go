@@ -41,6 +41,7 @@ func Next(w int32, seconds float64, n int32) int32 {
 		}
 		var p []float64
 		if n >= 0 {
+			checkRoom(0, int64(n), 1)
 			p = state.room[:n]
 		}
 		events, err := of.Next(seconds, p)
