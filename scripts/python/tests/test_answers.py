@@ -104,6 +104,13 @@ class Answers(Case):
         np.testing.assert_allclose(c.predict_none(X), plain.none_, rtol=0, atol=1e-10)
         np.testing.assert_allclose(c.predict_proba(X) * (1 - plain.none_)[:, None], p, rtol=0, atol=1e-10)
 
+    def test_an_exported_classifier_of_another_version_is_refused(self):
+        c, _, _ = taught()
+        c.export(self.folder / 'plain')
+        (self.folder / 'new').write_bytes((self.folder / 'plain').read_bytes().replace(b'"version":"2"', b'"version":"9"'))
+        with self.assertRaisesRegex(ValueError, 'version 9; this package reads metaqda.plain, versions 2 and 3: export'):
+            metaqda.load(self.folder / 'new')
+
     def test_the_answers_are_right(self):
         c, X, y = taught(prior='pictures')
         self.assertGreater(np.mean(c.predict(X) == y), .8)
