@@ -58,7 +58,8 @@ def cells(images):
 
 def _batches(images):
     """Yields lists of pictures, upright and in RGB."""
-    if isinstance(images, (str, bytes, os.PathLike)) or hasattr(images, 'convert') or getattr(images, 'ndim', 4) < 4 and images.dtype != object:
+    pixels = getattr(images, 'ndim', 1) in (0, 2, 3) and images.dtype != object  # of one axis are paths
+    if isinstance(images, (str, bytes, bytearray, os.PathLike)) or hasattr(images, 'convert') or pixels:
         images = [images]
     batch = []
     for image in images:

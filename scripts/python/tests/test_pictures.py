@@ -51,7 +51,7 @@ class Pictures(Case):
         path = PHOTOGRAPHS[0]
         image = Image.open(path)
         want = metaqda.embed([path])
-        for images in [path, str(path), path.read_bytes(), image, np.asarray(image), [np.asarray(image)], np.asarray(image)[None], (p for p in [path])]:
+        for images in [path, str(path), path.read_bytes(), image, np.asarray(image), [np.asarray(image)], np.asarray(image)[None], (p for p in [path]), np.array([str(path)]), bytearray(path.read_bytes())]:
             np.testing.assert_array_equal(metaqda.embed(images), want)
         many = metaqda.embed(PHOTOGRAPHS * 2)  # more than one batch
         np.testing.assert_allclose(many[:1], want, atol=1e-4)
