@@ -61,7 +61,7 @@ class Engine:
         """Makes the classifier of this instance."""
         texts = [_text(t) for t in (prior, name, scale)]
         self._write(*texts)
-        self.handle = self._call('create', float(none_prior), *map(len, texts))
+        self.handle = self._call('create', _number(none_prior), *map(len, texts))
         if extractor:
             texts = [_text(extractor.get(k)) for k in ('id', 'sha256')]
             self._write(*texts)
@@ -78,7 +78,7 @@ class Engine:
         return self._text(self._call('prior', self._write(file)))
 
     def configure(self, none_prior):
-        self._call('configure', self.handle, float(none_prior))
+        self._call('configure', self.handle, _number(none_prior))
 
     def add(self, X, labels, of, groups=None):
         """Adds rows to classes, all or none: `of` has an index into `labels` for each. Adds the
@@ -130,7 +130,7 @@ class Engine:
         found, examples, few = [], 0, False
         for x in X:
             self.predict(x[None])
-            n = self._call('set', self.handle, float(coverage))
+            n = self._call('set', self.handle, _number(coverage))
             examples, few, *places = self._numbers(2 + n)
             found.append([int(i) for i in places])
         return found, int(examples), bool(few)
@@ -152,6 +152,8 @@ class Engine:
                 if not asked:
                     raise MetaqdaError('empty', 'There is a single example, and nothing is left to compare it with: add another one.')
                 answers.update((next(ids), answer[:-DECISION]) for _ in range(int(size)))
+        if not answers:
+            raise MetaqdaError('empty', 'No class has an example yet: add at least one to a class.')
         return np.array([answers[i] for _, ids in classes for i in ids])
 
     def suggest(self, X, count):
@@ -189,7 +191,7 @@ class Engine:
         return wrong, int(good), far
 
     def watch(self, per_hour):
-        return self._call('watch', self.handle, float(per_hour))
+        return self._call('watch', self.handle, _number(per_hour))
 
     def next(self, watch, seconds, p):
         """Gives a watch its next probabilities, None where there was nothing to ask about. Returns
@@ -197,7 +199,7 @@ class Engine:
         and the headline."""
         if p is not None:
             self._write(p)
-        n = self._call('next', watch, float(seconds), -1 if p is None else len(p))
+        n = self._call('next', watch, _number(seconds), -1 if p is None else len(p))
         numbers = self._numbers(3 * n + 1)
         *labels, here, shown, headline = self._text(int(numbers[-1])).split('\n')
         return [(label, here == 1, since, probability) for label, (here, since, probability) in zip(labels, numbers[:-1].reshape(-1, 3).tolist())], here, shown, headline
@@ -259,6 +261,15 @@ class Engine:
         return ctypes.string_at(self._memory() + (self._exports['mq_' + what](self._store) & 0xFFFFFFFF), n)
 
 
+def _number(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise MetaqdaError('value', f'{value!r} is no number: give a number in its place.') from error
+
+
 def _text(text):
     """Returns UTF-8. Half of a surrogate pair becomes U+FFFD."""
+    if text and not isinstance(text, str):
+        raise MetaqdaError('argument', f'{text!r} is no text: give a str in its place.')
     return (text or '').encode('utf8', 'surrogatepass').decode('utf8', 'replace').encode()

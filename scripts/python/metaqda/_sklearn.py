@@ -49,7 +49,7 @@ except ImportError:
             raise ValueError(f'Row {np.argmin(np.isfinite(X).all(1))} of X has a number that is NaN or infinity: leave it out.')
         if reset:
             estimator.n_features_in_ = X.shape[1]
-        elif X.shape[1] != estimator.n_features_in_:
+        elif X.shape[1] != getattr(estimator, 'n_features_in_', X.shape[1]):
             raise ValueError(f'X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input.')
         if y is None:
             return X
@@ -63,16 +63,21 @@ class Unfitted(MetaqdaError, NotFittedError):
     """A question before fit."""
 
 
-def checked(estimator, X, y='no validation', reset=False):
+NO_LABELS = object()
+
+
+def checked(estimator, X, y=NO_LABELS, reset=False):
     """Returns X as float32 rows, with y if it is given. Errors are [MetaqdaError]s."""
     try:
         with np.errstate(over='ignore'):  # becomes infinity, which is refused
-            if isinstance(y, str):
+            if y is NO_LABELS:
                 return validate_data(estimator, X, reset=reset, dtype=np.float32, order='C')
             if y is None:
                 raise ValueError('fit requires y to be passed, but the target y is None: give a label for each row.')
+            if hasattr(getattr(y, 'dtype', None), 'numpy_dtype'):  # pandas' Int64, which would become float64
+                y = y.to_numpy(y.dtype.numpy_dtype)
             X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
             check_targets(y)
             return X, y
-    except ValueError as error:
+    except ValueError as error:  # a TypeError stays one, which check_estimator wants
         raise MetaqdaError('dimension' if 'features, but' in str(error) else 'value', str(error)) from error

@@ -1,4 +1,5 @@
 """A few-shot classifier with scikit-learn's contract."""
+import contextlib
 import os
 import warnings
 from collections import namedtuple
@@ -105,22 +106,33 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         as one example. None and '' mean no group. Labels become text in files; two that
         look the same to people, as 'Cup' and 'cup', are refused.
         """
-        X, y = checked(self, X, y, reset=True)
-        return self._teach(self._fresh(), X, y, np.unique(y), groups)
+        with self._restored():
+            X, y = checked(self, X, y, reset=True)
+            return self._teach(self._fresh(), X, y, np.unique(y), groups)
 
     def partial_fit(self, X, y, classes=None, groups=None):
         """Adds examples, and new classes at any time. `classes` names those that have no
         examples yet, too; they have probability zero until they have one."""
-        first = not hasattr(self, 'classes_')
-        X, y = checked(self, X, y, reset=first)
-        known = [np.unique(y)]
-        if classes is not None:
-            known.append(np.asarray(classes))
-        if not first:
-            known.append(self.classes_)
-        if len({k.dtype.kind in 'OU' for k in known}) > 1:
-            raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind; after load all are text.')
-        return self._teach(self._fresh() if first else self._engine, X, y, np.unique(np.concatenate(known)), groups, first)
+        first, more = not hasattr(self, 'classes_'), _list(classes)
+        with self._restored():
+            X, y = checked(self, X, y, reset=not hasattr(self, 'n_features_in_') or first)
+            dtype = (more if first and more.size else y if first else self.classes_).dtype
+            y = _of_kind(y, dtype)
+            known = [np.unique(y), _of_kind(more, dtype)] if more.size else [np.unique(y)]
+            if not first:
+                known.append(self.classes_)
+            return self._teach(self._fresh() if first else self._engine, X, y, np.unique(np.concatenate(known)), groups, first)
+
+    @contextlib.contextmanager
+    def _restored(self):
+        """Undoes changes to the attributes if an error is raised within."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def predict(self, X):
         """Returns the most probable class of each row, whatever predict_none says."""
@@ -223,14 +235,18 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     def suggest(self, X, count=1):
         """Returns the indices of at most `count` rows to label next, the most useful first.
         Before `fit` it suggests the rows to label first."""
-        if count < 0 or count != int(count):
+        try:
+            whole = int(count) == count >= 0
+        except (OverflowError, TypeError, ValueError):
+            whole = False
+        if not whole:
             raise MetaqdaError('argument', f'{count} rows cannot be suggested: give a whole number from 0 on.')
         if hasattr(self, 'classes_'):
             X, engine = self._checked(X), self._engine
         else:
             X, engine = checked(type(self)(), X, reset=True), self._fresh()
         with engine.lock:
-            return np.array(engine.suggest(X, int(count)), int)
+            return np.array(engine.suggest(X, min(int(count), len(X))), int)
 
     def watch(self, false_events_per_hour=1):
         """Returns a `Watch`, which says what comes and goes in a stream of vectors, such as a
@@ -270,7 +286,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         self.none_prior, self.scale = about['none_prior'], about['scale']
         self.extractor = {'id': extractor, 'sha256': sha256} if extractor else None
         self._prior_file = _prior_file(self.prior)
-        self.n_features_in_ = about['dimension']
+        if about['dimension']:  # else the first example decides
+            self.n_features_in_ = about['dimension']
         labels = [label for label, _ in about['classes']]
         self.classes_ = np.sort(np.array(labels, str))
         self._names = {k: k for k in labels}
@@ -285,12 +302,14 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if self._prior_file is not None:
             prior = engine.prior(self._prior_file)
         extractor = {'id': self.extractor} if isinstance(self.extractor, str) else self.extractor
+        if extractor is not None and not isinstance(extractor, dict):
+            raise MetaqdaError('argument', f"There is no extractor {extractor!r}: give its id, or {{'id': ..., 'sha256': ...}}.")
         engine.create(self.none_prior, prior, self.name, self.scale, extractor)
         return engine
 
     def _teach(self, engine, X, y, classes, groups, first=True):
         if groups is not None:
-            groups = ['' if g is None or g != g else str(g) for g in np.asarray(groups, object).ravel()]
+            groups = [_group(g) for g in np.asarray(groups, object).ravel()]
             if len(groups) != len(X):
                 raise MetaqdaError('argument', f'There are {len(X)} rows and {len(groups)} groups: give one for each row, None for no group.')
         labels = [str(k) for k in classes]
@@ -406,6 +425,46 @@ def _ask(engine, question, X):
     return np.concatenate([engine.predict(X[i:i + rows]) for i in range(0, len(X), rows)])
 
 
+def _list(classes):
+    """Returns the labels of partial_fit's classes."""
+    if classes is None:
+        return np.array([])
+    classes = np.asarray(list(classes) if isinstance(classes, (set, frozenset)) else classes)
+    if classes.ndim != 1:
+        raise MetaqdaError('argument', f'classes has the shape {classes.shape}: give a list of labels.')
+    return classes
+
+
+def _of_kind(labels, dtype):
+    """Returns labels with the type of others, so that 1, 1.0 and True are one class. Text and whole
+    numbers keep their own, which says the same."""
+    kinds = labels.dtype.kind + dtype.kind
+    if set(kinds) <= set('OUT') or labels.dtype == dtype:
+        return labels
+    if set(kinds) & set('OUT'):
+        raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind; after load all are text.')
+    try:
+        with np.errstate(all='ignore'):
+            same = labels.astype(dtype)
+        if (same == labels).all():
+            return same
+        if np.promote_types(labels.dtype, dtype).kind in 'iu' and 'b' not in kinds:
+            return labels
+    except TypeError:
+        pass
+    raise MetaqdaError('label', f'Some labels are {labels.dtype} and others are {dtype}: use one kind.')
+
+
+def _group(group):
+    """Returns the name of a group, '' for none."""
+    try:
+        if group is None or group != group:
+            return ''
+    except TypeError:  # pandas.NA
+        return ''
+    return str(int(group) if isinstance(group, float) and group.is_integer() else group)
+
+
 def _rows(cells):
     """Returns the cells of one picture as rows (n, d)."""
     return cells.reshape(-1, cells.shape[-1])
@@ -413,7 +472,7 @@ def _rows(cells):
 
 def _each(label, n):
     """Returns a list of n labels, of one for all or one for each."""
-    labels = list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label] * n
+    labels = list(label) if np.ndim(label) else [label] * n
     if len(labels) != n:
         raise MetaqdaError('argument', f'There are {n} pictures and {len(labels)} labels: give one label, or one for each.')
     return labels

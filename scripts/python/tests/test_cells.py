@@ -1,3 +1,4 @@
+import collections
 import json
 import pickle
 import subprocess
@@ -26,6 +27,11 @@ def grids(n, shape, d, seed=0):
     return (np.abs(r.normal(size=(1, *shape, d))) + np.abs(r.normal(size=(n, *shape, d))) * .3).astype(np.float32)
 
 
+class Series(collections.UserList):
+    """As a series of pandas: a sequence, and neither list nor array."""
+    ndim = 1
+
+
 class CellsOfVectors(Case):
     def native(self, c, cells):
         """Returns what native Go answers for the session that c saves."""
@@ -49,7 +55,7 @@ class CellsOfVectors(Case):
             first, last = want['labels'][0], want['labels'][-1]
             self.same(c.explain(cells, first), want['explain'], (2, 2, 3))
             self.same(c.explain(cells, first, last), want['against'], (2, 2, 3))
-            back = c.explain(cells, [last] * 4, np.array([first] * 4))
+            back = c.explain(cells, Series([last] * 4), np.array([first] * 4))
             np.testing.assert_allclose(-back.score, c.explain(cells, first, last).score, rtol=0, atol=1e-9)
             own = c.explain(cells)
             self.assertEqual(own.label, c.predict(cells.mean((1, 2, 3))).tolist())

@@ -69,6 +69,59 @@ class Contract(Case):
             self.assertEqual(c.classes_.dtype, np.asarray(y).dtype)
             self.assertEqual(c.predict(X).tolist(), list(y))
 
+    def test_a_label_of_another_kind_of_number_is_the_same_class(self):
+        X, more = np.eye(6), np.eye(6)[:2]
+        for y, again in [([3, 1] * 3, [3., 1.]), ([3., 1.] * 3, [3, 1]), ([True, False] * 3, [1, 0]), ([1, 0] * 3, [True, False])]:
+            c = FewShotClassifier().fit(X, y).partial_fit(more, again)
+            self.assertEqual(c.classes_.dtype, np.asarray(y).dtype)
+            self.assertEqual(c.classes_.tolist(), sorted(set(y)))
+            self.assertEqual(len(c._engine.describe()['classes']), 2)
+        self.assertEqual(FewShotClassifier().partial_fit(X, [2., 1.] * 3, classes=[1, 2]).classes_.dtype.kind, 'i')
+        self.refused('label', 'use one kind', FewShotClassifier().fit(X, [True, False] * 3).partial_fit, more, [1, 2])
+
+    def test_labels_and_groups_of_pandas(self):
+        class Missing:  # as pandas.NA
+            def __ne__(self, other):
+                return self
+
+            def __bool__(self):
+                raise TypeError('boolean value of NA is ambiguous')
+
+        class Nullable:  # as a series of Int64, which scikit-learn makes floats of
+            class dtype:
+                numpy_dtype = np.dtype('int64')
+
+            def to_numpy(self, dtype):
+                return np.array([1, 2, 1, 2], dtype)
+
+            def __array__(self, *_, **__):
+                return np.array([1., 2., 1., 2.])
+
+        X = np.eye(4)
+        self.assertEqual(FewShotClassifier().fit(X, Nullable()).classes_.dtype.kind, 'i')
+        named = FewShotClassifier().fit(X, list('abab'), groups=['1', '2', None, '3'])
+        for groups in [np.array([1, 2, Missing(), 3], object), [1., 2., np.nan, 3.]]:
+            c = FewShotClassifier().fit(X, list('abab'), groups=groups)
+            c.save(self.folder / 'c')
+            named.save(self.folder / 'named')
+            self.assertEqual((self.folder / 'c').read_bytes(), (self.folder / 'named').read_bytes())
+
+    def test_classes_of_partial_fit_are_a_list_or_a_set(self):
+        for classes, want in [({'z'}, 'abz'), ([], 'ab'), (np.array(['z']), 'abz')]:
+            c = FewShotClassifier().partial_fit(np.eye(4), list('abab'), classes=classes)
+            self.assertEqual(c.classes_.tolist(), list(want))
+        self.refused('argument', 'give a list', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes='z')
+
+    def test_a_session_without_examples_can_be_taught(self):
+        c = FewShotClassifier()
+        engine = c._fresh()
+        engine._call('add_class', engine.handle, engine._write(b'cup'))
+        (self.folder / 's').write_bytes(engine.file('save'))
+        d = FewShotClassifier.load(self.folder / 's')
+        for ask in [d.leave_one_out, lambda: d.predict(np.eye(4)), lambda: d.predict_set(np.eye(4))]:
+            self.refused('empty', 'add at least one', ask)
+        self.assertEqual(d.partial_fit(np.eye(4), ['cup', 'pen'] * 2).predict(np.eye(4)).tolist(), ['cup', 'pen'] * 2)
+
     def test_errors_have_a_code_and_a_remedy(self):
         c, X, _ = taught()
         fit = FewShotClassifier().fit
@@ -85,7 +138,13 @@ class Contract(Case):
         self.refused('format', 'not', FewShotClassifier(prior=b'{}').fit, np.eye(2), ['a', 'b'])
         self.refused('empty', 'add another one', fit(np.eye(1, 3), ['a']).leave_one_out)
         self.refused('dimension', '1280', FewShotClassifier(prior='pictures').fit, np.eye(2), ['a', 'b'])
-        self.refused('argument', 'whole number', c.suggest, X, -1)
+        for count in [-1, 1.5, '2', None, np.inf, np.nan]:
+            self.refused('argument', 'whole number', c.suggest, X, count)
+        self.assertEqual(len(c.suggest(X[:3], 2**40)), 3)
+        for code, options in [('argument', {'name': 7}), ('argument', {'extractor': 7}), ('argument', {'scale': True}), ('value', {'none_prior': None})]:
+            self.refused(code, 'give', FewShotClassifier(**options).fit, np.eye(2), ['a', 'b'])
+        self.refused('value', 'give', c.predict_set, X, 'x')
+        self.refused('value', '1d array', fit, np.eye(2), 'ab')
         (self.folder / 'bad').write_bytes(b'no session')
         self.refused('format', 'not', FewShotClassifier.load, self.folder / 'bad')
         with self.assertRaises(NotFittedError) as caught:
@@ -102,6 +161,10 @@ class Contract(Case):
         # After many answers the engine computes scores by weights, which changes the last bits.
         np.testing.assert_allclose(c.predict_proba(X), before, rtol=0, atol=1e-12)
         self.assertNotIn('new', c.classes_)
+        self.refused('label', 'rename', c.fit, np.eye(2), ['Cup', 'cup'])
+        c.set_params(prior='hands')
+        self.refused('dimension', '672', c.fit, X, np.arange(len(X)))
+        np.testing.assert_allclose(pickle.loads(pickle.dumps(c)).predict_proba(X), before, rtol=0, atol=1e-12)
 
     def test_a_session_under_an_unknown_prior_needs_it(self):
         c, X, _ = taught(prior='pictures')
