@@ -227,6 +227,10 @@ func some(n int) []int {
 	return rows
 }
 
+// tied is a difference between gains that may be rounding. Two pictures that resemble no third one
+// have the same gain, and every processor has to choose the same one.
+const tied = 1e-9
+
 // Suggestions are pictures to label, the best one first.
 type Suggestions struct {
 	Rows []int // of the batch
@@ -281,7 +285,7 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	for range n {
 		best, most := -1, math.Inf(-1)
 		for i := range rows {
-			if g := gain(rowOf(s, i), covered); g > most && s.Data[i*s.Stride+i] >= 0 {
+			if g := gain(rowOf(s, i), covered); g > most+tied && s.Data[i*s.Stride+i] >= 0 {
 				best, most = i, g
 			}
 		}

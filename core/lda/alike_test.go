@@ -64,6 +64,34 @@ func TestClumpsAreFound(t *testing.T) {
 	}
 }
 
+// Two pictures that resemble no third one tell the same, so the first of them is suggested, however
+// their gains are rounded.
+func TestOfTwoThatTellTheSameTheFirstIsSuggested(t *testing.T) {
+	rng := rand.New(rand.NewPCG(82, 1))
+	const pairs, d = 8, 16
+	c := test.Must(New(niw.HandCrafted(d, 1), with(Options{NonePrior: 0.2})))(t)
+	for trial := range 20 {
+		x := mat.NewDense(2*pairs, d, nil)
+		for k := range pairs {
+			sin, cos := math.Sincos(0.1 + 0.5*rng.Float64())
+			for i, sign := range []float64{1, -1} {
+				x.Set(2*k+i, k, cos)
+				x.Set(2*k+i, pairs+k, sign*sin)
+			}
+		}
+		var turn mat.QR
+		turn.Factorize(mat.NewDense(d, d, niwtest.Vector(rng, d*d, 1)))
+		var q, turned mat.Dense
+		turn.QTo(&q)
+		turned.Mul(x, &q)
+		for _, i := range test.Must(c.Suggest(t.Context(), &turned, pairs, nil))(t).Rows {
+			if i%2 != 0 {
+				t.Fatalf("trial %d: row %d is suggested before row %d, which tells the same", trial, i, i-1)
+			}
+		}
+	}
+}
+
 // No member is far from the centre, nothing that could be grouped is left over, and
 // the pictures may come in any order.
 func TestAlikeIsAStarCover(t *testing.T) {
