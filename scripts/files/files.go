@@ -67,8 +67,18 @@ func Folder(path string) error {
 }
 
 // Write writes all of the file or nothing: to a temporary name in the same
-// folder, then renamed.
+// folder, then renamed. A link stays, and the file that it names is written. A pipe or a device,
+// such as /dev/stdout, takes the bytes itself.
 func Write(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
+		}
+		return nil
+	}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("%s cannot be written (%v); choose another place", path, err)
