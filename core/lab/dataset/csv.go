@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 
 // read takes in all lines.
 func (p *csvParser) read(r io.Reader) error {
-	c := csv.NewReader(r)
+	c := csv.NewReader(unmarked(r))
 	c.ReuseRecord = true
 	for first := true; ; first = false {
 		record, err := c.Read()
@@ -58,6 +59,15 @@ func (p *csvParser) read(r io.Reader) error {
 			return err
 		}
 	}
+}
+
+// unmarked returns a reader without the byte order mark that spreadsheets write before UTF-8.
+func unmarked(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if start, _ := b.Peek(3); string(start) == "\ufeff" {
+		_, _ = b.Discard(3) // they are there
+	}
+	return b
 }
 
 type csvParser struct {
@@ -119,7 +129,7 @@ func (p *csvParser) add(record []string) error {
 // readNames returns the class names of a split list: one name a line, or a
 // CSV with a column called label (names may repeat there).
 func readNames(file string, r io.Reader) ([]string, error) {
-	c := csv.NewReader(r)
+	c := csv.NewReader(unmarked(r))
 	c.FieldsPerRecord = -1
 	records, err := c.ReadAll()
 	if err != nil {
