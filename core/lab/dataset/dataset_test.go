@@ -167,7 +167,11 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"too few groups", grouped([]int32{1}), -1, "has 1 groups for 2 embeddings"},
 		{"too many groups", grouped([]int32{1, 2, 3}), -1, "has 3 groups for 2 embeddings"},
 		{"no groups", grouped([]int32{}), -1, "has 0 groups for 2 embeddings"},
-		{"groups that are not whole", grouped([]float32{1, 2}), -1, `array "groups" does not hold whole numbers`},
+		{"groups that are not whole", grouped([]float32{1, 2}), -1, `array "groups" does not hold whole numbers; convert it with numpy's astype`},
+		{"labels of True and False", func() error {
+			_, err := DecodeNPZ("x.npz", packNPZ(t, []packed{{"embeddings", npyBytes("<f4", "(2, 2)", good), nil, 0}, {"labels", npyBytes("|b1", "(2,)", []byte{0, 1}), nil, 0}}), nil)
+			return err
+		}, -1, `"|b1", not real numbers; convert it with numpy's astype`},
 		{"groups beyond 32 bits", grouped([]int64{1, 1 << 31}), -1, `array "groups" holds 2147483648 in row 1`},
 		{"empty", npz(nil, nil, nil), -1, "no embeddings"},
 		{"unknown class in split", npz(good, []int32{0, 1}, meta(`{"classes":["a","b"],"splits":{"test":["c"]}}`)), -1, `split "test" names the class "c"`},

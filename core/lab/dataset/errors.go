@@ -64,7 +64,16 @@ func noEmbeddings(file string) error {
 	return &FileError{File: file, Row: -1, Problem: "holds no embeddings", Remedy: "write at least one row with at least one number"}
 }
 
+// kindError says that an array has elements of a wrong kind.
+type kindError string
+
+func (e kindError) Error() string { return string(e) }
+
 // damaged returns a *[FileError] for bytes that do not follow the format.
 func damaged(file, what string, err error) error {
-	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again: it is damaged or of another kind", Err: err}
+	remedy := "write the file again: it is damaged or of another kind"
+	if errors.As(err, new(kindError)) {
+		remedy = "convert it with numpy's astype and save it again: embeddings to float32, labels to int or str, groups to int"
+	}
+	return &FileError{File: file, Row: -1, Problem: what, Remedy: remedy, Err: err}
 }

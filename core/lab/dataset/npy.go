@@ -159,7 +159,7 @@ func parseElement(descr string) (elementKind, error) {
 		kind, ok = textKind(name)
 	}
 	if !ok {
-		return kind, fmt.Errorf("holds elements of type %q, not real numbers", descr)
+		return kind, kindError(fmt.Sprintf("holds elements of type %q, not real numbers", descr))
 	}
 	kind.name, kind.order = name, order
 	return kind, nil
@@ -203,7 +203,7 @@ func (a *array) texts() ([]string, error) {
 // matrix decodes an N x d array into float32, row after row.
 func (a *array) matrix() (x []float32, dim int, err error) {
 	if a.kind.decode == nil {
-		return nil, 0, errors.New("holds text, not real numbers")
+		return nil, 0, kindError("holds text, not real numbers")
 	}
 	if len(a.shape) != 2 {
 		return nil, 0, fmt.Errorf("has shape %v, not rows x numbers", a.shape)
@@ -248,7 +248,7 @@ func transposed(x []float32, r, c int) []float32 {
 // integers decodes an array of whole numbers.
 func (a *array) integers() ([]int, error) {
 	if !a.kind.whole {
-		return nil, errors.New("does not hold whole numbers")
+		return nil, kindError("does not hold whole numbers")
 	}
 	if len(a.shape) == 0 || a.shape[0] != a.count {
 		return nil, fmt.Errorf("has shape %v, not one number for each row", a.shape)
