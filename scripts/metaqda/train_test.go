@@ -162,6 +162,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"no validation split", []string{"--data", bare, "--split", "all"}, []string{"--val-split", "bare.npz", `no split "val"`}},
 		{"over the data", []string{"--data", good, "--log", good}, []string{"good.npz is read"}},
 		{"too few classes", []string{"--data", few}, []string{"few.npz", "1 classes", "fewer classes"}},
+		{"too few classes to validate", []string{"--data", good, "--val-way", "40"}, []string{"val-way 40", "good.npz", "fewer classes"}},
 		{"too few rows", []string{"--data", thin}, []string{"thin.npz", "5 rows", "fewer shots"}},
 		{"loss", []string{"--data", good, "--loss", "hinge"}, []string{`"hinge"`, "cross_entropy"}},
 		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},

@@ -119,7 +119,7 @@ func (r *Run) validator() (*metatrain.Validator, error) {
 			}
 			s, err := episode.NewUniform(pool, c, r.recipe.Seed^validationEpisodes)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("validation with val-way %d, val-shot %d and val-query %d: %w", v.Way, k, v.Query, err)
 			}
 			samplers[i] = append(samplers[i], s)
 		}
