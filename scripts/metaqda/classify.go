@@ -301,6 +301,9 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 		return nil, wrongLength(rows.File(), rows.Dim, d)
 	}
 	answers, err := j.answers(ctx, c, rows)
+	if core.Code(err) == "empty" {
+		return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -319,6 +322,8 @@ func wrongLength(file string, got, want int) error {
 func cannotBeUsed(file string, row int, err error) error {
 	if code := core.Code(err); code == "dimension" || code == "limit" { // no row is at fault
 		return fmt.Errorf("%s: %w", file, err)
+	} else if code == "empty" {
+		return err
 	}
 	return &dataset.FileError{File: file, Row: row, Problem: "cannot be used (" + err.Error() + ")",
 		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}

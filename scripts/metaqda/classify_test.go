@@ -342,6 +342,20 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 	}
 }
 
+// A session may have classes and no example yet.
+func TestASessionWithoutExamplesSortsNothing(t *testing.T) {
+	j, _ := newJob(t)
+	c := test.Must(core.New(core.Settings{}, nil))(t)
+	test.Must(c.AddClass("cup"))(t)
+	j.Examples, j.Prior, j.Classifier = "", "", filepath.Join(t.TempDir(), "session")
+	save(t, j.Classifier, test.Must(c.Save())(t))
+	for _, j.Batch = range []bool{true, false} {
+		if _, err := j.Table(t.Context()); err == nil || err.Error() != j.Classifier+": no class has an example yet: add at least one to a class" {
+			t.Errorf("judged together %v: %v", j.Batch, err)
+		}
+	}
+}
+
 func TestSortingStops(t *testing.T) {
 	for _, batch := range []bool{true, false} {
 		j, _ := newJob(t)

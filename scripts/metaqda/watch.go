@@ -110,6 +110,9 @@ func watchLines(ctx context.Context, c *core.Classifier, w *core.Watch, in io.Re
 			}
 			return nil
 		}
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark
+		}
 		if strings.TrimSpace(line) == "" {
 			continue
 		}

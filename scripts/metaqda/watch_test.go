@@ -23,7 +23,7 @@ func TestWatchingLines(t *testing.T) {
 	}
 	save(t, at("taught.csv"), []byte(taught))
 	mustRun(t, "teach", "--examples", at("taught.csv"), "--out", at("taught"))
-	stream := ""
+	stream := "\ufeff"
 	for i := range 24 {
 		switch {
 		case i < 8:
