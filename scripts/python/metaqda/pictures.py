@@ -104,6 +104,8 @@ def _rgb(image):
             image = Image.fromarray(image)
         elif not isinstance(image, Image.Image):
             image = Image.open(image)
+        if 0 in image.size:
+            raise ValueError('it has no pixels')
         image = ImageOps.exif_transpose(image)
         if image.mode.startswith('I'):  # 16 bits of grey
             image = Image.fromarray((np.asarray(image) >> 8).clip(0, 255).astype(np.uint8))

@@ -19,7 +19,7 @@ class Watch:
 
     def __init__(self, classifier, false_events_per_hour):
         self._classifier, self._engine = classifier, classifier._engine
-        self._here = self._decision = self._headline = ''
+        self._here, self._decision, self._headline = None, None, ''
         with self._engine.lock:
             self._number = self._engine.watch(false_events_per_hour)
 
@@ -38,20 +38,21 @@ class Watch:
             if self._classifier._engine is not self._engine:
                 raise MetaqdaError('disposed', 'The classifier was fitted anew since this watch began: call watch again.')
             p = None if x is None else self._engine.predict(x)[0, 1:]
-            events, self._here, self._decision, self._headline = self._engine.next(self._number, seconds, p)
+            events, here, shown, self._headline = self._engine.next(self._number, seconds, p)
+            self._here, self._decision = (self._label(text) if text else None for text in [here, shown])
             return [WatchEvent(self._label(event[0]), *event[1:]) for event in events]
 
     @property
     def here(self):
         """The class that was here by the last vector, or None."""
-        return self._label(self._here) if self._here else None
+        return self._here
 
     @property
     def shown(self):
         """The answer to show in a live view, whose single answers flicker: a class, or None for
         none of these, and a sentence about it. It is the class that is here. While none is, it goes
         by the mean of the answers of the last half second."""
-        return (self._label(self._decision) if self._decision else None), self._headline
+        return self._decision, self._headline
 
     def _label(self, text):
         c = self._classifier

@@ -61,7 +61,7 @@ class Pictures(Case):
         np.testing.assert_allclose(metaqda.embed(sixteen), metaqda.embed(image.convert('L')), atol=1e-4)
 
     def test_what_is_no_picture_is_refused(self):
-        for bad in [b'no picture', self.folder / 'missing.png', np.zeros((4, 4, 3)), np.zeros((4, 4, 7), np.uint8), 3]:
+        for bad in [b'no picture', self.folder / 'missing.png', np.zeros((4, 4, 3)), np.zeros((4, 4, 7), np.uint8), np.zeros((0, 4, 3), np.uint8), 3]:
             self.refused('unreadable-picture', 'give a JPEG', metaqda.embed, [bad])
 
     def test_the_network_is_the_one_of_the_prior(self):

@@ -81,7 +81,10 @@ class Watching(Case):
         self.refused('value', 'begin another watch', watch.next, X[0], 9)
         self.refused('value', 'time', watch.next, None, float('nan'))
         watch.next(X[0], 10)
+        shown = watch.here, watch.shown
+        self.assertIn(shown[1][0], c.classes_)
         c.fit(X, np.arange(len(X)) % 2)
+        self.assertEqual((watch.here, watch.shown), shown)
         self.refused('disposed', 'call watch again', watch.next, X[0], 11)
 
 
