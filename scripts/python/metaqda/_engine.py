@@ -150,7 +150,7 @@ class Engine:
             ids = iter(lines[len(bursts):])  # after the headlines
             for size, _, asked, *answer in bursts:
                 if not asked:
-                    raise MetaqdaError('empty', 'There is a single example, and nothing is left to compare it with: add another one.')
+                    raise MetaqdaError('empty', 'All examples are one, or frames of one burst, and nothing is left to compare them with: add another one.')
                 answers.update((next(ids), answer[:-DECISION]) for _ in range(int(size)))
         if not answers:
             raise MetaqdaError('empty', 'No class has an example yet: add at least one to a class.')
