@@ -13,6 +13,7 @@ from .errors import MetaqdaError
 
 LIMIT = 2**31 - 1  # bytes of one input: the engine's lengths have 32 bits
 WORKING = 1  # mq_step returns it while there is more to do
+MOST_CLASSES = 2000  # as core/model/classifier.go
 DECISION = 3  # numbers after the probabilities of an answer to a job
 
 
@@ -85,6 +86,9 @@ class Engine:
         labels without a row, too. Returns the ids of the rows, and the labels as classes have them."""
         self._write_texts(labels)
         kept = self._text(self._call('labels', self.handle, len(labels))).split('\n')
+        there = {label for label, _ in self.describe()['classes']}
+        if len(there.union(kept)) > MOST_CLASSES:
+            raise MetaqdaError('limit', f'A classifier holds at most {MOST_CLASSES} classes: divide them among several.')
         bulk = self._call('add_begin', self.handle, *X.shape)
         try:
             self._write(X)
@@ -95,7 +99,7 @@ class Engine:
             ids = self._text(self._call('add_end', self.handle, bulk)).split('\n')
         finally:
             self._exports['mq_add_stop'](self._store, bulk)
-        there = {label for label, _ in self.describe()['classes']}
+        there.update(kept[i] for i in of)
         for label in kept:
             if label not in there:
                 self._call('add_class', self.handle, self._write(_text(label)))

@@ -159,6 +159,9 @@ class Contract(Case):
         before = c.predict_proba(X)
         self.refused('label', 'rename', c.partial_fit, X[:1], ['CAT'])
         self.refused('value', 'NaN', c.partial_fit, np.full((1, 1280), np.nan), ['new'])
+        classes = c._engine.describe()['classes']
+        self.refused('limit', '2000', c.partial_fit, X[:1], c.classes_[:1], classes=[f'k{i}' for i in range(2001)])
+        self.assertEqual(c._engine.describe()['classes'], classes)
         # After many answers the engine computes scores by weights, which changes the last bits.
         np.testing.assert_allclose(c.predict_proba(X), before, rtol=0, atol=1e-12)
         self.assertNotIn('new', c.classes_)
