@@ -33,7 +33,7 @@ func AddBegin(h, n, d int32) int32 {
 //
 //go:wasmexport mq_add_rows
 func AddRows(b, n int32) int32 {
-	return begun(b, func(of *metaqda.Bulk) error { return of.Take(vector(n)) })
+	return guard(func() (int32, error) { return 0, addition(b).Take(vector(n)) })
 }
 
 // AddLabels says where the next n vectors go. The texts are n labels and then m names of bursts: one
@@ -42,13 +42,13 @@ func AddRows(b, n int32) int32 {
 //
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
-	return begun(b, func(of *metaqda.Bulk) error {
+	return guard(func() (int32, error) {
 		all, _ := texts(0, n+m)
 		labels, groups := all[:n], all[n:]
 		for m == 1 && len(groups) < int(n) {
 			groups = append(groups, groups[0])
 		}
-		return of.Label(labels, groups)
+		return 0, addition(b).Label(labels, groups)
 	})
 }
 
@@ -57,24 +57,22 @@ func AddLabels(b, n, m int32) int32 {
 //
 //go:wasmexport mq_add_thumbnail
 func AddThumbnail(b, n int32) int32 {
-	return begun(b, func(of *metaqda.Bulk) error {
-		of.Thumbnail(slices.Clone(bytes(0, n)))
-		return nil
-	})
-}
-
-// begun calls f for an addition, and returns 0.
-func begun(b int32, f func(of *metaqda.Bulk) error) int32 {
 	return guard(func() (int32, error) {
-		of, ok := state.bulks[b]
-		if !ok {
-			return 0, errStopped
-		}
-		return 0, f(of.Bulk)
+		addition(b).Thumbnail(slices.Clone(bytes(0, n)))
+		return 0, nil
 	})
 }
 
-var errStopped = &metaqda.Error{Code: "disposed", Message: "There is no such addition, or it was stopped: begin another one."}
+// addition returns an addition, or panics with an error of the caller.
+//
+//go:noinline
+func addition(b int32) bulk {
+	of, ok := state.bulks[b]
+	if !ok {
+		panic(&metaqda.Error{Code: "disposed", Message: "This addition was given up."})
+	}
+	return of
+}
 
 // AddEnd adds the vectors, all or none. It replies the ids, a line each, and returns the length of all.
 //
@@ -103,10 +101,7 @@ func AddSome(h, b int32) int32 {
 // ending calls f for an addition to a classifier.
 func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
 	return adding(h, func(c *metaqda.Classifier) (int32, error) {
-		of, ok := state.bulks[b]
-		if !ok {
-			return 0, errStopped
-		}
+		of := addition(b)
 		if of.to != c {
 			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition is another one now: add the vectors again."}
 		}

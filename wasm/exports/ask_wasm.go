@@ -139,7 +139,7 @@ func Set(h int32, coverage float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		p := state.asked
 		if state.of != c || len(p) != 1+c.Len() {
-			return 0, &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector by these classes: predict one, then ask for its set."}
+			return 0, &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector: predict one, then ask for its set."}
 		}
 		s, err := c.SetOf(metaqda.Answer{Probabilities: p[1:], None: p[0]}, coverage)
 		if err != nil {

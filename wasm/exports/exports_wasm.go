@@ -90,36 +90,37 @@ func fail(err error) int32 {
 
 // Functions that most exports call are not inlined: the program is 20 kB smaller.
 
+// part returns the address of n numbers of so many bytes each in the room, after from bytes. It panics
+// with an error of the caller unless the room has them.
+//
+//go:noinline
+func part(from, n, size int64) unsafe.Pointer {
+	if from < 0 || n < 0 || n > (8*int64(len(state.room))-from)/size {
+		panic(errShort)
+	}
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(state.room)), from)
+}
+
+var errShort = &metaqda.Error{Code: "argument", Message: "The input is shorter than the call says, or a number is impossible: ask mq_room for all of the input."}
+
 // bytes returns n bytes of the room, after so many others.
 //
 //go:noinline
 func bytes(from, n int32) []byte {
-	checkRoom(int64(from), int64(n), 8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(state.room))), 8*len(state.room))[from : from+n]
+	return unsafe.Slice((*byte)(part(int64(from), int64(n), 1)), n)
 }
 
 // vector returns the first n numbers of the room.
 //
 //go:noinline
-func vector(n int32) []float32 {
-	checkRoom(0, int64(n), 2)
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(state.room))), 2*len(state.room))[:n]
-}
+func vector(n int32) []float32 { return vectors(n, 1) }
 
 // vectors returns n vectors of d numbers of the room.
 //
 //go:noinline
 func vectors(n, d int32) []float32 {
-	checkRoom(int64(min(n, 0)), int64(n)*int64(d), 2)
-	return vector(n * d)
-}
-
-// checkRoom panics with an error of the caller unless the room has n parts from one on. each is how
-// many parts a number of the room has.
-func checkRoom(from, n, each int64) {
-	if from < 0 || n < 0 || from+n > each*int64(len(state.room)) {
-		panic(&metaqda.Error{Code: "argument", Message: "The input is shorter than the call says, or a length is negative: call mq_room for the whole input before each call."})
-	}
+	all := int64(n) * int64(d)
+	return unsafe.Slice((*float32)(part(int64(min(n, 0)), all, 4)), all)
 }
 
 //go:noinline
@@ -402,7 +403,7 @@ func Has(h, n int32) int32 {
 
 // texts returns n texts, whose lengths come first, and where they end.
 func texts(from, n int32) ([]string, int32) {
-	checkRoom(int64(from), 4*int64(n), 8)
+	part(int64(from), int64(n), 4) // or else n may be absurd
 	all, at := make([]string, n), from+4*n
 	for i := range all {
 		size := int32(binary.LittleEndian.Uint32(bytes(from+4*int32(i), 4)))
@@ -551,7 +552,7 @@ func About(h, what int32) int32 {
 			texts[3] = p.Sum()
 		}
 		if what < 0 || int(what) >= len(texts) {
-			return 0, &metaqda.Error{Code: "argument", Message: "There is no text " + strconv.Itoa(int(what)) + ": ask for 0 to 3."}
+			return 0, errShort
 		}
 		return reply(texts[what], nil)
 	})

@@ -140,6 +140,7 @@ func TestInputThatIsTooShortIsTheCallersMistake(t *testing.T) {
 		func() int32 { return Predict(h, 4, 3) },
 		func() int32 { return Predict(h, -1, 3) },
 		func() int32 { return Predict(h, 1<<16, 1<<16) },
+		func() int32 { return Predict(h, math.MaxInt32, math.MaxInt32) },
 		func() int32 { return Add(h, 3, 9, 0, 0) },
 		func() int32 { return Has(h, 99) },
 		func() int32 { return Labels(h, 9) },

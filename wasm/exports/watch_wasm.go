@@ -1,6 +1,10 @@
 package exports
 
-import metaqda "metaqda/core"
+import (
+	"unsafe"
+
+	metaqda "metaqda/core"
+)
 
 // watching is a watch with the handle of its classifier.
 type watching struct {
@@ -41,8 +45,7 @@ func Next(w int32, seconds float64, n int32) int32 {
 		}
 		var p []float64
 		if n >= 0 {
-			checkRoom(0, int64(n), 1)
-			p = state.room[:n]
+			p = unsafe.Slice((*float64)(part(0, int64(n), 8)), n)
 		}
 		events, err := of.Next(seconds, p)
 		if err != nil {
