@@ -99,13 +99,14 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if len(scores) > 0 {
 		bound += spare
 	}
-	total, before, more, last := 0.0, 0.0, 0.0, 0 // before: the sum of those that are more probable; last: the last one in the set
+	var total, before, previous float64 // before: the sum of the labels that are more probable
+	last := 0                           // the least probable label that is in
 	for at, i := range order {
-		if p[i] < more {
+		if p[i] < previous {
 			before = total
 		}
-		more = p[i]
-		total += more
+		previous = p[i]
+		total += previous
 		less, _ := slices.BinarySearch(scores, scoreOf(most, p[i]))
 		in := float64(less)+borrowed*before < bound
 		if i == len(a.Probabilities) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs 'node --test' with its arguments. In a browser much happens at the same time. So a file with a
-# failed test is run once more, with the machine to itself, and a line says so. A real fault fails
+# failed test is run once more, one file at a time, and a line says so. A real fault fails
 # both times. If more than three files failed, nothing is run again.
 set -uo pipefail
 node=${NODE:-node}

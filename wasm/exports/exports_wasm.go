@@ -115,7 +115,8 @@ func bytes(from, n int32) []byte {
 //go:noinline
 func vector(n int32) []float32 { return vectors(n, 1) }
 
-// vectors returns n vectors of d numbers of the room.
+// vectors returns n vectors of d numbers of the room. A negative n is passed on, so that part refuses it
+// even if d is negative, too.
 //
 //go:noinline
 func vectors(n, d int32) []float32 {

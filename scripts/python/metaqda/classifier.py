@@ -437,7 +437,7 @@ def _list(classes):
 
 def _of_kind(labels, dtype):
     """Returns labels with the type of others, so that 1, 1.0 and True are one class. Text and whole
-    numbers keep their own, which says the same."""
+    numbers of another width keep their type: they are equal as they are."""
     kinds = labels.dtype.kind + dtype.kind
     if set(kinds) <= set('OUT') or labels.dtype == dtype:
         return labels

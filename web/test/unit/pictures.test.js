@@ -90,6 +90,27 @@ test('an image shows what it was asked for last, and one that has gone takes no 
   thumbnails.keep([]);
 });
 
+test('an image shows nothing for an example without a thumbnail, whatever it showed before', async () => {
+  const thumbnails = new Thumbnails({ thumbnails: async (ids) => ids.map((id) => (id === 'with' ? new Uint8Array(1) : null)) });
+  const image = /** @type {any} */ ({
+    dataset: {},
+    removeAttribute(/** @type {string} */ name) {
+      delete this[name];
+    },
+  });
+  for (const [id, shows] of /** @type {const} */ ([
+    ['with', true],
+    ['without', false],
+    ['with', true],
+  ])) {
+    thumbnails.painter(id)(image);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.equal('src' in image, shows, id);
+  }
+});
+
 test('a bitmap that is made of a picture is freed after the answer, and one that was handed over is not', async (t) => {
   class Bitmap {
     closed = false;

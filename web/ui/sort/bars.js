@@ -16,7 +16,7 @@ import { NONE, WAITING } from './sorting.js';
  * @property {number} total
  * @property {string} left the remaining time in words, empty if unknown
  * @property {number} taught number of taught classes
- * @property {string} only name of the class whose examples the pictures are compared with, empty if they are told apart
+ * @property {string} only name of the class whose examples the pictures are compared with, empty if there are several classes
  * @property {{sure: number}} bounds see Engine
  * @property {number} open number of pictures that are not taught
  * @property {number} doubtful number of these that are doubtful
@@ -38,7 +38,7 @@ function words({ stage, pictures, done, total, left, taught, only, bounds, open,
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
   if (!open) return `All of these ${noun()}s are taught.`;
   if (stale) return 'You have taught something since these answers.';
-  if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s are compared.`;
+  if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s have been compared.`;
   if (!classified) return 'Judged one by one.';
   if (!doubtful) return `Judged together: ${noun()}s that are alike helped each other.`;
   return `Judged together. ${are}${taught === 1 ? ', or there is no second class to compare with' : ''}. Name the class of one, and those like it get surer.`;

@@ -15,7 +15,7 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
  * when it is first used: the browser takes a millisecond for each.
  *
  * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>, compared: string}} Item
- *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes; compared: the cache key of answers that its own comparison belongs to, empty if it has none
+ *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes; compared: the cache key of its comparison, empty if it was not compared
  */
 
 /** Edge of a picture in the gallery, in pixels. */

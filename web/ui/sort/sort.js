@@ -54,7 +54,7 @@ export class Sorting {
   #key = '';
   /** Whether the pictures were judged together, or all were compared. */
   #classified = false;
-  /** The class whose examples the pictures are compared with, null if they are told apart. @type {Taught|null} */
+  /** The class whose examples the pictures are compared with, null if there are several classes. @type {Taught|null} */
   #only = null;
   /** Stops the present comparison. */
   #comparing = new AbortController();
@@ -181,6 +181,7 @@ export class Sorting {
     [this.#items, this.#questions, this.#alike] = [[], [], []];
     this.#total = this.#done = 0;
     this.#filter = { kind: 'all' };
+    this.#only = null;
     this.gallery.clear();
     for (const one of [this.question, this.lookalikes]) one.show([], this.#classes);
     this.selection.count(0);

@@ -16,7 +16,7 @@ export function removed(name, gone, left) {
 }
 
 /**
- * Says what a batch added. The same picture once more teaches next to nothing, so their number is told.
+ * Says what a batch added. A picture that the class had already teaches next to nothing, so the number of these is said.
  *
  * @param {string} name of the class
  * @param {number} pictures added
