@@ -110,7 +110,7 @@ async function partsOf(read, extractor, page, noted, files, runtime) {
  *
  * @param {Parts} parts
  * @param {Pick<import('./assemble.js').About, 'name' | 'learn' | 'sort' | 'classes'>} about
- * @param {Record<string, Uint8Array>} taught `classifier`, `prior`, and `pictures` if they go along
+ * @param {Record<string, Uint8Array>} taught `classifier`, with small pictures if they go along, and `prior`
  * @returns {Promise<string>}
  */
 export async function sharedFile({ page, version, extractor, blocks }, about, taught) {

@@ -6,6 +6,7 @@ import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
 import { room, startExtractor } from './extractor.js';
+import { copiesOf } from './copies.js';
 import { judges } from './good.js';
 import { buildRecogniser } from './recognise.js';
 
@@ -83,12 +84,10 @@ async function start(blocks, write, program) {
   }).catch((error) => {
     throw error.code === 'prior' ? notWhole() : error;
   }); // a learned prior is a block
-  /** @type {[string, string[]][]} */
-  const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
+  const copies = copiesOf(classifier, session);
   document.body.dataset.place = (await extractor).place;
   const kind = room.kind(() => extractor, 'yamnet' in (about.extractor.networks ?? {}));
   buildNotices(new TextDecoder().decode(await read('notices')));
-  const copies = new Map(pictures);
   const judging = kind.id === 'pictures' && judges(about.classes, copies);
   const known = () => {
     const { counts, labels } = classifier;
@@ -112,7 +111,7 @@ async function start(blocks, write, program) {
     },
     name: about.name,
   });
-  buildRecogniser({ classifier, kind, about, pictures: copies, actions: actionsIn(session), onTaught });
+  buildRecogniser({ classifier, kind, about, copies, actions: actionsIn(session), onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
   say('Ready.');
@@ -152,13 +151,13 @@ function buildNotices(notices) {
 }
 
 /**
- * Shows the classes, with their pictures if the file has any. Sounds can be played.
+ * Shows the classes, with copies of their examples if the file has any. Sounds can be played.
  *
  * @param {import('../../library/index.js').Classifier} classifier
  * @param {import('../../ui/kinds/index.js').Kind} kind
- * @param {Map<string, string[]>} pictures JPEG in base64, by class
+ * @param {import('./copies.js').Copies} copies
  */
-function showKnown(classifier, { one, play }, pictures) {
+function showKnown(classifier, { one, play }, copies) {
   const { counts } = classifier;
   byId('known', HTMLElement).replaceChildren(
     ...classifier.labels.map((label) =>
@@ -170,9 +169,10 @@ function showKnown(classifier, { one, play }, pictures) {
         el(
           'span',
           { class: 'known-pictures' },
-          ...(pictures.get(label) ?? []).map((text, i) => {
-            const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-            const url = URL.createObjectURL(new Blob([bytes]));
+          ...classifier.examples(label).flatMap((id, i) => {
+            const bytes = copies.get(id);
+            if (!bytes) return [];
+            const url = URL.createObjectURL(new Blob([/** @type {BlobPart} */ (bytes)]));
             const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
             return play
               ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes).catch((error) => say(sentence(error))) }, image)

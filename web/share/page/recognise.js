@@ -15,17 +15,18 @@ import { showMeters } from './meters.js';
 /** @import {Target} from '../../ui/teach/correct.js' */
 
 /**
- * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, pictures: import('./good.js').Pictures, actions: ReturnType<typeof import('../../ui/then/actions.js').actionsIn>, onTaught: () => void}} parts
+ * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, copies: import('./copies.js').Copies, actions: ReturnType<typeof import('../../ui/then/actions.js').actionsIn>, onTaught: () => void}} parts
  */
-export function buildRecogniser({ classifier, kind, about, pictures, actions, onTaught }) {
+export function buildRecogniser({ classifier, kind, about, copies, actions, onTaught }) {
   speakOf(kind);
   /** Undo steps, the newest last. @type {{name: string, back: () => void}[]} */
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name, examples: classifier.examples(name), actions: actions.classes.get(name) }));
   const kinds = kindsOf([kind]);
-  const good = judges(about.classes, pictures) ? goodOnes({ classifier, kinds, label: about.classes[0], pictures }) : null;
+  const good = judges(about.classes, copies) ? goodOnes({ classifier, kinds, copies }) : undefined;
   const then = new Then();
-  /** Examples added here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
+  const keepsCopies = copies.size > 0;
+  /** Examples added here, by ids that stay when one is brought back: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
   const taught = new Map();
   let count = 0;
   /** The embedding of the shown answer. @type {Float32Array|null} */
@@ -90,19 +91,21 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
     again();
     say(`Undone: ${last.name}.`);
   };
-  /** @param {string} id @param {string} label @param {Float32Array} vector */
-  const add = (id, label, vector) => {
-    const number = classifier.addExampleSync(vector, label);
-    taught.set(id, { label, number });
-    good?.number(id, number);
+  /** @param {string} example @param {string} label @param {Float32Array} vector @param {Uint8Array} [copy] */
+  const add = (example, label, vector, copy) => {
+    const id = classifier.addExampleSync(vector, label, { thumbnail: copy ?? null });
+    taught.set(example, { label, id });
+    if (copy) copies.set(id, copy);
   };
-  /** @param {string} id */
-  const remove = (id) => {
-    const { label = '', number = '' } = taught.get(id) ?? {};
-    classifier.removeExample(number);
-    taught.delete(id);
+  /** @param {string} example */
+  const remove = (example) => {
+    const { label = '', id = '' } = taught.get(example) ?? {};
+    const copy = copies.get(id);
+    classifier.removeExample(id);
+    taught.delete(example);
+    copies.delete(id);
     if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
-    return label;
+    return { label, copy };
   };
   const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : classifier.label(target.name));
   knowClassesBy(async (name) => {
@@ -114,7 +117,7 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
   const recogniser = new Recogniser({
     kinds,
     seen: then,
-    odd: good?.odd,
+    odd: good,
     teachable: about.learn,
     refusal: (error) => refusal(error, kind),
     engine: {
@@ -125,24 +128,25 @@ export function buildRecogniser({ classifier, kind, about, pictures, actions, on
     teaching: {
       teach: async (target, open) => {
         const sample = await open();
-        const [vector, copy] = await Promise.all([sample.embed(), good && sample.thumbnail()]).finally(() => sample.close());
+        const [vector, copy] = await Promise.all([sample.embed(), keepsCopies ? sample.thumbnail() : undefined]).finally(() => sample.close());
         const [id, label] = [`${++count}`, labelOf(target)];
-        if (copy) good?.keep(id, copy);
-        add(id, label, vector);
+        add(id, label, vector, copy);
         did(`Taught as “${label}”.`, `add a ${kind.one} to ${label}`, () => remove(id));
         return id;
       },
       move: async (id, target) => {
-        const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only the shown example can be moved
-        add(id, to, vector);
+        const { label: from, copy } = remove(id);
+        const [to, vector] = [labelOf(target), /** @type {Float32Array} */ (asked)]; // only the shown example can be moved
+        add(id, to, vector, copy);
         did(`Moved from “${from}” to “${to}”.`, `move a ${kind.one} to ${to}`, () => {
           remove(id);
-          add(id, from, vector);
+          add(id, from, vector, copy);
         });
       },
       forget: async (id) => {
-        const [label, vector] = [remove(id), /** @type {Float32Array} */ (asked)];
-        did(`No longer taught as “${label}”.`, `remove a ${kind.one} from ${label}`, () => add(id, label, vector));
+        const { label, copy } = remove(id);
+        const vector = /** @type {Float32Array} */ (asked);
+        did(`No longer taught as “${label}”.`, `remove a ${kind.one} from ${label}`, () => add(id, label, vector, copy));
       },
       classOf: (example) => {
         const { label } = taught.get(example) ?? {};

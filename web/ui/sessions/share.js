@@ -3,10 +3,8 @@
 import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
-import { base64 } from '../../base/base64.js';
 import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
-import { withThumbnails } from '../kit/thumbnails.js';
 
 /** @import {Engine} from '../../library/types.js' */
 /** @import {Parts} from '../../share/parts.js' */
@@ -100,25 +98,13 @@ class ShareDialog {
     const { sha256, id } = await this.reader.now;
     const own = (await this.reader.placeOf(sha256)) !== '';
     const parts = await this.#parts(sha256, own);
-    const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
+    const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: this.#chosen.pictures }), engine.exportPrior()]);
     const text = await sharedFile(
       parts,
       { name: state.sessionName, learn: this.#chosen.learn, sort: state.sort, classes: taught.map(({ name }) => name) },
       {
         classifier,
         prior,
-        ...(this.#chosen.pictures
-          ? {
-              pictures: new TextEncoder().encode(
-                JSON.stringify(
-                  (await withThumbnails(engine, taught)).map(({ name, examples }) => [
-                    name,
-                    examples.flatMap(({ thumbnail }) => (thumbnail?.length ? [base64(thumbnail)] : [])),
-                  ]),
-                ),
-              ),
-            }
-          : {}),
       },
     );
     return {

@@ -6,6 +6,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { unpacked } from '../../../share/assemble.js';
+import { tensorOf } from '../../../ui/kit/safetensors.js';
 import { LONG } from '../../long.js';
 import {
   assertMeters,
@@ -56,7 +58,9 @@ test('a shared file answers as the page does, from disk and without a network', 
   const text = await readFile(file, 'utf8');
   console.log(`# ${path.basename(file)}: ${text.length} bytes`);
   assert.ok(text.length < 7.3e6, `${text.length} bytes`);
-  assert.doesNotMatch(text, /id="block-pictures"/, 'pictures that nobody asked for');
+  const session = await unpacked(/id="block-classifier">([^<]*)</.exec(text)?.[1] ?? '');
+  assert.equal(tensorOf(session, 'class').length, 4 * 9, 'the examples of the session');
+  assert.equal(tensorOf(session, 'thumbnails').length, 0, 'pictures that nobody asked for');
   await opened(file, async (page) => {
     for (const [i, picture] of asked.entries()) {
       const { numbers, words } = await answer(page, picture);
@@ -195,7 +199,12 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
 
 test('names are text, whatever they look like, and pictures go along only where they are asked for', async () => {
   const names = ['</script><img src=x onerror="document.title=1">', '<!--<script>', '&lt;b&gt; “cup” $& \\u003c'];
-  let file = '';
+  let [file, session] = ['', ''];
+  /** @param {import('playwright-core').Locator} images */
+  const assertSeen = (images, /** @type {number} */ count) =>
+    eventually(async () =>
+      assert.deepEqual(await images.evaluateAll((all) => all.map((one) => /** @type {HTMLImageElement} */ (one).naturalWidth > 0)), Array(count).fill(true)),
+    );
   await visit({}, async ({ page }) => {
     await page.getByRole('button', { name: /^Session:/ }).click();
     await page.getByLabel(/^Name of the session/).fill('</title><script>document.title = 2</script>');
@@ -220,18 +229,22 @@ test('names are text, whatever they look like, and pictures go along only where 
       assert.deepEqual(Object.keys(await recognise(page, sample('fxemoji', 'rocket'))).sort(), [...names, 'None of these'].sort());
       await page.getByText('What it was taught').click();
       assert.deepEqual(await page.locator('.known .ellipsis').allTextContents(), names);
-      await eventually(async () =>
-        assert.deepEqual(
-          await page.locator('.known img').evaluateAll((all) => all.map((one) => /** @type {HTMLImageElement} */ (one).naturalWidth > 0)),
-          Array(9).fill(true),
-        ),
-      );
+      await assertSeen(page.locator('.known img'), 9 + round);
       assert.equal(await page.locator('img[onerror]').count(), 0);
       if (round) return;
       await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: names[1], exact: true }).click();
+      await assertSeen(page.locator('.known img'), 10);
       file = await kept(page, 'Save as a new file like this one');
+      session = await kept(page, 'Save as a session for metaqda');
     });
   }
+  await visit({}, async ({ page }) => {
+    await page.locator('#session-button').click();
+    await page.getByLabel('Open a saved session').setInputFiles(session);
+    await status(page, 'The session was opened.');
+    await page.keyboard.press('Escape');
+    await assertSeen(page.locator('.card .thumb img'), 10);
+  });
 });
 
 test('a file that was cut short or changed says so', LONG, async () => {
