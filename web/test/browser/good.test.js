@@ -87,11 +87,20 @@ test('many pictures are compared as one is: bad ones are found among good ones, 
     assert.equal(rows.length, asked.length);
     for (const { file, answer } of rows) assert.equal(answer, file.startsWith('bad') ? 'none of these' : 'Good', file);
 
-    // What is taught meanwhile has all compared anew.
+    // What is taught meanwhile has all compared anew. The network looks at the new example alone.
+    await page.evaluate(() => {
+      const { postMessage } = Worker.prototype;
+      Object.assign(globalThis, { looked: 0, waitedFor: /** @type {any} */ (globalThis).said.length });
+      Worker.prototype.postMessage = function (/** @type {any[]} */ ...given) {
+        if (given[0]?.type === 'cells') /** @type {any} */ (globalThis).looked++;
+        return postMessage.apply(this, /** @type {any} */ (given));
+      };
+    });
     await page.locator('.shot').filter({ hasText: 'good-12.png' }).click();
     await page.getByRole('dialog', { name: 'Picture' }).getByRole('button', { name: 'Good', exact: true }).click();
     await page.keyboard.press('Escape');
     await status(page, /^5 pictures: 3 Good, 2 none of these\./);
+    assert.equal(await page.evaluate('looked'), 1);
     const anew = (await savedTable(page)).rows;
     assert.notDeepEqual(anew, rows);
     await page.getByRole('button', { name: 'Close', exact: true }).click();

@@ -11,6 +11,7 @@ import { percent } from '../sort/sorting.js';
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Classifier} from '../../library/index.js' */
 /** @import {Sample} from '../kinds/index.js' */
+/** @typedef {(open: () => Promise<Sample>, cells?: Cells|null) => Promise<Odd|null>} OddOf whether a picture is unlike the examples, null if that cannot be told; cells: those of an earlier answer */
 /** @typedef {{wrong: number, good: number, far: ArrayLike<number>, cells: Cells}} Odd probability that something is wrong, how many examples say so, and how far each of the picture's cells is from theirs */
 
 /** Fewest examples that can be compared with (core/anomaly). */
@@ -38,7 +39,7 @@ export class Good {
   /** Whether the examples are nearly the same picture. */
   #alike = false;
 
-  /** @param {{odd?: (open: () => Promise<Sample>) => Promise<Odd|null>, instead?: HTMLElement[]}} parts odd: null where it cannot be told; instead: is hidden meanwhile */
+  /** @param {{odd?: OddOf, instead?: HTMLElement[]}} parts instead: is hidden meanwhile */
   constructor({ odd, instead = [] }) {
     this.odd = odd;
     this.instead = instead;
@@ -115,7 +116,7 @@ function sayingOf(odd, name) {
  * asked about is made as small first, so that only what it shows tells it from them.
  *
  * @param {{taught: Pick<Classifier, 'withoutCells'|'setCells'|'anomaly'>, thumbnails: (ids: string[]) => Promise<(Uint8Array|null)[]>, kinds: import('../kinds/index.js').Kinds}} parts
- * @returns {(open: () => Promise<Sample>) => Promise<Odd|null>}
+ * @returns {OddOf}
  */
 export function oddBy({ taught, thumbnails, kinds }) {
   /** @type {Promise<unknown>} */
@@ -124,6 +125,7 @@ export function oddBy({ taught, thumbnails, kinds }) {
     const [sample] = await kinds.now.open(kinds.now.kept(thumbnail, 'example'));
     return await (sample.cells?.() ?? Promise.resolve(null)).finally(() => sample.close());
   };
+  const smallOf = (/** @type {Sample} */ sample) => sample.thumbnail().finally(() => sample.close());
   const readAll = async () => {
     const ids = taught.withoutCells;
     for (const [i, picture] of (ids.length ? await thumbnails(ids) : []).entries()) {
@@ -131,11 +133,10 @@ export function oddBy({ taught, thumbnails, kinds }) {
       if (cells) taught.setCells(ids[i], cells);
     }
   };
-  return async (open) => {
+  return async (open, known) => {
     if (kinds.now.id !== 'pictures') return null; // others have no cells
     try {
-      const sample = await open();
-      const cells = await cellsOf(await sample.thumbnail().finally(() => sample.close()));
+      const cells = known ?? (await cellsOf(await smallOf(await open())));
       if (!cells) return null;
       await (reading = reading.catch(() => {}).then(readAll));
       const anomaly = taught.anomaly(cells);

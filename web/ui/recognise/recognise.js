@@ -68,7 +68,7 @@ export class Recogniser {
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: (open: () => Promise<Sample>) => Promise<import('./good.js').Odd|null>}} parts
+   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: import('./good.js').OddOf}} parts
    *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
    *   `seen` gets all that is recognised; `odd` says whether a picture is unlike the examples of the only class, null if it cannot
    */

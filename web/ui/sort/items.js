@@ -14,8 +14,8 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
  * One of the pictures. `example` is its id if it is taught. `url` is a small picture, made
  * when it is first used: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>, compared: string}} Item
- *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes; compared: the cache key of its comparison, empty if it was not compared
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>, compared: string, cells: import('../../extractor/session.js').Cells|null}} Item
+ *   piece: number in its file; examples: all ids that it was ever taught by, since undo may bring one back; like: number of similar pictures, if it is a question; out: ids of excluded classes; compared: the cache key of its comparison, empty if it was not compared; cells: of the last comparison, if they are kept
  */
 
 /** Edge of a picture in the gallery, in pixels. */
@@ -49,6 +49,7 @@ export async function itemsOf(engine, kind, file, classes) {
         like: 0,
         out: /** @type {Set<string>} */ (new Set()),
         compared: '',
+        cells: null,
         get url() {
           return (url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })));
         },
@@ -94,15 +95,16 @@ export async function teachItem(engine, kind, label, item) {
 /**
  * Compares an item with the examples of the only class, part by part, unless it was compared under the same key.
  *
- * @param {(open: () => Promise<import('../kinds/index.js').Sample>) => Promise<import('../recognise/good.js').Odd|null>} odd
- * @param {Kind} kind @param {Item} item @param {string} id of the class @param {{key: string, sure: number}} options
- *   key: changes whenever answers may; sure: least percentage of an answer that is not doubtful
+ * @param {import('../recognise/good.js').OddOf} odd
+ * @param {Kind} kind @param {Item} item @param {string} id of the class @param {{key: string, sure: number, keeps: (bytes: number) => boolean}} options
+ *   key: changes whenever answers may; sure: least percentage of an answer that is not doubtful; keeps: whether the item's cells may be kept
  * @returns {Promise<boolean>} false if it cannot be compared
  */
-export async function compare(odd, kind, item, id, { key, sure }) {
+export async function compare(odd, kind, item, id, { key, sure, keeps }) {
   if (item.compared === key) return true;
-  const found = await odd(() => openItem(kind, item));
+  const found = await odd(() => openItem(kind, item), item.cells);
   if (!found) return false;
+  if (!item.cells && keeps(found.cells.values.byteLength)) item.cells = found.cells;
   item.compared = key;
   const { wrong } = found;
   if (!item.out.has(id))

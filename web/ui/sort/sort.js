@@ -31,6 +31,9 @@ import { Viewer } from './viewer.js';
 /** The largest number of pictures at a time. Their embeddings take 25 megabytes. */
 export const MOST = 5000;
 
+/** Most bytes of cells that are kept, so that pictures are compared anew at once: those of some 350 pictures. */
+const KEPT = 64e6;
+
 /** Number of pictures worked on at a time: one is decoded while another is embedded. */
 const LANES = 2;
 /** Milliseconds between two drawings while pictures come in, and without a change before they are judged again. */
@@ -58,6 +61,8 @@ export class Sorting {
   #only = null;
   /** Stops the present comparison. */
   #comparing = new AbortController();
+  /** Bytes of cells that are kept. */
+  #kept = 0;
   #again = false;
   /** Whether something was taught after the answers were made. */
   #stale = false;
@@ -75,8 +80,7 @@ export class Sorting {
   #alike = /** @type {import('./ask.js').Group[]} */ ([]);
 
   /**
-   * @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes, odd: Parameters<typeof compare>[0]}} parts
-   *   `odd` says whether a picture is unlike the examples of the only class, null if it cannot
+   * @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes, odd: import('../recognise/good.js').OddOf}} parts
    */
   constructor({ engine, kinds, changes, odd }) {
     this.engine = engine;
@@ -179,6 +183,7 @@ export class Sorting {
     this.#rest();
     for (const item of this.#items) item.release();
     [this.#items, this.#questions, this.#alike] = [[], [], []];
+    this.#kept = 0;
     this.#total = this.#done = 0;
     this.#filter = { kind: 'all' };
     this.#only = null;
@@ -303,10 +308,17 @@ export class Sorting {
   /** Compares a picture with the examples of the only class. @param {Item} item @returns {Promise<boolean>} false if it cannot be compared */
   async #compare(item) {
     const only = onlyClass(this.#classes);
-    if (!only || !(await compare(this.odd, this.kinds.now, item, only.id, { key: this.#key, sure: this.engine.bounds.sure }))) return false;
+    if (!only || !(await compare(this.odd, this.kinds.now, item, only.id, { key: this.#key, sure: this.engine.bounds.sure, keeps: this.#keeps }))) return false;
     this.#only = onlyClass(this.#classes);
     return true;
   }
+
+  /** @param {number} bytes */
+  #keeps = (bytes) => {
+    const room = this.#kept + bytes <= KEPT;
+    if (room) this.#kept += bytes;
+    return room;
+  };
 
   /** Compares each picture with the examples of the only class. @param {Item[]} items @returns {Promise<boolean>} false if they cannot be compared */
   async #compareAll(items) {
@@ -328,6 +340,8 @@ export class Sorting {
   async #classify(items) {
     if (await this.#compareAll(items)) return;
     this.#only = null;
+    for (const item of this.#items) item.cells = null;
+    this.#kept = 0;
     const [key, out] = [this.#key, items.map((item) => new Set(item.out))];
     const { classes, probabilities, taken, doubtful } = await this.batch.classify(
       items.map(({ embedding }) => embedding),
