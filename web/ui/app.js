@@ -230,7 +230,7 @@ async function build(engine, reader) {
     newSession: async (id, still) => {
       await reader.pages[id].load(); // if this fails, no session is made
       if (!still()) return;
-      onReplaced();
+      await onReplaced();
       await engine.newSession(`${capital(kinds.all[id].one)}s`);
       await reader.useKind(id);
     },
@@ -298,6 +298,7 @@ async function build(engine, reader) {
     closePassing();
     recogniser.where.reset();
     void recogniser.clear();
+    return changes.settled();
   };
   const settings = new SettingsDialog({ engine, reader, offered: reader.choice({ onReplaced }) });
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });

@@ -2,7 +2,7 @@
 /** What comes late, or while something else is at work: it counts once, for what it was meant for, and for nothing else. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, card, hold, newSession, openSession, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, card, hold, holdPictures, newSession, openSession, recognise, sample, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -262,5 +262,24 @@ test('what the menu of a class saves late closes no other menu', { timeout: 120_
     go();
     await status(page, '“Cat.zip” was saved: 1 picture.');
     assert.ok(await page.getByRole('dialog', { name: 'Rocket' }).isVisible());
+  }),
+);
+
+test('what is undone while it is added is undone also if another session is opened at once', { timeout: 120_000 }, () =>
+  visit({}, async ({ page }) => {
+    await newSession(page, 'Other');
+    await openSession(page, 'My classes');
+    await teach(page, 'Cat', STYLES.slice(0, 1));
+    const goOn = await holdPictures(page, 2);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(OTHERS);
+    await card(page, 'Cat').getByText('3 pictures').waitFor();
+    await page.locator('#undo-button').click();
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByRole('button', { name: 'Open Other', exact: true }).click();
+    await goOn();
+    await status(page, /^Undone: add \d pictures to Cat\.$/);
+    await status(page, 'The session “Other” is open.');
+    await openSession(page, 'My classes');
+    await card(page, 'Cat').getByText('1 picture').waitFor();
   }),
 );

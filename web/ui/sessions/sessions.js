@@ -27,7 +27,7 @@ export class SessionsDialog {
   #busy = new Set();
   #body = document.createElement('div');
 
-  /** @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'opening' | 'placeOf' | 'kinds' | 'nounOf'>, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'opening' | 'placeOf' | 'kinds' | 'nounOf'>, onSwitched: () => Promise<void>}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;
@@ -49,7 +49,7 @@ export class SessionsDialog {
       !state.storage.message &&
       !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)
     ) {
-      this.onSwitched();
+      void this.onSwitched();
       toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted', passing: true });
     }
     byId('session-name', HTMLElement).textContent = state.sessionName;
@@ -180,7 +180,7 @@ export class SessionsDialog {
         facts: { extractor = '{}' },
       } = await savedIn(event, 'session');
       const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
-      this.onSwitched();
+      void this.onSwitched();
       tell('The session was opened.', notice);
       await this.#refresh();
     });
@@ -203,8 +203,8 @@ export class SessionsDialog {
     if (!name) throw new Error('Give the new session a name first.');
     if (this.#creating) return; // pressed twice
     this.#creating = true;
-    this.onSwitched(); // stops adding: the pictures were for the session that is still open
     try {
+      await this.onSwitched(); // stops adding: the pictures were for the session that is still open
       await this.engine.newSession(name);
     } finally {
       this.#creating = false;
@@ -215,7 +215,7 @@ export class SessionsDialog {
 
   /** @param {SessionInfo} session */
   async #switch(session) {
-    this.onSwitched();
+    await this.onSwitched();
     await this.engine.openSession(session.id);
     const { sessionName } = await this.engine.state(); // the press may have ended the typing of another name
     this.#leave(`The session “${sessionName}” is open.`);
@@ -228,7 +228,7 @@ export class SessionsDialog {
     this.#deleted = session.id;
     const open = session.id === this.#state?.sessionId; // afterwards another session may be open
     await this.engine.deleteSession(session.id);
-    if (open) this.onSwitched();
+    if (open) void this.onSwitched();
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
   }
@@ -248,7 +248,7 @@ export class SessionsDialog {
   /** @param {string} text */
   #leave(text) {
     this.dialog.close();
-    this.onSwitched();
+    void this.onSwitched();
     say(text);
   }
 

@@ -19,8 +19,10 @@ const called = (step) =>
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
-  /** Running steps, and whether they will be undone. @type {Set<{stop: () => void, undone: boolean}>} */
+  /** Running steps. @type {Set<{stop: () => void}>} */
   #underWay = new Set();
+  /** Those that undo has stopped, until they are undone. */
+  #stopped = new Set();
 
   /** @param {{engine: Engine, model: () => import('./model.js').Classes}} parts */
   constructor({ engine, model }) {
@@ -52,7 +54,7 @@ export class Changes {
   async undo(token) {
     if (token) return this.#go((taught) => taught.undo(token), 'Undone', 'undo');
     for (const step of this.#underWay) {
-      step.undone = true;
+      this.#stopped.add(step);
       step.stop();
     }
     if (!this.#underWay.size) await this.#go((taught) => taught.undo(), 'Undone', 'undo');
@@ -60,6 +62,11 @@ export class Changes {
 
   async redo() {
     await this.#go((taught) => taught.redo(), 'Done again', 'redo');
+  }
+
+  /** Resolves once every step that undo has stopped is undone. Another session may be opened then. */
+  async settled() {
+    while (this.#stopped.size) await nextTask();
   }
 
   /** @param {(taught: Engine['taught']) => string} work @param {string} done @param {string} word */
@@ -87,15 +94,19 @@ export class Changes {
   /** As `step`, with a token that undoes it. @template T @param {() => Promise<T>} work @param {() => void} [stop] @returns {Promise<{result: T, undo: string}>} */
   async #step(work, stop = () => {}) {
     await this.engine.beginStep();
-    const step = { stop, undone: false };
+    const step = { stop };
     this.#underWay.add(step);
     let result;
     let undo = '';
     try {
       result = await work();
     } finally {
-      ({ undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step)));
-      if (step.undone && undo) await this.undo(undo);
+      try {
+        ({ undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step)));
+        if (this.#stopped.has(step) && undo) await this.undo(undo);
+      } finally {
+        this.#stopped.delete(step);
+      }
     }
     return { result, undo };
   }

@@ -28,7 +28,7 @@ export class Samples {
   #pressed = '';
 
   /**
-   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, take: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => unknown, take: (files: File[]) => Promise<void>}} parts
    */
   constructor({ engine, changes, kinds, onSwitched, take }) {
     this.engine = engine;
@@ -119,7 +119,10 @@ export class Samples {
       const known = classes.find((one) => one.name === name) ?? (await changes.addClass(name));
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        const file = await fetchSample(pictureURL(style, id), name);
+        const file = await fetchSample(pictureURL(style, id), name, signal).catch(async (error) => {
+          await goOn();
+          throw error;
+        });
         await teachFile(learner, kind, () => changes.model().name(known.id), file);
       }
     }
@@ -170,12 +173,12 @@ export function credit(styles) {
 /** @param {string} style @param {string} concept */
 const pictureURL = (style, concept) => `samples/${style}/${concept}.png`;
 
-/** @param {string} url @param {string} name */
-const fetchSample = async (url, name) => new File([await (await get(url)).blob()], `${name.toLowerCase()}.png`, { type: 'image/png' });
+/** @param {string} url @param {string} name @param {AbortSignal} [signal] */
+const fetchSample = async (url, name, signal) => new File([await (await get(url, signal)).blob()], `${name.toLowerCase()}.png`, { type: 'image/png' });
 
-/** @param {string} url */
-async function get(url) {
-  const response = await fetch(url).catch(() => null);
+/** @param {string} url @param {AbortSignal} [signal] */
+async function get(url, signal) {
+  const response = await fetch(url, { signal }).catch(() => null);
   if (!response?.ok) throw new Error('The sample pictures could not be fetched: check the connection and try again.');
   return response;
 }
