@@ -73,10 +73,13 @@ export class LearningPanel {
   }
 
   async #learn() {
-    const session = (await this.engine.state()).sessionId;
+    const { sessionId, sessionName } = await this.engine.state();
     this.#show('Learning from your other sessions, and trying it on classes left out …', true);
     const learned = await learn(this.engine).finally(() => this.#show('', false));
-    if ((await this.engine.state()).sessionId !== session) return;
+    if ((await this.engine.state()).sessionId !== sessionId) {
+      say(`What was learned is not used: another session was opened meanwhile. Open “${sessionName}” and learn again.`);
+      return;
+    }
     if (learned.prior) {
       const { undo } = await this.engine.importPrior(learned.prior);
       this.#used = (await this.engine.state()).prior.sha256;

@@ -128,9 +128,10 @@ export class Reader {
 
   /** Switches to a kind with the page's own extractor, for the session that is open at the call. @param {string} place in `pages` */
   async useKind(place) {
-    const { sessionId } = await this.engine.state();
+    const { sessionId, sessionName } = await this.engine.state();
     const extractor = await this.pages[place].load();
-    if ((await this.engine.state()).sessionId !== sessionId) throw new Error('Another session was opened meanwhile: choose again what this one is for.');
+    if ((await this.engine.state()).sessionId !== sessionId)
+      throw new Error(`Another session was opened meanwhile. Open “${sessionName}” again to choose what it is for.`);
     await this.use(extractor, this.pages[place].kind);
   }
 
