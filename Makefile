@@ -74,10 +74,15 @@ INLINED := $(addprefix metaqda/,core/lda core/niw core/embed core/session core/a
 GO_BUILD_SMALL := $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
 WASM_BUILD := $(WASM) $(GO_BUILD_SMALL)
 
-.PHONY: $(SITE)/metaqda.wasm
-$(SITE)/metaqda.wasm: $(MODULES)
-	@mkdir -p $(@D)
+.PHONY: build/page.wasm
+build/page.wasm: $(MODULES)
 	$(WASM_BUILD) -o $@ ./wasm
+
+# Go gives a program another time though nothing in it changed. A copy with a new time would be compressed again.
+.PHONY: $(SITE)/metaqda.wasm
+$(SITE)/metaqda.wasm: build/page.wasm
+	@mkdir -p $(@D)
+	@cmp -s $< $@ || cp $< $@
 
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
