@@ -8,6 +8,7 @@ import { addClass, card, faults, hold, meters, most, newSession, offlineReady, o
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { one, One } from './ears.js';
 import { seeing } from './film.js';
+import { LONG } from '../../long.js';
 import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -81,7 +82,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
   });
 });
 
-test('left and right hands are told apart where the settings say so, in files that travel, too', async () => {
+test('left and right hands are told apart where the settings say so, in files that travel, too', LONG, async () => {
   const apart = /** @param {Page} page */ async (page) => {
     for (const mirrored of [false, true]) assert.equal(await ask(page, 'emojione', 'raised-hand', mirrored), mirrored ? 'Turn left' : 'Turn right');
   };

@@ -40,7 +40,7 @@ const brought = [
 for (const [name, make, { id, large, licence, carries, not }] of brought) {
   test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, {
     timeout: 240_000,
-    ...(make === nsfwjs && LONG),
+    ...LONG,
   }, async () => {
     const manifest = await make(path.join(folder, id));
     /** @type {Awaited<ReturnType<typeof answer>>[]} */
