@@ -271,6 +271,23 @@ func refused(t *testing.T, what any, err error, words string) {
 	}
 }
 
+// A bit that is lost in a copy of a prior may leave valid numbers.
+func TestADamagedPriorIsRefused(t *testing.T) {
+	for _, p := range []*Prior{samplePrior(3, "F64"), sampleSpiked(3, "F16")} {
+		b := must(EncodePrior(p))
+		for i := range 8 * len(b) {
+			damaged := bytes.Clone(b)
+			damaged[i/8] ^= 1 << (i % 8)
+			q, err := DecodePrior(damaged)
+			if err == nil && !bytes.Equal(must(EncodePrior(q)), b) {
+				t.Fatalf("bit %d of byte %d changed: taken", i%8, i/8)
+			}
+		}
+		old := changed(b, func(_ map[string]tensor, m map[string]string) { delete(m, checksumKey) })
+		test.Must(DecodePrior(old))(t)
+	}
+}
+
 func FuzzDecodePrior(f *testing.F) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
 		for _, p := range []*Prior{samplePrior(3, precision), sampleSpiked(3, precision)} {
@@ -280,6 +297,9 @@ func FuzzDecodePrior(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, m, err := decodeTensors(b); err == nil && m[checksumKey] != "" { // or else all that is tried is the checksum
+			b = changed(b, func(map[string]tensor, map[string]string) {})
+		}
 		p, err := DecodePrior(b)
 		if err != nil {
 			return

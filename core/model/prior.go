@@ -9,7 +9,8 @@
 // factor row by row, d(d+1)/2 numbers. For CL2N there is center (d). A spiked prior of rank r has
 // scale (d), directions (r×d) and lambda (r) in place of L. One that was learned by `metaqda train`
 // has data_mean (d) too. The metadata name the format and its version, the feature extractor with
-// its sha256, the transform, the session model and the facts of its making.
+// its sha256, the transform, the session model, the facts of its making and a checksum. Priors that
+// were written by former programs have no checksum.
 package model
 
 import (
@@ -229,10 +230,10 @@ func encodePrior(p *Prior) []byte {
 	if p.DataMean != nil {
 		tensors["data_mean"] = floatTensor("F32", p.DataMean, d) // embeddings may be too large for F16
 	}
-	return encodeTensors(tensors, priorMetadata(p))
+	return encodeTensors(tensors, priorMetadata(p, tensors))
 }
 
-func priorMetadata(p *Prior) map[string]string {
+func priorMetadata(p *Prior, tensors map[string]tensor) map[string]string {
 	m := map[string]string{
 		"format":    priorFormat,
 		"version":   priorVersion,
@@ -243,6 +244,7 @@ func priorMetadata(p *Prior) map[string]string {
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
 	}
+	m[checksumKey] = checksum(tensors, m)
 	return m
 }
 
@@ -250,7 +252,7 @@ func priorMetadata(p *Prior) map[string]string {
 func DecodePrior(b []byte) (*Prior, error) {
 	tensors, metadata, err := decodeTensors(b)
 	if err == nil {
-		err = checkFormat(metadata, priorFormat, priorVersion, "learn it anew with `metaqda train`, or take the one that comes with this program")
+		err = checkFormat(tensors, metadata, priorFormat, priorVersion, "learn it anew with `metaqda train`, or take the one that comes with this program")
 	}
 	var p *Prior
 	if err == nil {

@@ -208,17 +208,20 @@ func byteSize(e tensorEntry) (int, bool) {
 	return n, true
 }
 
-// checkFormat compares format and version; remedy helps with a file that is older.
-func checkFormat(metadata map[string]string, format, version, remedy string) error {
+// checkFormat compares format, version and checksum, which priors may lack. remedy helps with a file that is older.
+func checkFormat(tensors map[string]tensor, metadata map[string]string, format, version, remedy string) error {
 	if got := metadata["format"]; got != format {
 		return fail("its format is ", quoted(got), ", want ", quoted(format))
 	}
-	switch got := metadata["version"]; {
-	case got == version:
-		return nil
-	case len(got) == len(version) && got < version:
-		return &FormatError{Reason: fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": ", remedy).Error(), Older: true}
-	default:
-		return fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": use a program as new as the file")
+	if got := metadata["version"]; got != version {
+		older := len(got) == len(version) && got < version
+		if !older {
+			remedy = "use a program as new as the file"
+		}
+		return &FormatError{Reason: fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": ", remedy).Error(), Older: older}
 	}
+	if sum := metadata[checksumKey]; (sum != "" || format != priorFormat) && sum != checksum(tensors, metadata) {
+		return fail("its content does not have the checksum that it names: it was damaged or changed after it was written; take another copy")
+	}
+	return nil
 }
