@@ -143,6 +143,7 @@ test('live, it says of each thing before the camera whether it is all right, and
       'the last picture is judged alike',
     );
     await page.getByRole('button', { name: /^Live/ }).click();
+    for (const text of [/^Not like the examples of/, /^Like the examples of/]) await says(page, text); // until the last picture's button is gone
     await page.getByRole('button', { name: 'Where', exact: true }).click();
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await says(page, /^Not like the examples of/);

@@ -424,6 +424,7 @@ export class Recogniser {
     const odd = await this.good.judge(answer && look.sample, () => this.#source === source);
     if (this.#source !== source) return;
     const cells = odd?.cells ?? look.cells;
+    if (cells) this.#located = true;
     await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && this.#located === true);
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
