@@ -80,7 +80,14 @@ export class Batch {
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
   async classify(embeddings, out = []) {
+    if (!embeddings?.length) throw new MetaqdaError('argument', 'The batch is empty: hand over an array of at least one vector.');
     const dimension = embeddings[0].length;
+    const other = embeddings.findIndex((row) => row.length !== dimension);
+    if (other >= 0)
+      throw new MetaqdaError(
+        'dimension',
+        `Vector ${other} of the batch has ${embeddings[other].length} numbers, the first one ${dimension}: use one extractor for all of them.`,
+      );
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     const session = Promise.all([this.engine.state(), this.engine.sharedSession({ pictures: false }), this.engine.learnedPrior()]);
@@ -113,7 +120,9 @@ export class Batch {
   }
 
   /** The pictures that help most when taught, the best one first; `like` counts the pictures that look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
-  suggest(count) {
+  async suggest(count) {
+    if (!Number.isInteger(count) || count < 0)
+      throw new MetaqdaError('argument', 'The count must be a whole number from 0 on: the vectors are those of the last classify.');
     return this.#next(null, () => this.#thread.ask('suggest', count));
   }
 

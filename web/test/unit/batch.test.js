@@ -141,6 +141,19 @@ test('each of the calls at once is about its own pictures', async () => {
   );
 });
 
+test('a batch of nothing, of different lengths or with no count is refused before a worker is started', async () => {
+  const batch = /** @type {any} */ (new Batch(/** @type {any} */ ({ thread: { worker: () => assert.fail('a worker was started') } })));
+  for (const none of [[], null, undefined]) await assert.rejects(batch.classify(none), { code: 'argument', message: /at least one vector/ });
+  for (const [a, b] of [
+    [2, 3],
+    [3, 2],
+  ]) {
+    const message = `Vector 1 of the batch has ${b} numbers, the first one ${a}: use one extractor for all of them.`;
+    await assert.rejects(batch.classify([new Float32Array(a), new Float32Array(b)]), { code: 'dimension', message });
+  }
+  for (const count of [[new Float32Array(2)], undefined, 1.5, -1]) await assert.rejects(async () => batch.suggest(count), { code: 'argument' }, `${count}`);
+});
+
 test('after the program of a worker has ended the next call starts another worker', async () => {
   let started = 0;
   const batch = batchOver(() => {
