@@ -29,6 +29,8 @@ export const membersOf = (of) =>
 export class Remote {
   #ask;
   #extractor;
+  /** @type {Promise<void> | undefined} */
+  #gone;
 
   /** @param {Ask} ask @param {Members} members @param {Options<any>['extractor']} extractor */
   constructor(ask, members, extractor) {
@@ -44,6 +46,16 @@ export class Remote {
   async embed(x, options) {
     known(options, CALL);
     return Float32Array.from(await embedded(this.#extractor, x, options?.signal));
+  }
+
+  /** @param {Vector} vector @param {number} [count] */
+  async nearest(vector, count) {
+    return this.#ask('nearest', [Float32Array.from(vectorOf(vector)), count]);
+  }
+
+  /** Once disposed of it stays so: a second call does nothing, as of a classifier in this thread. */
+  async dispose() {
+    await (this.#gone ??= this.#ask('dispose', []));
   }
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */

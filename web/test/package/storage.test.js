@@ -145,7 +145,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       into: async (c) => { const dst = new Float64Array(4); for (const [label, k] of [['10', 4], ['2', 5]]) await c.addExample(vector(k, 1), label); const none = await c.predictInto(dst, vector(1, 9)); for (const label of ['10', '2']) await c.removeClass(label); return [none, ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
       explain: async (c) => { const cells = { embedding: vector(0, 9), values: new Float32Array([...vector(0, 9), ...vector(1, 9)]), views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }] }; const x = await c.explain(cells, { label: 'CUP', against: 'Cafe\\u0301' }); return [x, [...x.views[0].values], await c.explain(cells)]; },
-      near, has: async (c) => [await c.has('CUP'), await c.has('nothing')], actions: async (c) => [await c.setActions('cup', 'say it'), await c.setActions(null, 'say nothing'), await c.undo(), await c.undo()],
+      near, 'near a tensor': async (c) => (await c.nearest({ shape: [vector(1, 9).length], dataSync: () => vector(1, 9) }, 3)).map(({ label }) => label), has: async (c) => [await c.has('CUP'), await c.has('nothing')], actions: async (c) => [await c.setActions('cup', 'say it'), await c.setActions(null, 'say nothing'), await c.undo(), await c.undo()],
       'explain nothing': (c) => c.explain({ values: [1] }), 'explain an unknown class': (c) => c.explain({ embedding: vector(0, 9), values: vector(0, 9), views: [{ rows: 1, columns: 1 }] }, { label: 'unknown' }),
       label: async (c) => [await c.label(' CUP'), await c.label('Cafe\\u0301s'), (await c.examples('CUP')).length], 'no label': (c) => c.label(' '),
       rename: (c) => c.renameClass('cup', 'mug'), 'merge classes': (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
@@ -158,6 +158,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
     const others = (c) => [c, Object.getPrototypeOf(c)].flatMap((x) => Object.getOwnPropertyNames(x)).filter((name) => !/Sync$/.test(name)).sort();
     const methods = all.map(others);
     await each('dispose', (c) => c.dispose());
+    await each('dispose again', (c) => c.dispose());
     for (const name of ['predict', ...properties]) await each('disposed ' + name, (c) => (name === 'predict' ? c.predict(vector(0, 0)) : c[name]));
     worker.terminate();
     return { differ, methods, done: done.map((p) => p.at(-1)), there: (await s.state()).classes.map((c) => [c.name, c.examples.length]) };`,
