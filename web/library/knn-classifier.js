@@ -39,11 +39,11 @@ export class KNNClassifier {
   /** @param {TensorLike} example @param {number | string} label */
   addExample(example, label) {
     if (!isTensor(example)) throw new Error('The example must be a tensor: an object with dataSync() and shape.');
-    this.#shape ??= [...example.shape];
-    if (this.#shape.join() !== example.shape.join()) {
+    if (this.#shape && this.#shape.join() !== example.shape.join()) {
       throw new Error(`Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);
     }
     this.#add(String(label), unit(example.dataSync()));
+    this.#shape ??= [...example.shape];
   }
 
   /** @param {string} label @param {Float32Array} row */
@@ -65,6 +65,7 @@ export class KNNClassifier {
     if (this.#rows.size === 0) {
       throw new Error('You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
     }
+    if (!isTensor(input)) throw new Error('The input must be a tensor: an object with dataSync() and shape.');
     return this.#predict(unit(input.dataSync())); // read before anything waits: the tensor may be disposed of then
   }
 
@@ -134,9 +135,10 @@ export class KNNClassifier {
     /** @type {Map<string, Float32Array[]>} */
     const all = new Map();
     for (const [label, tensor] of Object.entries(dataset)) {
-      const [n, d] = tensor.shape;
-      const values = isTensor(tensor) ? tensor.dataSync() : tensor.values;
-      if (tensor.shape.length !== 2 || values?.length !== n * d) throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
+      const [n, d, more] = tensor?.shape ?? [];
+      const values = isTensor(tensor) ? tensor.dataSync() : tensor?.values;
+      if (d === undefined || more !== undefined || values?.length !== n * d)
+        throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
       all.set(
         label,
         Array.from({ length: n }, (_, i) => unit(Array.prototype.slice.call(values, i * d, (i + 1) * d))),
@@ -173,7 +175,7 @@ function unit(x) {
 
 /** @param {Float32Array[]} rows @returns {Rows} */
 function tensorOf(rows) {
-  const d = rows[0].length;
+  const d = rows[0]?.length ?? 0; // a data set may have a class without examples
   const values = new Float32Array(rows.length * d);
   rows.forEach((row, i) => values.set(row, i * d));
   return {

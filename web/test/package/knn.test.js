@@ -194,6 +194,22 @@ test('a number that is not finite is refused at once, and an example that cannot
   c.dispose();
 });
 
+test('a refused call changes nothing, and a class may have no examples', async () => {
+  const c = /** @type {any} */ (ours.create());
+  const tensor = (/** @type {number[]} */ ...x) => ({ dataSync: () => Float32Array.from(x), shape: [x.length] });
+  assert.throws(() => c.addExample(tensor(1, NaN, 0), 'a'), { code: 'value' });
+  c.addExample(tensor(1, 0), 'a'); // the refused example set no shape
+  for (const wrong of [undefined, [1, 0]]) await assert.rejects(c.predictClass(wrong), /must be a tensor/);
+  for (const wrong of [null, {}, { shape: [2], values: [1, 0] }]) assert.throws(() => c.setClassifierDataset({ a: wrong }), /must have the shape/);
+  assert.deepEqual(c.getClassExampleCount(), { a: 1 });
+  c.setClassifierDataset({ a: { shape: [0, 2], values: [] }, b: { shape: [1, 2], values: [0, 1] } });
+  const kept = JSON.parse(JSON.stringify(c.getClassifierDataset()));
+  assert.deepEqual(kept, { a: { shape: [0, 0], values: [] }, b: { shape: [1, 2], values: [0, 1] } });
+  c.setClassifierDataset(kept);
+  assert.equal((await c.predictClass(tensor(0, 1))).label, 'b');
+  c.dispose();
+});
+
 test('questions at once, and classes cleared meanwhile', async () => {
   const [a, b] = both();
   const x = tf.tensor1d(vector('cup'.charCodeAt(0), 7));
