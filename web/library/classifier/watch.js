@@ -72,7 +72,11 @@ export class Watch {
     if (prediction) {
       const { probabilities } = prediction;
       if (typeof probabilities !== 'object') throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
-      if (Object.keys(probabilities ?? {}).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
+      if (
+        labels.length === 0 ||
+        Object.keys(probabilities ?? {}).length !== labels.length ||
+        !labels.every((label) => typeof probabilities[label] === 'number')
+      ) {
         throw new MetaqdaError('argument', 'The prediction is of other classes than there are now: predict again, after every change of classes.');
       }
       labels.forEach((label, i) => {

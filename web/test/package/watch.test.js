@@ -126,5 +126,9 @@ test('what a watch refuses', async () => {
     assert.throws(() => watch.next({ probabilities: { cup: p, pen: 0 } }, seconds), refusal('value'), `${p} at ${seconds}`);
   }
   assert.deepEqual(watch.next({ probabilities: { cup: 0.1, pen: 0.1 } }, 5), []);
+  for (const label of c.labels) c.removeClass(label);
+  for (const probabilities of [{}, null]) assert.throws(() => watch.next(/** @type {any} */ ({ probabilities }), 6), refusal('argument'));
+  watch.next(null, 6);
+  assert.equal(watch.shown.headline, '');
   c.dispose();
 });
