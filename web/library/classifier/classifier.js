@@ -329,7 +329,7 @@ export class Classifier {
     const against = options?.against === undefined || options.against === null ? null : this.label(options.against);
     const { labels } = this.#described();
     for (const one of [label, against])
-      if (one !== null && !labels.includes(one)) throw new MetaqdaError('argument', `There is no class '${one}': choose among ${labels.join(', ')}.`);
+      if (one !== null && !labels.includes(one)) throw new MetaqdaError('label', `There is no class '${one}': choose among ${labels.join(', ')}.`);
     const engine = this.#engine;
     engine.write(values);
     const n = this.#call('mq_explain', values.length / dimension, dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));

@@ -53,16 +53,10 @@ test('what explain refuses', async () => {
   for (const wrong of [undefined, {}, { ...cells, values: [...cells.values] }, { ...cells, views: [] }, { ...cells, values: cells.values.subarray(1) }]) {
     assert.throws(() => c.explain(/** @type {any} */ (wrong)), refusal('argument'));
   }
-  for (const options of [
-    { label: 'unknown' },
-    { label: 'cup', against: 'unknown' },
-    { label: 'cup', against: 'cup' },
-    { label: 'empty' },
-    { lable: 'cup' },
-    { label: 7 },
-  ]) {
+  for (const options of [{ label: 'cup', against: 'cup' }, { label: 'empty' }, { lable: 'cup' }, { label: 7 }]) {
     assert.throws(() => c.explain(cells, /** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   }
+  for (const options of [{ label: 'unknown' }, { label: 'cup', against: 'unknown' }]) assert.throws(() => c.explain(cells, options), refusal('label'));
   assert.throws(() => c.explain({ ...cells, values: cells.values.map(() => NaN) }, { label: 'cup' }), refusal('value'));
   const other = {
     width: 1,
