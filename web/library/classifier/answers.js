@@ -3,6 +3,7 @@
 
 import { MetaqdaError } from '../../base/remote.js';
 import { DECISION } from '../../engine/job.js';
+import { isCount } from './options.js';
 
 /** @import {Explanation, Influence, LeftOut, Near, Need, Prediction} from './options.js' */
 /** @import {Cells, View} from '../../extractor/session.js' */
@@ -74,7 +75,8 @@ function lazily(of, name, make) {
  */
 export function checkCells(cells) {
   const { values, views } = cells ?? {};
-  const n = Array.isArray(views) ? views.reduce((sum, { rows, columns }) => sum + rows * columns, 0) : 0;
+  const fit = Array.isArray(views) && views.every((view) => isCount(view?.rows) && isCount(view.columns));
+  const n = fit ? views.reduce((sum, { rows, columns }) => sum + rows * columns, 0) : 0;
   if (values instanceof Float32Array && n > 0 && values.length > 0 && values.length % n === 0) return { values, dimension: values.length / n };
   throw new MetaqdaError(
     'argument',

@@ -50,7 +50,25 @@ test('what explain refuses', async () => {
   const { c } = await taught(['cup', 'pen']);
   c.addClass('empty');
   const cells = halves(0, 1);
-  for (const wrong of [undefined, {}, { ...cells, values: [...cells.values] }, { ...cells, views: [] }, { ...cells, values: cells.values.subarray(1) }]) {
+  const [view] = cells.views;
+  const shapes = [
+    [null],
+    [{ ...view, rows: -1, columns: -2 }],
+    [
+      { ...view, rows: 3 },
+      { ...view, rows: -1 },
+    ],
+    [{ ...view, rows: 0.5, columns: 4 }],
+    [{ ...view, rows: '1' }],
+  ];
+  for (const wrong of [
+    undefined,
+    {},
+    { ...cells, values: [...cells.values] },
+    { ...cells, views: [] },
+    { ...cells, values: cells.values.subarray(1) },
+    ...shapes.map((views) => ({ ...cells, views })),
+  ]) {
     assert.throws(() => c.explain(/** @type {any} */ (wrong)), refusal('argument'));
   }
   for (const options of [{ label: 'cup', against: 'cup' }, { label: 'empty' }, { lable: 'cup' }, { label: 7 }]) {
