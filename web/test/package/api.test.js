@@ -423,6 +423,7 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.predictSync(vector(0, 0).fill(NaN)), refusal('value'));
   assert.throws(() => c.renameClass('a', 'b'), refusal('label'));
   assert.throws(() => c.removeClass('z'), refusal('label'));
+  for (const none of ['', ' ', 'z']) assert.throws(() => c.setActions(none, 'say it'), refusal('label'));
   assert.throws(() => c.removeExample('12345'), refusal('example'));
   await assert.rejects(c.predict({}), refusal('extractor'));
   await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
