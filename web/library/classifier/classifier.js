@@ -578,6 +578,7 @@ export class Classifier {
    */
   merge(other) {
     if (!(other instanceof Classifier)) throw new MetaqdaError('argument', 'Only a classifier can be merged with a classifier.');
+    for (const one of [this, other]) one.#described(); // throws if it was disposed of
     if (other.#engine !== this.#engine) throw new MetaqdaError('internal', 'The classifiers run in different engines: save one of them and open it again.');
     const handle = this.#call('mq_merge', other.#handle);
     this.#engine.share();

@@ -160,6 +160,10 @@ test('merged classifiers are one that was taught both, and leave both as they we
   for (const x of [a, b]) x.dispose();
   assert.deepEqual(both.predictSync(vector(2, 4)), whole.predictSync(vector(2, 4)));
   for (const x of [both, whole]) x.dispose();
+  const later = await createClassifier(); // the engine ended with the last of the others
+  assert.throws(() => later.merge(a), refusal('disposed'));
+  assert.throws(() => a.merge(later), refusal('disposed'));
+  later.dispose();
 });
 
 test('columns of a table are standardised where that is asked for, in files too', async () => {
