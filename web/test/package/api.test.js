@@ -281,7 +281,17 @@ test('what is of a wrong kind is refused by every call', async () => {
   for (const one of [c, s.classifier]) assert.deepEqual([...(await one.labels), (await one.settings).nonePrior], ['a', 'b', 0.2]);
   assert.equal((await c.predict(tensor(64, [1, 64]))).label, c.predictSync(new Float32Array(64).fill(1)).label);
   const made = /** @type {(options: any) => Promise<any>} */ (createClassifier);
-  for (const options of [null, 5, [], { nonePrior: '0.2' }, { extractor: 5 }, { extractor: {} }, { prior: 7 }, { name: 7 }])
+  for (const options of [
+    null,
+    5,
+    [],
+    { nonePrior: '0.2' },
+    { extractor: 5 },
+    { extractor: {} },
+    { prior: 7 },
+    { name: 7 },
+    ...[{ id: 7 }, { id: 'a', sha256: null }].map((of) => ({ extractor: { ...of, embed: () => [1] } })),
+  ])
     await assert.rejects(made(options), refusal('argument'), JSON.stringify(options));
   for (const file of [undefined, null, {}, '/a/path']) await assert.rejects(openClassifier(/** @type {any} */ (file)), refusal('argument'), `${file}`);
   for (const options of [{ wams: 1 }, { simd: 1 }, { name: 7 }, { worker: {} }, null])
