@@ -74,10 +74,11 @@ export class Classifier {
     if (!this.#onNote || examples < this.#noteFrom) return;
     this.#noteFrom = 2 * examples;
     if (!this.#call('mq_unscaled')) return;
-    this.#onNote(
+    const onNote = this.#onNote;
+    this.#onNote = undefined; // also where it throws
+    onNote(
       "metaqda: These vectors look like rows of a table: their lengths, or the spreads of their columns, differ a lot. If they are, create the classifier with the option scale: 'standardise'.",
     );
-    this.#onNote = undefined;
   }
 
   /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */

@@ -192,6 +192,16 @@ test('columns of different units are noted once, where no scale is given', async
     c.dispose();
   }
   assert.match(notes[0], /scale: 'standardise'/);
+  let told = 0;
+  const fails = () => {
+    throw new Error(`told ${++told}`);
+  };
+  const c = await createClassifier({ onNote: fails });
+  await c.addExamples(rows, labels);
+  await assert.rejects(c.predict(rows[0]), /told 1/);
+  await c.addExamples([...rows, ...rows], [...labels, ...labels]);
+  await c.predict(rows[0]); // no second note, though the first one threw
+  c.dispose();
 });
 
 test('vectors that differ in length alone are noted, and their scale tells them apart', async () => {
