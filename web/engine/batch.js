@@ -132,7 +132,9 @@ export class Batch {
    * @param {number[][]} sets numbers of pictures, each in one set at most; a group is of one set
    * @returns {Promise<number[][][]>} the groups of each set, the largest one first
    */
-  alike(sets) {
+  async alike(sets) {
+    if (!Array.isArray(sets) || !sets.every((set) => Array.isArray(set) && set.every(Number.isInteger)))
+      throw new MetaqdaError('argument', 'The sets must be arrays of the places of vectors in the last classify, such as [[0, 1], [2, 3]].');
     return this.#next(null, () => this.#thread.ask('alike', sets));
   }
 

@@ -3,7 +3,7 @@
  * The worker for long work. It asks the functions of wasm/exports about many pictures, and learns priors; batch.js describes
  * the messages.
  */
-import { answer } from '../base/remote.js';
+import { answer, MetaqdaError } from '../base/remote.js';
 import { paced } from '../base/task.js';
 import { Exports } from './exports.js';
 import { answered, DECISION } from './job.js';
@@ -17,8 +17,10 @@ export function serve(load) {
   let [handle, n, d] = [0, 0, 0];
 
   /** @template T @param {string} name @param {number[]} args @param {(numbers: Float64Array, lines: string[]) => T[]} read */
-  const ask = (name, args, read) =>
-    answered(engine, engine.call(name, handle, n, d, ...args), [], { onProgress }, (numbers, _, lines) => read(numbers, lines.slice(0, -1)), 0, n);
+  const ask = (name, args, read) => {
+    if (handle === 0) throw new MetaqdaError('argument', 'There are no vectors to ask about: call classify with them first.');
+    return answered(engine, engine.call(name, handle, n, d, ...args), [], { onProgress }, (numbers, _, lines) => read(numbers, lines.slice(0, -1)), 0, n);
+  };
 
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
@@ -30,6 +32,7 @@ export function serve(load) {
     },
     open([file, prior, rows, dimension]) {
       engine.free('mq_free', handle);
+      handle = 0; // also where the session cannot be opened
       handle = engine.open(file, prior ? engine.prior(prior) : '');
       [n, d] = [rows.length / dimension, dimension];
       engine.reserve(4 * (rows.length + 2 * n)); // what alike is about comes after the pictures

@@ -193,6 +193,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       for (let i = 0; i < 6; i++) await s.classifier.addExample(vector(k, i), 'class ' + k);
     }
     const asked = new Batch(s);
+    const unasked = await Promise.all([asked.suggest(2), asked.alike([[0]])].map((one) => one.catch(({ code }) => code)));
     const pictures = [0, 1, 7, 7, 7, 7].map((k, i) => vector(k, 9 + i));
     const { classes, probabilities, taken, doubtful, headlines } = await asked.classify(pictures);
     const rows = pictures.map((_, i) => [...probabilities.subarray(i * 9, i * 9 + 9)]);
@@ -201,6 +202,8 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       [none, ...Object.values(p)].every((v, k) => v === rows[i][k]) && decision === s.taught.labels[taken[i]] && d === (doubtful[i] === 1) && headline === headlines[i]);
     const { places, like } = await asked.suggest(2);
     const suggested = await s.taught.suggest(pictures, { count: 2 });
+    const wrong = [];
+    for (const sets of [null, 5, [['x']]]) wrong.push(await asked.alike(sets).catch(({ code }) => code));
     const [none, alike] = await asked.alike([[1], [0, 2, 3, 4, 5]]);
     const out = await asked.classify(pictures, [new Set(classes), new Set([classes[1], 'gone'])]);
     const left = [0, 1, 2].map((i) => [...out.probabilities.subarray(i * 9, i * 9 + 9)]);
@@ -210,12 +213,14 @@ test('many are judged together, and a prior is learned, in a worker', () =>
     await s.newSession('another');
     const { classes: from, sessions, before, after } = await learn(s);
     return {
-      n: classes.length, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: [none.length, ...alike.map((group) => group.sort().join())],
+      n: classes.length, unasked, wrong, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: [none.length, ...alike.map((group) => group.sort().join())],
       left: left[0], kept, untouched: String(left[2]) === String(rows[2]), out: [out.taken[0], out.taken[1] !== 1, /none of these/.test(out.headlines[0])],
       early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
     );
     assert.deepEqual(seen, {
       n: 8,
+      unasked: ['argument', 'argument'],
+      wrong: ['argument', 'argument', 'argument'],
       same: [true, true, true, true, true, true],
       taken: [0, 1, 7, 7, 7, 7],
       suggested: true,
