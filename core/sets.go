@@ -77,10 +77,11 @@ func (c *Classifier) PredictSet(vector []float32, coverage float64) (Set, error)
 // SetOf is [Classifier.PredictSet] for an answer of this classifier.
 func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if !(coverage > 0 && coverage < 1) {
-		return Set{}, &Error{Code: "value", Message: "A set cannot have the right label with this probability: give a coverage between 0 and 1, such as 0.9."}
+		return Set{}, &Error{Code: "value", Message: "A set needs a coverage between 0 and 1, such as 0.9."}
 	}
 	scores, _ := c.Scores(func() bool { return true })
-	s := Set{Answer: a, Examples: len(scores), Borrowed: float64(len(scores)) < coverage/(1-coverage)}
+	n := float64(len(scores))
+	s := Set{Answer: a, Examples: len(scores), Borrowed: n < coverage*(n+1)}
 	noneBound := coverage * (1 + unseen*(1-coverage))
 	if len(scores) == 0 {
 		coverage = 1 - unproven*(1-coverage)
@@ -95,7 +96,7 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
-	bound := coverage * float64(len(scores)+borrowed)
+	bound := coverage * (n + borrowed)
 	if len(scores) > 0 {
 		bound += spare
 	}

@@ -102,7 +102,7 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 			if !slices.Equal(s.Labels, want) {
 				t.Errorf("coverage %v: %v, by hand %v", coverage, s.Labels, want)
 			}
-			if borrowed := 9 < coverage/(1-coverage); s.Examples != 9 || s.Borrowed != borrowed {
+			if borrowed := coverage > 0.9; s.Examples != 9 || s.Borrowed != borrowed {
 				t.Errorf("coverage %v: it rests on %d examples, borrowed %v", coverage, s.Examples, s.Borrowed)
 			}
 			sizes[len(want)]++
