@@ -115,7 +115,7 @@
  *   first call after `show` begins a new live view
  * @property {(sort: SortOrder) => Promise<unknown>} order sets the order in which classes are shown
  * @property {() => Promise<SessionInfo[]>} sessions
- * @property {(name: string) => Promise<unknown>} newSession
+ * @property {(name: string) => Promise<{id: string}>} newSession
  * @property {(id: string) => Promise<unknown>} openSession
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession

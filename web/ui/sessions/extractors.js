@@ -391,7 +391,7 @@ export class ExtractorsDialog {
     const former = await now;
     const extractor = await load();
     this.#stay();
-    const { id } = /** @type {{id: string}} */ (await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST)));
+    const { id } = await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST));
     try {
       await this.reader.use(extractor, kind.id);
       const { read, without, unseen } = await this.#work(`Reading the ${noun()}s again`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));

@@ -91,7 +91,7 @@ export class Samples {
     this.#session = known?.id ?? '';
     if (this.#session === sessionId) return '';
     if (known) await this.engine.openSession(known.id);
-    else this.#session = /** @type {{id: string}} */ (await this.engine.newSession(SESSION)).id;
+    else this.#session = (await this.engine.newSession(SESSION)).id;
     this.onSwitched();
     return known ? ` in the session “${SESSION}”, which is open now` : ` in a new session, “${SESSION}”`;
   }
