@@ -75,7 +75,8 @@ var classifyAbout = fmt.Sprintf(`Writes a table (CSV) of what every picture prob
 .json beside the data names "files", its file; the answer, which is "none of these" where
 that is at least %d %% probable, else the most probable class; the probability of each class
 and of none of these. A name that a spreadsheet would take for a formula gets an
-apostrophe before it. What was taught comes from a classifier file or from examples.
+apostrophe before it. Where a class is called as another column is, its column has "class"
+before its name. What was taught comes from a classifier file or from examples.
 From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz
@@ -369,7 +370,15 @@ func encode(labels []string, answers []core.Answer, files []string) ([]byte, err
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write(slices.Concat([]string{"row", "file", "answer"}, labels, []string{None})) // errors are kept for w.Error
+	heading := []string{"row", "file", "answer"}
+	for _, label := range labels {
+		name := label
+		for slices.Contains(heading, name) || name != label && slices.Contains(labels, name) {
+			name = "class " + name
+		}
+		heading = append(heading, name)
+	}
+	w.Write(append(heading, None)) // errors are kept for w.Error
 	for i, a := range answers {
 		line := []string{strconv.Itoa(i), "", None}
 		if a.Class >= 0 {
