@@ -113,7 +113,7 @@ async function startExtractor(source, { onProgress, worker = true, patience = de
   /** @type {Promise<void> | null} */
   let moving = null;
   let closed = false;
-  const closing = () => new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+  const closing = () => new ExtractorError('extractor-closed', 'The feature extractor has been closed: load it again.');
   const move = async () => {
     const moved = await inWindow(source, await source.files());
     if (closed) {

@@ -34,7 +34,10 @@ func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 
 // read takes in all lines.
 func (p *csvParser) read(r io.Reader) error {
-	c := csv.NewReader(unmarked(r))
+	c, err := unmarked(p.file, r)
+	if err != nil {
+		return err
+	}
 	c.ReuseRecord = true
 	for first := true; ; first = false {
 		record, err := c.Read()
@@ -61,13 +64,17 @@ func (p *csvParser) read(r io.Reader) error {
 	}
 }
 
-// unmarked returns a reader without the byte order mark that spreadsheets write before UTF-8.
-func unmarked(r io.Reader) io.Reader {
+// unmarked returns a reader of CSV without the byte order mark that spreadsheets write before UTF-8.
+func unmarked(file string, r io.Reader) (*csv.Reader, error) {
 	b := bufio.NewReader(r)
-	if start, _ := b.Peek(3); string(start) == "\ufeff" {
+	start, _ := b.Peek(3)
+	switch {
+	case string(start) == "\ufeff":
 		_, _ = b.Discard(3) // they are there
+	case len(start) > 1 && (string(start[:2]) == "\xff\xfe" || string(start[:2]) == "\xfe\xff"):
+		return nil, &FileError{File: file, Row: -1, Problem: "is in UTF-16", Remedy: "save it as CSV in UTF-8"}
 	}
-	return b
+	return csv.NewReader(b), nil
 }
 
 type csvParser struct {
@@ -129,7 +136,10 @@ func (p *csvParser) add(record []string) error {
 // readNames returns the class names of a split list: one name a line, or a
 // CSV with a column called label (names may repeat there).
 func readNames(file string, r io.Reader) ([]string, error) {
-	c := csv.NewReader(unmarked(r))
+	c, err := unmarked(file, r)
+	if err != nil {
+		return nil, err
+	}
 	c.FieldsPerRecord = -1
 	records, err := c.ReadAll()
 	if err != nil {

@@ -157,6 +157,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"too few labels", npz(good, []int32{0}, nil), -1, "2 embeddings but 1 labels"},
 		{"splits of neither", func() error { _, err := DecodeMeta("x.json", []byte(`{"splits":{"train":[true]}}`)); return err }, -1, "no name or number"},
 		{"extractor that is no name", func() error { _, err := DecodeMeta("x.json", []byte(`{"extractor":{"id":"a"}}`)); return err }, -1, `its "extractor" is of the wrong kind (object)`},
+		{"UTF-16", csv("\xff\xfel\x00", nil), -1, "save it as CSV in UTF-8"},
 		{"semicolons", csv("label;a;b\nx;1,5;2\n", nil), -1, "write commas there, and decimal points"},
 		{"decimal commas", csv("x;1,5;2,5\n", nil), -1, "write commas there, and decimal points"},
 		{"two classes of one name", func() error { _, err := DecodeMeta("x.json", []byte(`{"classes":["a","a"]}`)); return err }, -1, "both called"},
