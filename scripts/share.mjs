@@ -13,6 +13,8 @@ import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
 import { megabytes, sizeOf } from '../web/share/assemble.js';
 import { variantsOf } from '../web/extractor/networks.js';
 import { broughtParts, largeness, OWN, ownParts, recordOf, sharedFile } from '../web/share/parts.js';
+import { metadataOf, tensorOf } from '../web/ui/kit/safetensors.js';
+import { actionsIn } from '../web/ui/then/actions.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const usage = `Usage: node scripts/share.mjs --classifier SESSION --out ONE.html [--prior FILE] [--extractor MANIFEST] [--learn]
@@ -41,18 +43,21 @@ async function main() {
   const { classifier: session, out, extractor: place, site } = values;
   if (!session || !out) throw new Error('Say what to share with --classifier FILE and where to write it with --out FILE.');
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(site, name)).catch(() => { throw new Error(`There is no ${name} in ${site}: 'make site' builds it.`); }));
-  const file = await given(session, 'classifier');
+  const file = new Uint8Array(await given(session, 'classifier'));
   const inputs = await Promise.all([session, values.prior, place].map((name) => name && realpath(name).catch(() => '')));
   if (inputs.includes(await realpath(out).catch(() => out))) throw new Error(`${out} is read and would be written over: name another file with --out.`);
-  const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadataOf(file, session);
+  const metadata = metadataOf(file);
+  if (!metadata) throw new Error(`${session} is no saved session: save one in the page, or with metaqda teach.`);
+  const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadata;
   const { sha256: by } = JSON.parse(reads);
   const kind = await kindOf(by, read);
   const parts = place ? await brought(place, read) : await ownParts(read, kind, by);
   const prior = values.prior ? await given(values.prior, 'prior') : sum ? await read(OWN[kind].prior) : undefined;
   const { id, sha256, dimension } = parts.extractor;
-  const { init, openClassifier } = await library(site);
+  const { createClassifier, init, openClassifier } = await library(site);
   await init({ wasm: await read('share/engine.wasm') });
-  const classifier = await openClassifier(file, { prior, extractor: { id, sha256, embed: () => [] } });
+  const made = { prior, extractor: { id, sha256, embed: () => [] } };
+  const classifier = await openClassifier(file, made);
   const { counts, labels } = classifier;
   const classes = labels.filter((label) => counts[label] > 0);
   if (!classes.length) throw new Error(`${session} was taught nothing: there is nothing to share.`);
@@ -60,7 +65,9 @@ async function main() {
     throw new Error(`${session} was taught vectors of ${classifier.dimension} numbers, and the extractor “${id}” gives ${dimension}: give the manifest of the one that they are of with --extractor.`);
   }
   const about = { name, learn: values.learn, sort: JSON.parse(settings).sort ?? 'probability', classes };
-  const text = await sharedFile(parts, about, { classifier: classifier.save(), ...prior && { prior } });
+  const plain = await createClassifier({ ...made, ...classifier.settings, name });
+  teach(plain, file, labels);
+  const text = await sharedFile(parts, about, { classifier: plain.save(), ...prior && { prior } });
   await writeFile(out, text);
   const large = largeness(text, parts, 'the extractor');
   if (large) console.error(`${out} has ${megabytes(sizeOf(text))}${large}.`);
@@ -82,13 +89,15 @@ async function brought(place, read) {
 /** The content of the file of an option. @param {string} name @param {string} option */
 const given = (name, option) => readFile(name).catch(({ code }) => { throw new Error(`${name} cannot be read (${code}): check the path after --${option}.`); });
 
-/** Reads the metadata of a safetensors file, which begins with the length of a JSON header and the header. @param {Buffer} file @param {string} name @returns {Record<string, string>} */
-function metadataOf(file, name) {
-  try {
-    return JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString()).__metadata__ ?? {};
-  } catch {
-    throw new Error(`${name} is no saved session: save one in the page, or with metaqda teach.`);
-  }
+/** Teaches a classifier what a session holds, but for its pictures. @param {import('../web/library/index.js').Classifier} classifier @param {Uint8Array} session @param {string[]} labels of its classes, in order */
+function teach(classifier, session, labels) {
+  const [classes, groups] = ['class', 'group'].map((name) => new Int32Array(tensorOf(session, name).buffer));
+  const numbers = new Float32Array(tensorOf(session, 'embeddings').buffer);
+  const [d, names, actions] = [numbers.length / classes.length, JSON.parse(metadataOf(session)?.groups ?? '[]'), actionsIn(session)];
+  for (const label of labels) classifier.addClass(label);
+  classes.forEach((k, i) => classifier.addExampleSync(numbers.subarray(i * d, (i + 1) * d), labels[k], { group: names[groups[i]] ?? '' }));
+  [...actions.classes.values()].forEach((text, k) => text && classifier.setActions(labels[k], text));
+  if (actions.none) classifier.setActions(null, actions.none);
 }
 
 await main().catch((error) => {

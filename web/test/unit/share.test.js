@@ -12,6 +12,8 @@ import { base128, bytesOf } from '../../base/base128.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
 import { largeness } from '../../share/parts.js';
+import { metadataOf, tensorOf } from '../../ui/kit/safetensors.js';
+import { actionsIn } from '../../ui/then/actions.js';
 import { temporaryFolder } from '../temporary.js';
 
 const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
@@ -134,6 +136,30 @@ test('the notices of a shared file name what it carries, and no more', async () 
     for (const name of [...never, ...not]) assert.ok(!notices.includes(name), `${file}: ${name}`);
   }
   assert.match(broughtNotices({ id: 'a', licence: 'MIT, its author' }, 'the rest'), /“a” was brought .*\n\nMIT, its author\n\nthe rest$/);
+});
+
+test('the command shares a session without its pictures, and all else of it', async () => {
+  const folder = temporaryFolder('share-plain');
+  const { createClassifier, init, openClassifier } = await library(at('build/site').pathname);
+  await init({ wasm: await readFile(at('build/site/share/engine.wasm')) });
+  const c = await createClassifier({ name: 'Mine', nonePrior: 0.3 });
+  const row = (/** @type {number} */ k) => Array.from({ length: 1280 }, (_, i) => Math.sin(i * (k % 3) + k));
+  c.addClass('empty');
+  for (let k = 0; k < 9; k++) c.addExampleSync(row(k), `class ${k % 3}`, { group: k < 6 ? 'burst' : '', thumbnail: Uint8Array.of(k) });
+  const actions = JSON.stringify({ come: [{ device: 'speech', text: 'Hello' }], go: [] });
+  c.setActions('class 1', actions);
+  c.setActions(null, actions);
+  const [session, out] = ['session', 'one.html'].map((name) => path.join(folder, name));
+  writeFileSync(session, c.save());
+  const { status, stderr } = spawnSync('node', [at('scripts/share.mjs').pathname, '--classifier', session, '--out', out], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const shared = await unpacked(/id="block-classifier">([^<]*)</.exec(await readFile(out, 'utf8'))?.[1] ?? '');
+  assert.equal(tensorOf(shared, 'class').length, 4 * 9);
+  assert.equal(tensorOf(shared, 'thumbnails').length, 0);
+  assert.deepEqual(actionsIn(shared), actionsIn(c.save()));
+  const other = await openClassifier(shared, { extractor: { ...JSON.parse(metadataOf(shared)?.extractor ?? '{}'), embed: () => [] } });
+  assert.deepEqual([metadataOf(shared)?.name, other.labels, other.settings], ['Mine', c.labels, c.settings]);
+  for (const k of [0, 4, 20]) assert.deepEqual(other.predictSync(row(k)), c.predictSync(row(k)));
 });
 
 test('the command refuses what a shared file could not recognise with', async () => {
