@@ -75,8 +75,8 @@ var classifyAbout = fmt.Sprintf(`Writes a table (CSV) of what every picture prob
 .json beside the data names "files", its file; the answer, which is "none of these" where
 that is at least %d %% probable, else the most probable class; the probability of each class
 and of none of these. A name that a spreadsheet would take for a formula gets an
-apostrophe before it. Where a class is called as another column is, its column has "class"
-before its name. What was taught comes from a classifier file or from examples.
+apostrophe before it. A class with the name of another column gets "class" before it in
+the heading. What was taught comes from a classifier file or from examples.
 From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz

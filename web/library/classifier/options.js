@@ -109,7 +109,7 @@ const isObject = (/** @type {unknown} */ x) => typeof x === 'object' && x !== nu
 /** @type {Kind} */ export const FUNCTION = ['a function', (x) => typeof x === 'function'];
 /** @type {Kind} */ export const FILE = ['a URL, an address, a Response, a Blob or bytes', isFile];
 /** @type {Kind} */ const EXTRACTOR = [
-  'a function, or an object with the method embed and strings as id and sha256',
+  'a function, or an object with the method embed; its id and sha256 are strings',
   (x) => typeof (x?.embed ?? x) === 'function' && [x.id, x.sha256].every((one) => one === undefined || typeof one === 'string'),
 ];
 

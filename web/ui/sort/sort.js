@@ -313,7 +313,7 @@ export class Sorting {
     return true;
   }
 
-  /** @param {number} bytes */
+  /** Whether there is room for so many more bytes of cells; then they count. @param {number} bytes */
   #keeps = (bytes) => {
     const room = this.#kept + bytes <= KEPT;
     if (room) this.#kept += bytes;

@@ -28,7 +28,7 @@ export class Samples {
   #pressed = '';
 
   /**
-   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => unknown, take: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => Promise<void>, take: (files: File[]) => Promise<void>}} parts
    */
   constructor({ engine, changes, kinds, onSwitched, take }) {
     this.engine = engine;
@@ -90,9 +90,10 @@ export class Samples {
     const known = here ? { id: sessionId } : (await this.engine.sessions()).find(({ name }) => name === SESSION);
     this.#session = known?.id ?? '';
     if (this.#session === sessionId) return '';
+    await this.onSwitched(); // as for every other session
     if (known) await this.engine.openSession(known.id);
     else this.#session = (await this.engine.newSession(SESSION)).id;
-    this.onSwitched();
+    void this.onSwitched();
     return known ? ` in the session “${SESSION}”, which is open now` : ` in a new session, “${SESSION}”`;
   }
 
