@@ -52,7 +52,7 @@ $(PACKAGES): web/package.json web/package-lock.json | build/.needed
 # ---- the site ---------------------------------------------------------------
 
 .PHONY: build
-build: site $(BIN)/serve ## build everything into build/
+build: site $(BIN)/serve build/tests/modules.js ## build everything into build/
 
 .PHONY: run
 run: try-ears ## build and serve the page on http://localhost:8080 (PORT=8081 for another port)
@@ -132,9 +132,6 @@ $(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim
 	$(NODE) web/build/networks.mjs
 	@touch $@
 
-build/kit/view.js: web/build/kit.mjs web/ui/kit/view.js web/ui/kit/zip.js $(PACKAGES)
-	$(NODE) web/build/kit.mjs
-
 $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)
 	$(NODE) web/build/samples.mjs
 	@touch $@
@@ -166,8 +163,12 @@ $(SITE)/kinds/%/prior.safetensors: $(KIND_PRIORS)/%.safetensors $(SITE)/kinds/so
 	cp $< $@
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/use/use.json $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/use/use.json $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
+
+# What browser tests call of the page's modules by themselves.
+build/tests/modules.js: web/test/browser/modules.js $(wildcard web/base/*.js web/engine/*.js web/extractor/*.js web/library/*.js web/library/classifier/*.js web/ui/*/*.js) $(PACKAGES)
+	@web/node_modules/.bin/esbuild $< web/engine/thread.js --bundle --format=esm '--entry-names=[name]' '--external:./storage/*' --outdir=$(@D) --log-level=warning
 
 # ---- the npm package ----------------------------------------------------------
 

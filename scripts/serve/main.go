@@ -9,6 +9,8 @@
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
+// Tests add a folder of their own, whose files are answered below its name: -beside tests=build/tests.
+//
 // The first line on standard output ends in the address. Exit status: 0 after
 // an interrupt, or after the end of standard input with -until-eof; 1 for a folder or an address that cannot be served, 2 for wrong use.
 package main
@@ -66,9 +68,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", "build/site", "folder to serve")
 	addr := flags.String("addr", "localhost:8080", "host:port to listen on; port 0 takes any free one")
+	beside := flags.String("beside", "", "name=folder: answer with the files of this folder, too, below /name/")
 	untilEOF := flags.Bool("until-eof", false, "stop once standard input ends, as it does when the process behind it is killed")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port] [-until-eof]\n")
+		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port] [-beside name=folder] [-until-eof]\n")
 		return 2
 	}
 	root, err := os.OpenRoot(*dir)
@@ -79,6 +82,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "serve: there is no site in %s: run 'make build' first (%v)\n", *dir, err)
 		return 1
 	}
+	handler := site(root)
+	if name, folder, named := strings.Cut(*beside, "="); *beside != "" {
+		other, err := os.OpenRoot(folder)
+		if err != nil || !named || strings.Trim(name, "/") == "" {
+			fmt.Fprintf(stderr, "serve: -beside %s: give name=folder, such as tests=build/tests, of a folder that is there (%v)\n", *beside, err)
+			return 1
+		}
+		both := http.NewServeMux()
+		both.Handle("/", handler)
+		both.Handle("/"+strings.Trim(name, "/")+"/", http.StripPrefix("/"+strings.Trim(name, "/"), site(other)))
+		handler = both
+	}
 	listener, err := net.Listen("tcp", *addr)
 	if err != nil {
 		fmt.Fprintf(stderr, "serve: %v: choose another port, for example 'make run PORT=8081'\n", err)
@@ -86,7 +101,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	host, _, _ := net.SplitHostPort(*addr)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	server := &http.Server{Handler: site(root), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	if listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
 		server.Handler = onlyFor(server.Handler, host)
 	} else if net.ParseIP(host).IsUnspecified() {

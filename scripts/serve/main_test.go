@@ -129,7 +129,11 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 	defer stop()
 	reader, writer := io.Pipe()
 	status := make(chan int, 1)
-	go func() { status <- run(ctx, []string{"-dir", dir, "-addr", "localhost:0"}, writer, io.Discard) }()
+	other := t.TempDir()
+	write(t, filepath.Join(other, "modules.js"), "export {};")
+	go func() {
+		status <- run(ctx, []string{"-dir", dir, "-addr", "localhost:0", "-beside", "tests=" + other}, writer, io.Discard)
+	}()
 	line, err := bufio.NewReader(reader).ReadString('\n')
 	_, address, found := strings.Cut(strings.TrimSuffix(line, " (Ctrl-C stops it)\n"), "http://")
 	if err != nil || !found {
@@ -141,11 +145,13 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 		defer c.Close()
 		silent = append(silent, c)
 	}
-	answer, err := http.Get("http://" + address + "/metaqda.wasm")
-	if err != nil || answer.StatusCode != 200 {
-		t.Fatalf("%v, %v", answer, err)
+	for path, want := range map[string]int{"/metaqda.wasm": 200, "/tests/modules.js": 200, "/modules.js": 404, "/tests/metaqda.wasm": 404} {
+		answer := test.Must(http.Get("http://" + address + path))(t)
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", path, answer.StatusCode, want)
+		}
 	}
-	answer.Body.Close()
 	for i, c := range silent { // none had to be given up before
 		test.OK(t, c.SetReadDeadline(time.Now().Add(time.Millisecond)))
 		_, err := c.Read(make([]byte, 1))
@@ -172,6 +178,8 @@ func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
 		{[]string{"-nonsense"}, 2, "usage"},
 		{[]string{"build/site"}, 2, "usage"},
 		{[]string{"-dir", t.TempDir()}, 1, "make build"},
+		{[]string{"-dir", dir, "-beside", "tests=" + filepath.Join(dir, "nowhere")}, 1, "give name=folder"},
+		{[]string{"-dir", dir, "-beside", dir}, 1, "give name=folder"},
 		{[]string{"-dir", dir, "-addr", "8080"}, 1, "make run PORT="},
 		{[]string{"-dir", dir, "-addr", taken.Addr().String()}, 1, "make run PORT="},
 	} {

@@ -6,8 +6,7 @@
  *
  * To what other build steps put there it adds
  *
- *   - the page: index.html, which has its modules fetched ahead, the notices, and of web/ what the page asks for, as it
- *     stands in the tree;
+ *   - the page: index.html, the notices, its programs as page.mjs bundles them, and its styles and icons;
  *   - wasm_exec.js of the toolchain that built the engine;
  *   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that the page may ask
  *     for, sorted by path. Content-Length tells compressed bytes, so progress needs these;
@@ -25,14 +24,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { bundlePage } from './page.mjs';
 
 /** What other build steps must have made. */
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
-/** Of the npm package, what the page uses. */
-const OF_PAGE = /^web\/library\/((page|session|storage|extractors|kinds|kept|vectors|files)\.js|classifier\/(?!create)\w+\.js)$/;
-const APART =
-  /^web\/(node_modules|test|build|library|examples|share\/(page|use|node|scratch))\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$|^web\/screenshot/;
-const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
+const SHIPPED = /^web\/(ui|icons)\/.*\.(css|svg|png|ico)$|^web\/[\w-]+\.webmanifest$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
 const VARIANT = /\.(br|gz)$/;
 
@@ -54,7 +50,7 @@ export async function buildSite(
 ) {
   for (const part of PARTS) if (!existsSync(path.join(out, part))) throw new Error(`${part} is missing in ${out}: 'make build' makes it`);
   const page = await pageFiles(root, wasmExec);
-  for (const [name, source] of page) await write(path.join(out, name), name === 'index.html' ? await fetchingAhead(root) : await readFile(source));
+  for (const [name, content] of page) await write(path.join(out, name), content);
   const names = (await filesBelow(out)).filter((name) => !/^(manifest\.json|sw\.js)$|(^|\/)\./.test(name));
   const stale = names.filter((name) =>
     VARIANT.test(name) ? !existsSync(path.join(out, name.replace(VARIANT, ''))) : name.startsWith('web/') && !page.has(name),
@@ -79,40 +75,19 @@ export async function buildSite(
   return { version, files };
 }
 
-/** index.html, which names all modules that its script imports: else each were asked for once the one before it is read. @param {string} root */
-async function fetchingAhead(root) {
-  const page = await readFile(path.join(root, 'index.html'), 'utf8');
-  const [tag = '', script = ''] = /<script type="module" src="([^"]+)"><\/script>/.exec(page) ?? [];
-  const [, ...ahead] = script ? await modulesOf(root, script) : [];
-  return Buffer.from(page.replace(tag, () => ahead.map((name) => `<link rel="modulepreload" href="${name}">\n  `).join('') + tag));
-}
-
-/** All modules that a module imports, itself first. @param {string} root @param {string} name @param {Set<string>} [found] */
-export async function modulesOf(root, name, found = new Set()) {
-  if (found.has(name)) return found;
-  found.add(name);
-  const source = await readFile(path.join(root, name), 'utf8');
-  for (const [, target] of source.matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm))
-    await modulesOf(root, path.posix.join(path.posix.dirname(name), target), found);
-  return found;
-}
-
-/** The page's files by their names in the site. @param {string} root @param {string} wasmExec @returns {Promise<Map<string, string>>} */
+/** The page's files by their names in the site. @param {string} root @param {string} wasmExec @returns {Promise<Map<string, Buffer>>} */
 async function pageFiles(root, wasmExec) {
   const inTree = (/** @type {string} */ name) => path.join(root, name);
-  const shipped = (await filesBelow(inTree('web')))
-    .map((name) => `web/${name}`)
-    .filter((name) => OF_PAGE.test(name) || (SHIPPED.test(name) && !APART.test(name)));
-  // Modules that name npm packages are served as web/build/kit.mjs bundled them.
-  const bundled = existsSync(inTree('build/kit')) ? await filesBelow(inTree('build/kit')) : [];
-  return new Map([
+  const shipped = (await filesBelow(inTree('web'))).map((name) => `web/${name}`).filter((name) => SHIPPED.test(name));
+  const copied = [
     ['index.html', inTree('index.html')],
     ['LICENSE.txt', inTree('LICENSE')],
     ['THIRD_PARTY.md', inTree('THIRD_PARTY.md')],
     ['wasm_exec.js', wasmExec],
-    ...shipped.map((name) => /** @type {[string, string]} */ ([name, inTree(name)])),
-    ...bundled.map((name) => /** @type {[string, string]} */ ([`web/ui/kit/${name}`, inTree(`build/kit/${name}`)])),
-  ]);
+    ...shipped.map((name) => [name, inTree(name)]),
+  ];
+  const files = await Promise.all(copied.map(async ([name, source]) => /** @type {[string, Buffer]} */ ([name, await readFile(source)])));
+  return new Map([...files, ...(await bundlePage(root))]);
 }
 
 /** @param {string} folder @returns {Promise<string[]>} sorted, with slashes; what npm installed is not looked at */

@@ -76,7 +76,7 @@ async function material() {
 async function extractorAlone(page, file) {
   const picture = (await readFile(file)).toString('base64');
   return page.evaluate(async (base64) => {
-    const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
+    const { loadExtractor } = await import(/** @type {any} */ ('/tests/modules.js'));
     const extractor = await loadExtractor({});
     const blob = new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], { type: 'image/jpeg' });
     const bitmap = await createImageBitmap(blob);
@@ -131,7 +131,7 @@ test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no pho
       const held = new Promise((/** @type {(value: void) => void} */ resolve) => {
         judge = resolve;
       });
-      await page.route('**/web/engine/worker.js', async (route) => {
+      await page.route('**/web/ui/thread.js', async (route) => {
         await held; // until the answers one by one have been read
         await route.continue();
       });

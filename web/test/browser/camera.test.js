@@ -30,7 +30,7 @@ test('the live camera recognises what it sees, and a second choice moves what th
     await page.locator('.meter-best[aria-label="Cat"]').waitFor();
     await page.evaluate(async () => {
       // what was done is seen beside the answer that it changed, which is heard
-      const { say } = await import(`${location.origin}/web/ui/kit/announce.js`);
+      const { say } = await import(`${location.origin}/tests/modules.js`);
       say('Done.');
       say('Cat: 97 %.', { seen: true, beside: true });
     });
@@ -173,7 +173,7 @@ for (const [width, height] of [
       const before = await look();
       // Two notices arrive, longer than most.
       const notice = await page.evaluate(async () => {
-        const { toast } = await import(`${location.origin}/web/ui/kit/announce.js`);
+        const { toast } = await import(`${location.origin}/tests/modules.js`);
         for (const key of ['one', 'two'])
           toast({ key, text: `The page’s background knowledge could not be fetched. ${'That of the last visit is in use. '.repeat(3)}`, action: 'Try again' });
         for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // what is read keeps its place

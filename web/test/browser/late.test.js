@@ -38,7 +38,7 @@ test('pictures that come while others are encoded in vain, judged or copied are 
     await page.getByRole('button', { name: 'Close', exact: true }).click();
     for (const name of ['Cat', 'Rocket']) await teach(page, name, STYLES);
 
-    const judge = await hold(page, '**/web/engine/worker.js');
+    const judge = await hold(page, '**/web/ui/thread.js');
     await field(page).setInputFiles(OTHERS.slice(0, 2));
     await sortState(page, /^Judging/);
     const states = await page.evaluateHandle(() => {

@@ -20,7 +20,7 @@ test('what other sessions teach is learned by one press, measured, and taken bac
     await newSession(page, 'Garden');
     const prior = await priorText(page);
     await page.keyboard.press('Escape');
-    const learn = await hold(page, '**/web/engine/worker.js');
+    const learn = await hold(page, '**/web/ui/thread.js');
     await press();
     await box.getByRole('progressbar', { name: 'Learning' }).waitFor();
     await box.getByRole('status').filter({ hasText: 'Learning from your other sessions' }).waitFor();

@@ -63,13 +63,13 @@ test('a tab that did not ask for the new version goes on with the files of its o
       await offlineReady(page);
       const other = await context.newPage();
       await open(other, site);
-      const version = await changeFile(site.folder, 'web/library/kept.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
+      const version = await changeFile(site.folder, 'web/ui/thread.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
       await page.reload();
       await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
       await ready(page);
       const changed = (/** @type {import('playwright-core').Page} */ tab) =>
         tab.evaluate(async () => {
-          const answer = await fetch('web/library/kept.js');
+          const answer = await fetch('web/ui/thread.js');
           return (await answer.text()).includes('changed = 1');
         });
       assert.deepEqual([await changed(page), await changed(other)], [true, false]);
@@ -128,10 +128,10 @@ test('a session taught under the former extractor is read anew with one press', 
  * @returns {Promise<{version: string, rest: () => Promise<void>}>} the rest of the version
  */
 async function half({ folder }) {
-  const late = path.join(folder, 'web/ui/sessions/settings.js');
+  const late = path.join(folder, 'web/ui/app.js');
   const former = await readFile(late);
   await changeFile(folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
-  const version = await changeFile(folder, 'web/ui/sessions/settings.js', (code) => Buffer.from(`${code}\n// changed\n`));
+  const version = await changeFile(folder, 'web/ui/app.js', (code) => Buffer.from(`${code}\n// changed\n`));
   const whole = await readFile(late);
   await writeFile(late, former);
   return { version, rest: () => writeFile(late, whole) };
@@ -141,7 +141,7 @@ async function half({ folder }) {
 function parts(page) {
   return page.evaluate(async () => [
     getComputedStyle(document.documentElement).getPropertyValue('--changed').trim() === '1',
-    (await (await fetch('web/ui/sessions/settings.js')).text()).includes('// changed'),
+    (await (await fetch('web/ui/app.js')).text()).includes('// changed'),
   ]);
 }
 

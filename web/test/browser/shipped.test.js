@@ -75,9 +75,7 @@ async function photographs(name) {
  */
 async function measure({ classes, held, compare }) {
   Object.defineProperty(globalThis, 'indexedDB', { value: undefined }); // to store what is taught takes longer than all the rest
-  const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
-  const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
-  const { teach } = await import(/** @type {any} */ ('/web/ui/kinds/index.js'));
+  const { loadEngine, loadExtractor, teach } = await import(/** @type {any} */ ('/tests/modules.js'));
   const { files } = await (await fetch('/manifest.json')).json();
   const engine = await loadEngine({ base: `${location.origin}/` });
   const extractor = await loadExtractor({});

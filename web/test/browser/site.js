@@ -31,7 +31,8 @@ export const inFirefox = process.env.METAQDA_BROWSER === 'firefox';
 /** @param {string} [folder] @param {string} [address] host:port; port 0 takes a free one @returns {Promise<Site>} */
 export async function serveSite(folder = siteFolder, address = '127.0.0.1:0') {
   // A server that outlives a killed test keeps the test's error stream open, and 'node --test' waits for that without end.
-  const server = spawn(path.join(root, 'build/bin/serve'), ['-dir', folder, '-addr', address, '-until-eof'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const options = ['-dir', folder, '-addr', address, '-beside', `tests=${path.join(root, 'build/tests')}`, '-until-eof'];
+  const server = spawn(path.join(root, 'build/bin/serve'), options, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => {
     server.once('exit', resolve);
   });

@@ -40,7 +40,7 @@ const shown = (p) => Math.round(100 * Number(p));
  * @param {(row: Record<string, string>) => string} truth
  */
 async function sorted(page, files, truth) {
-  const judge = await hold(page, '**/web/engine/worker.js'); // until the answers one by one have been read
+  const judge = await hold(page, '**/web/ui/thread.js'); // until the answers one by one have been read
   await watchTasks(page);
   const begun = performance.now();
   await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);

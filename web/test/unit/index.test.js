@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { modulesOf } from '../../build/site.mjs';
+import { pageSources } from '../../build/page.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = await readFile(path.join(root, 'index.html'), 'utf8');
@@ -25,7 +25,7 @@ test('the page names no other origin', () => {
 test('every icon that is used is drawn', async () => {
   const drawn = new Set([...page.matchAll(/<symbol id="([^"]+)"/g)].map((match) => match[1]));
   const used = [...page.matchAll(/<use href="#([^"]+)"/g)].map((match) => match[1]);
-  for (const name of await modulesOf(root, 'web/ui/app.js')) {
+  for (const name of await pageSources(root)) {
     const source = await readFile(path.join(root, name), 'utf8');
     for (const [, icon] of source.matchAll(/\bicon(?:\(|: )'([\w-]+)'/g)) used.push(`icon-${icon}`);
   }

@@ -7,8 +7,8 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { kindBundles } from '../../build/kinds.mjs';
-import { kitBundles } from '../../build/kit.mjs';
 import { networkBundles } from '../../build/networks.mjs';
+import { pageBundles } from '../../build/page.mjs';
 import { slimTfjs } from '../../build/slim-tfjs.mjs';
 
 const web = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,7 +36,7 @@ async function bundled() {
     build({ ...common, entryPoints: ['extractor/worker.mjs'], external: ['./runtime.js'] }),
     build({ ...networkBundles, ...common }),
     build({ ...kindBundles, ...common }),
-    build({ ...common, entryPoints: kitBundles.entryPoints }),
+    build({ ...pageBundles(path.dirname(path.resolve(web))), ...common }),
     build({ ...common, entryPoints: ['share/node/pictures.js'], platform: 'node' }),
   ]);
   const inputs = results

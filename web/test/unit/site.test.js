@@ -10,16 +10,16 @@ import { buildSite } from '../../build/site.mjs';
 import { temporaryFolder } from '../temporary.js';
 
 const long = 'all of it stays on this device. '.repeat(100);
-const SHIPPED = [
-  'index.html',
-  'wasm_exec.js',
-  'web/app.js',
-  'web/extractor/index.js',
-  'web/icons/icon.png',
-  'web/library/storage.js',
-  'web/manifest.webmanifest',
-  'web/style.css',
-];
+const COPIED = ['index.html', 'wasm_exec.js', 'web/icons/icon.png', 'web/manifest.webmanifest', 'web/ui/style.css', 'web/ui/then/then.css'];
+const PROGRAMS = ['web/ui/app.js', 'web/ui/encoder-worker.js', 'web/ui/thread.js', 'web/ui/worklet.js'];
+/** What these are bundled from. */
+const SOURCES = {
+  'web/ui/app.js': "import { words } from '../base/words.js'; document.title = words;",
+  'web/base/words.js': `export const words = 'a word of base, ${long}';`,
+  'web/ui/kinds/pictures/encoder-worker.js': `postMessage('encoded: ${long}');`,
+  'web/ui/kinds/sounds/worklet.js': `postMessage('heard: ${long}');`,
+  'web/engine/thread.js': "import { words } from '../base/words.js'; postMessage(words);",
+};
 const PARTS = [
   'extractor/weights.bin',
   'metaqda-simd.wasm',
@@ -32,18 +32,16 @@ const PARTS = [
   'use/use.json',
 ];
 const LEFT_OUT = [
-  'web/package.json',
+  'web/README.md',
   'web/types.d.ts',
-  'web/app.test.js',
   'web/test/unit/app.js',
+  'web/test/icons/icon.png',
   'web/build/helper.js',
-  'web/node_modules/x/index.js',
-  'web/extractor/node_modules/y/z.js',
+  'web/node_modules/x/style.css',
   'web/library/index.js',
-  'web/share/page/main.js',
+  'web/share/page/page.css',
   'web/share/use/p5/sketch.js',
-  'web/share/scratch/main.js',
-  'web/examples/a.js',
+  'web/screenshot.webp',
   'web/offline/sw.js',
 ];
 
@@ -55,7 +53,8 @@ async function inTree(work) {
     mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
     writeFileSync(path.join(root, name), text);
   };
-  for (const name of [...SHIPPED, ...LEFT_OUT, 'LICENSE', 'THIRD_PARTY.md']) put(name, name + long);
+  for (const name of [...COPIED, ...LEFT_OUT, 'LICENSE', 'THIRD_PARTY.md']) put(name, name + long);
+  for (const [name, text] of Object.entries(SOURCES)) put(name, text);
   for (const name of PARTS) put(`build/site/${name}`, name + long);
   await work({ root, out, put, build: () => buildSite(root, out, path.join(root, 'wasm_exec.js')) });
 }
@@ -65,7 +64,7 @@ test('the manifest lists every file of the site, and variants have their bytes',
     const { version, files } = await build();
     assert.deepEqual(
       files.map((file) => file.path),
-      [...SHIPPED, ...PARTS, 'LICENSE.txt', 'THIRD_PARTY.md'].sort(),
+      [...COPIED, ...PROGRAMS, ...PARTS, 'LICENSE.txt', 'THIRD_PARTY.md'].sort(),
     );
     assert.deepEqual(JSON.parse(readFileSync(path.join(out, 'manifest.json'), 'utf8')), { version, files });
     assert.equal(readFileSync(path.join(out, 'sw.js'), 'utf8'), `const VERSION = "${version}";\n${readFileSync(path.join(root, 'web/offline/sw.js'), 'utf8')}`);
@@ -83,36 +82,41 @@ test('the manifest lists every file of the site, and variants have their bytes',
 test('the version changes with any file and only then, and what did not change is kept', () =>
   inTree(async ({ out, put, build }) => {
     const seen = new Set([(await build()).version]);
-    const { mtimeMs } = statSync(path.join(out, 'web/style.css'));
-    writeFileSync(path.join(out, 'web/style.css.br'), 'kept');
-    for (const name of ['web/app.js', 'web/offline/sw.js', 'index.html', 'wasm_exec.js', 'build/site/metaqda.wasm']) {
-      put(name, `changed ${name}`);
+    const { mtimeMs } = statSync(path.join(out, 'web/ui/style.css'));
+    writeFileSync(path.join(out, 'web/ui/style.css.br'), 'kept');
+    for (const name of ['web/base/words.js', 'web/offline/sw.js', 'index.html', 'wasm_exec.js', 'build/site/metaqda.wasm']) {
+      put(name, name.includes('base') ? "export const words = 'others'" : `changed ${name}`);
       const { version } = await build();
       assert.ok(!seen.has(version), name);
       assert.equal((await build()).version, version);
       seen.add(version);
     }
-    assert.equal(statSync(path.join(out, 'web/style.css')).mtimeMs, mtimeMs);
-    assert.equal(readFileSync(path.join(out, 'web/style.css.br'), 'utf8'), 'kept');
+    assert.equal(statSync(path.join(out, 'web/ui/style.css')).mtimeMs, mtimeMs);
+    assert.equal(readFileSync(path.join(out, 'web/ui/style.css.br'), 'utf8'), 'kept');
   }));
 
 test('what the tree no longer has goes, and a part that is missing is named', () =>
-  inTree(async ({ root, out, build }) => {
+  inTree(async ({ root, out, put, build }) => {
     await build();
-    rmSync(path.join(root, 'web/app.js'));
+    rmSync(path.join(root, 'web/ui/then/then.css'));
     rmSync(path.join(out, 'samples/a.svg'));
+    put('build/site/web/ui/kit/dom.js', long); // a former build had its modules one by one
     const { files } = await build();
-    assert.ok(!files.some((file) => file.path === 'web/app.js'));
-    for (const name of ['web/app.js', 'web/app.js.br', 'web/app.js.gz', 'samples/a.svg.br']) assert.ok(!existsSync(path.join(out, name)), name);
+    for (const name of ['web/ui/then/then.css', 'web/ui/kit/dom.js']) {
+      assert.ok(!files.some((file) => file.path === name));
+      for (const suffix of ['', '.br', '.gz']) assert.ok(!existsSync(path.join(out, name + suffix)), name + suffix);
+    }
+    assert.ok(!existsSync(path.join(out, 'samples/a.svg.br')));
     rmSync(path.join(out, 'networks'), { recursive: true });
     await assert.rejects(build(), /networks is missing/);
   }));
 
-test('the page has those modules fetched ahead that its script imports', () =>
-  inTree(async ({ out, put, build }) => {
-    const script = '<script type="module" src="web/app.js"></script>';
-    put('index.html', script);
-    put('web/app.js', "import { loadExtractor } from './extractor/index.js';\n");
+test('each program of the page is one file, with the modules that it imports', () =>
+  inTree(async ({ out, build }) => {
     await build();
-    assert.equal(readFileSync(path.join(out, 'index.html'), 'utf8'), `<link rel="modulepreload" href="web/extractor/index.js">\n  ${script}`);
+    for (const [name, words] of Object.entries({ app: 'a word of base', thread: 'a word of base', worklet: 'heard', 'encoder-worker': 'encoded' })) {
+      const text = readFileSync(path.join(out, `web/ui/${name}.js`), 'utf8');
+      assert.match(text, new RegExp(words));
+      assert.doesNotMatch(text, /\b(import|from)\b/);
+    }
   }));

@@ -1,5 +1,5 @@
 // @ts-check
-/** Contour lines of a grid of numbers, by d3-contour and d3-array. web/build/kit.mjs bundles it for the site. */
+/** Contour lines of a grid of numbers, by d3-contour and d3-array. */
 import { blur2 } from 'd3-array';
 import { contours } from 'd3-contour';
 

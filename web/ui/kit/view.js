@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The parts of lit-html that the page uses. `html` describes elements, `render` updates the
- * document, `repeat` keeps the element of a key when its place changes. Text is never markup. web/build/kit.mjs bundles it for the site.
+ * document, `repeat` keeps the element of a key when its place changes. Text is never markup.
  */
 import { html } from 'lit-html';
 

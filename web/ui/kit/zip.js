@@ -1,5 +1,5 @@
 // @ts-check
-/** Zip files. web/build/kit.mjs bundles this module with fflate for the site. */
+/** Zip files. By fflate. */
 import { zipSync } from 'fflate';
 
 /** Bytes of the end record. Offsets in a zip file: in a file's header, in its directory entry, in the end record. */

@@ -32,7 +32,7 @@ export async function start(page, options = {}) {
   await page.evaluate(
     async ([dimension, settings]) => {
       const scope = /** @type {any} */ (globalThis);
-      const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
+      const { loadEngine } = await import(/** @type {any} */ ('/tests/modules.js'));
       scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
       // Each method of the classifier, once what it changed is stored: {result, undo}.
       scope.taught = new Proxy(

@@ -141,7 +141,7 @@ test('an engine that cannot be fetched says so', () =>
     const { code, message } = await run(
       page,
       `
-    const { loadEngine } = await import('/web/library/page.js');
+    const { loadEngine } = await import('/tests/modules.js');
     return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`,
     );
     assert.equal(code, 'fetch', message);

@@ -225,7 +225,7 @@ export async function killMany(kind, executablePath, kills, { seed = 1, writes =
         await page.goto(`${site.origin}/LICENSE.txt`);
         await page.evaluate(async () => {
           const scope = /** @type {any} */ (globalThis);
-          const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
+          const { loadEngine } = await import(/** @type {any} */ ('/tests/modules.js'));
           scope.engine = await loadEngine({ base: `${location.origin}/` });
           scope.named = new Map();
         });

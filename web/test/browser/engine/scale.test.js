@@ -74,7 +74,7 @@ async function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = 
   );
   await page.reload();
   const migrated = await page.evaluate(async () => {
-    const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
+    const { loadEngine } = await import(/** @type {any} */ ('/tests/modules.js'));
     const begun = performance.now();
     await loadEngine({ base: `${location.origin}/` });
     return performance.now() - begun;
@@ -135,7 +135,7 @@ test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers
     const reading = await readOnly(page);
     const seen = await page.evaluate(
       async ({ DIMENSION }) => {
-        const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
+        const { loadEngine } = await import(/** @type {any} */ ('/tests/modules.js'));
         const picture = () => Float32Array.from({ length: DIMENSION }, () => Math.random());
         /** @type {(work: () => Promise<unknown>) => Promise<number>} */
         const timed = async (work) => {
@@ -255,8 +255,7 @@ test('of a session with many pictures each has its copy when all are handed on',
     await fill(page, { classes: 7, pictures: 700, dimension: 32 });
     await page.reload();
     const copies = await page.evaluate(async () => {
-      const { loadEngine } = await import(/** @type {any} */ ('/web/library/page.js'));
-      const { withThumbnails } = await import(/** @type {any} */ ('/web/ui/kit/thumbnails.js'));
+      const { loadEngine, withThumbnails } = await import(/** @type {any} */ ('/tests/modules.js'));
       const engine = await loadEngine({ base: `${location.origin}/` });
       const { classes } = await engine.changes(0);
       const all = await withThumbnails(engine, classes);

@@ -312,7 +312,7 @@ test('when the storage is full that is said, and what waited is stored once ther
       `
     const [, dog] = (await engine.state()).classes;
     await taught.removeExample(dog.examples[0].id);
-    const { loadEngine } = await import('/web/library/page.js');
+    const { loadEngine } = await import('/tests/modules.js');
     const other = await loadEngine({ base: location.origin + '/' }); // sees what is stored
     const there = (await other.state()).classes[1].examples.map(({ id }) => id);
     return { there, gone: dog.examples[0].id, probabilities: await ask() };`,

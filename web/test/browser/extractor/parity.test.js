@@ -44,7 +44,7 @@ function inPage(check, expect = [/favicon/]) {
 function embedInPage(page, urls, options = {}) {
   return page.evaluate(
     async ({ urls, options }) => {
-      const module = '/web/extractor/index.js';
+      const module = '/tests/modules.js';
       const { loadExtractor } = await import(module);
       /** @type {{loaded: number, total: number}[]} */
       const progress = [];
@@ -126,7 +126,7 @@ test('a large transparent picture, turned by its EXIF, agrees too, in the worker
 test('ImageBitmap, ImageData and file give the same numbers and stay usable', async () => {
   await inPage(async (page) => {
     const [a, b, c, again, open] = await page.evaluate(async (url) => {
-      const module = '/web/extractor/index.js';
+      const module = '/tests/modules.js';
       const { loadExtractor, decodePicture } = await import(module);
       const extractor = await loadExtractor();
       const blob = await (await fetch(url)).blob();
@@ -153,7 +153,7 @@ test('asked for one view the page gives that of scripts/embed', async () => {
     await inPage(async (page) => {
       const [one, all] = await page.evaluate(
         async ({ url, worker }) => {
-          const module = '/web/extractor/index.js';
+          const module = '/tests/modules.js';
           const { loadExtractor } = await import(module);
           const extractor = await loadExtractor({ worker });
           const blob = await (await fetch(url)).blob();
@@ -233,7 +233,7 @@ test('what cannot be read or fetched is said in a sentence', () =>
         const [file, answer] = spoil ?? ['none', null];
         await page.route(`**/extractor/${file}`, (route) => (answer ? route.fulfill(answer) : route.abort()));
         const error = await page.evaluate(async (picture) => {
-          const module = '/web/extractor/index.js';
+          const module = '/tests/modules.js';
           const { loadExtractor, decodePicture } = await import(module);
           const makers = /** @type {Record<string, () => any>} */ ({
             text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
