@@ -302,7 +302,7 @@ test('other programs answer as the page does', () =>
       const want = await recognise(page, file);
       const picture = (await readFile(file)).toString('base64');
       const vector = await page.evaluate(async (text) => {
-        const { loadExtractor } = /** @type {typeof import('../../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
+        const { loadExtractor } = /** @type {typeof import('../../../extractor/index.js')} */ (await import(`${document.baseURI}tests/modules.js`));
         const extractor = await loadExtractor({ worker: false });
         return [...(await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))])))];
       }, picture);
