@@ -9,7 +9,7 @@
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
-// Tests add a folder of their own, whose files are answered below its name: -beside tests=build/tests.
+// Tests add a folder of their own: -beside tests=build/tests answers with its files below /tests/.
 //
 // The first line on standard output ends in the address. Exit status: 0 after
 // an interrupt, or after the end of standard input with -until-eof; 1 for a folder or an address that cannot be served, 2 for wrong use.
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", "build/site", "folder to serve")
 	addr := flags.String("addr", "localhost:8080", "host:port to listen on; port 0 takes any free one")
-	beside := flags.String("beside", "", "name=folder: answer with the files of this folder, too, below /name/")
+	beside := flags.String("beside", "", "name=folder: answer with the files of a second folder below /name/")
 	untilEOF := flags.Bool("until-eof", false, "stop once standard input ends, as it does when the process behind it is killed")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port] [-beside name=folder] [-until-eof]\n")
@@ -83,15 +83,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	handler := site(root)
-	if name, folder, named := strings.Cut(*beside, "="); *beside != "" {
+	if *beside != "" {
+		name, folder, _ := strings.Cut(*beside, "=")
 		other, err := os.OpenRoot(folder)
-		if err != nil || !named || strings.Trim(name, "/") == "" {
-			fmt.Fprintf(stderr, "serve: -beside %s: give name=folder, such as tests=build/tests, of a folder that is there (%v)\n", *beside, err)
+		if err != nil || name == "" {
+			fmt.Fprintf(stderr, "serve: -beside %s: give name=folder, such as tests=build/tests, with a folder that exists (%v)\n", *beside, err)
 			return 1
 		}
 		both := http.NewServeMux()
 		both.Handle("/", handler)
-		both.Handle("/"+strings.Trim(name, "/")+"/", http.StripPrefix("/"+strings.Trim(name, "/"), site(other)))
+		both.Handle("/"+name+"/", http.StripPrefix("/"+name, site(other)))
 		handler = both
 	}
 	listener, err := net.Listen("tcp", *addr)

@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 /** All go into web/ui, so each names its workers as it does in the tree: beside itself. */
 const PROGRAMS = ['ui/app.js', 'ui/kinds/pictures/encoder-worker.js', 'ui/kinds/sounds/worklet.js', 'engine/thread.js'];
 
-/** What the programs are made from, for the tests that read it. @param {string} root @returns {import('esbuild').BuildOptions} */
+/** How they are bundled. Tests read it, too. @param {string} root @returns {import('esbuild').BuildOptions} */
 export const pageBundles = (root) => ({
   entryPoints: PROGRAMS.map((name) => path.join(root, 'web', name)),
   entryNames: '[name]',
@@ -30,10 +30,4 @@ export const pageBundles = (root) => ({
 export async function bundlePage(root) {
   const { outputFiles = [] } = await build({ ...pageBundles(root), write: false });
   return new Map(outputFiles.map((file) => [path.relative(root, file.path).split(path.sep).join('/'), Buffer.from(file.contents)]));
-}
-
-/** All files of the tree that the page is made of, relative to the root. @param {string} root */
-export async function pageSources(root) {
-  const { metafile } = await build({ ...pageBundles(root), write: false, metafile: true });
-  return Object.keys(metafile.inputs);
 }

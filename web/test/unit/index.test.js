@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { pageSources } from '../../build/page.mjs';
+import { build } from 'esbuild';
+import { pageBundles } from '../../build/page.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = await readFile(path.join(root, 'index.html'), 'utf8');
@@ -25,7 +26,8 @@ test('the page names no other origin', () => {
 test('every icon that is used is drawn', async () => {
   const drawn = new Set([...page.matchAll(/<symbol id="([^"]+)"/g)].map((match) => match[1]));
   const used = [...page.matchAll(/<use href="#([^"]+)"/g)].map((match) => match[1]);
-  for (const name of await pageSources(root)) {
+  const { metafile } = await build({ ...pageBundles(root), write: false, metafile: true });
+  for (const name of Object.keys(metafile.inputs)) {
     const source = await readFile(path.join(root, name), 'utf8');
     for (const [, icon] of source.matchAll(/\bicon(?:\(|: )'([\w-]+)'/g)) used.push(`icon-${icon}`);
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Zip files. By fflate. */
+/** Zip files, by fflate. */
 import { zipSync } from 'fflate';
 
 /** Bytes of the end record. Offsets in a zip file: in a file's header, in its directory entry, in the end record. */
