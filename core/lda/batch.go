@@ -331,7 +331,7 @@ func (b *batch) scoresTo(dst []float64, i int) {
 			b.agree.keepApart(i, left.pictures)
 		}
 		sure := k + labelled*(weight-k)
-		h := sure / (s.options.Kappa + sure)
+		h := sure / (s.kappa + sure)
 		dst[j] = h*(at/weight-mean) + s.constant(h, norm/(weight*weight), onMean/weight, s.meanNorm)
 	}
 }

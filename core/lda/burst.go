@@ -134,6 +134,7 @@ func (c *Classifier) group(more func() bool) bool {
 		}
 		if k.regroup(c.near) {
 			c.settled, c.followed, c.chosen = false, false, nil
+			c.estimation = estimation{}
 		}
 	}
 	c.grouped = true

@@ -31,8 +31,8 @@ import (
 
 // Options choose the densities, and how they become probabilities.
 type Options struct {
-	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix
-	Kappa      float64             // kappa: the number of examples that the session's mean counts as in the mean of a class
+	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix; with Spread it is estimated, see [shared.estimate]
+	Kappa      float64             // kappa: the number of examples that the session's mean counts as in the mean of a class; likewise
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2; with Spread it is in units of the session's spread; 0 for no correlation; see [bursts]
 	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
@@ -78,6 +78,7 @@ type Classifier struct {
 	linear    *linear
 	z         []float64
 
+	estimation estimation    // of w and kappa of shared
 	others     []*Classifier // one for each share of [Parts]
 	chosen     *Classifier   // nil when not known
 	followed   bool          // the others have all examples
@@ -103,7 +104,8 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 func (c *Classifier) use(o Options) {
 	before := c.options
 	c.options, c.grouped, c.settled, c.followed, c.chosen = o, false, false, false, nil
-	if c.shared == nil || c.shared.cov.weight != o.Shared {
+	c.estimation = estimation{}
+	if c.shared == nil {
 		c.shared = newShared(&c.options, c.Dim())
 	}
 	c.near, c.measured = c.nearOf(), true
@@ -298,6 +300,7 @@ func (c *Classifier) checkNew(label string) error {
 // changed updates the state after examples were added or removed.
 func (c *Classifier) changed() {
 	c.measured, c.grouped, c.settled, c.followed, c.chosen = false, false, false, false, nil
+	c.estimation = estimation{}
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {

@@ -19,6 +19,7 @@ func (c *Classifier) cloneFor(leader *Classifier, led map[*class]*class) *Classi
 	other := &all
 	other.z, other.left, other.inferring, other.chosen, other.others = make([]float64, c.Dim()), nil, nil, nil, nil
 	other.support, other.work, other.spare = support{}, work{}, nil
+	other.estimation = estimation{done: c.estimation.done}
 	as := make(map[*class]*class, len(c.classes))
 	other.classes = make([]*class, 0, len(c.classes))
 	for _, k := range c.classes {

@@ -22,8 +22,8 @@ const (
 // This is exact up to 20 examples, and for the only example of one of up to five classes, except
 // that the bursts are those of the whole session. Otherwise only the densities are exact, see
 // [shared.supportTo]. The session's posterior then lacks the evidence of the example itself. The
-// evidence of the other examples is computed with it, and the session's spread and the share of its
-// parts stay. On emoji, with and without the shipped prior, probabilities differ by .006 in the mean
+// evidence of the other examples is computed with it. The session's w, kappa and spread and the share
+// of its parts stay. On emoji, with and without the shipped prior, probabilities differ by .006 in the mean
 // and .035 in the worst case; on random data by .01 and .05. Sessions of more than 64 examples use 64
 // of them; with another 64 the probabilities differ as much.
 //

@@ -140,6 +140,7 @@ func (c *Classifier) settle() {
 	if c.settled {
 		return
 	}
+	c.shared.estimate(&c.estimation, c.taught, always)
 	c.shared.settle(c.taught)
 	c.work = c.newWork()
 	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}

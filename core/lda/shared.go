@@ -22,6 +22,7 @@ import (
 type shared struct {
 	options *Options
 	cov     *covariance
+	kappa   float64 // see [estimation]
 
 	// By column of the covariance:
 	alpha, h, c []float64
@@ -49,13 +50,12 @@ func matrix(in *[]float64, rows, columns int) blas64.General {
 }
 
 func newShared(o *Options, d int) *shared {
-	return &shared{options: o, cov: newCovariance(o.Shared, d)}
+	return &shared{options: o, cov: newCovariance(o.Shared, d), kappa: o.Kappa}
 }
 
 // pull returns τ_j for a class with K_j = k.
 func (s *shared) pull(k float64) float64 {
-	kappa := s.options.Kappa
-	return kappa * k / (kappa + k)
+	return s.kappa * k / (s.kappa + k)
 }
 
 func always() bool { return true }
@@ -72,7 +72,7 @@ func (s *shared) settle(taught []*class) {
 	for j, m := range s.cov.members {
 		k := m.weight
 		s.alpha[j] = s.pull(k)
-		s.h[j] = k / (s.options.Kappa + k)
+		s.h[j] = k / (s.kappa + k)
 		s.total += s.alpha[j]
 	}
 	floats.Scale(1/s.total, s.alpha)
@@ -98,10 +98,14 @@ func (s *shared) settle(taught []*class) {
 	}
 }
 
-// perSpread returns d^.1/V, or 1 if n_2 = Options.Spread is 0. V is the variance between the class
-// means, of E-1 degrees of freedom, shrunk to 1 by n_2 more:
+// perSpread returns the unit of e_j, or 1 if n_2 = Options.Spread is 0. V is the variance between the
+// class means, of E-1 degrees of freedom, shrunk to 1 by n_2 more. H is the mean of h_j, and H_0 that
+// with Options.Kappa in place of the kappa of [estimation]:
 //
-//	V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
+//	unit = d^.1 max(1, H_0/H)/V,   V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
+//
+// So a kappa above the option changes what classes have in common, but not how much scores say. V
+// grows by the same noise of the means.
 //
 // where φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective number of classes.
 func (s *shared) perSpread() float64 {
@@ -111,7 +115,12 @@ func (s *shared) perSpread() float64 {
 	}
 	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // E
 	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
-	return math.Pow(float64(s.cov.dim), 0.1) * (n2 + classes - 1) / (n2 + classes*scatter)
+	sure := floats.Dot(s.alpha, s.h)
+	before := 0.0
+	for j, m := range s.cov.members {
+		before += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
+	}
+	return math.Pow(float64(s.cov.dim), 0.1) * math.Max(1, before/sure) * (n2 + classes - 1) / (n2 + classes*scatter)
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
@@ -207,7 +216,7 @@ func (l *leftOut) take(row []float64, whole bool) {
 	// m_s' = (total m_s - less x̄_y - onA z a)/z
 	less, onA, beta, step := l.pull(k), 0.0, 0.0, 0.0
 	if l.of.count > 1 {
-		gamma := l.options.Shared * l.n * k / left
+		gamma := l.cov.weight * l.n * k / left
 		beta = gamma / math.Max(1-gamma*aa, leastPivot)
 	}
 	if !whole {
@@ -242,7 +251,7 @@ func (l *leftOut) take(row []float64, whole bool) {
 				row[j] = 0
 				continue
 			}
-			h = left / (l.options.Kappa + left)
+			h = left / (l.kappa + left)
 			in -= step * xa
 			nn += step*step*aa - 2*step*ya
 			js -= step * msA

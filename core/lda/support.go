@@ -88,7 +88,7 @@ func (c *Classifier) infer(more func() bool) bool {
 // gatherSupport brings the densities and the support up to date, until more returns false. It reports
 // whether it has finished.
 func (c *Classifier) gatherSupport(more func() bool) bool {
-	if !c.group(more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
+	if !c.group(more) || !c.shared.estimate(&c.estimation, c.taught, more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
 		return false
 	}
 	c.settle()

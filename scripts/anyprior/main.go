@@ -20,6 +20,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -82,7 +83,7 @@ func run(fit, groups []string, n, tasks int) error {
 	for _, group := range groups {
 		files := list(group, ",")
 		for _, shot := range []int{1, 2, 5} {
-			var mean [4]float64
+			var mean [5]float64
 			for _, file := range files {
 				t, err := load(file)
 				if err != nil {
@@ -96,8 +97,8 @@ func run(fit, groups []string, n, tasks int) error {
 					mean[i] += v / float64(len(files))
 				}
 			}
-			fmt.Printf("%d shots, %d sets from %s: accuracy %.1f %%, ECE %.1f %%, called none of these %.1f %%, AUROC %.2f\n",
-				shot, len(files), files[0], 100*mean[0], 100*mean[1], 100*mean[2], mean[3])
+			fmt.Printf("%d shots, %d sets from %s: accuracy %.1f %%, ECE %.1f %%, NLL %.3f, called none of these %.1f %%, AUROC %.2f\n",
+				shot, len(files), files[0], 100*mean[0], 100*mean[1], mean[4], 100*mean[2], mean[3])
 		}
 	}
 	return nil
@@ -187,9 +188,9 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 	return samples, err
 }
 
-// measure returns accuracy, ECE, share of the known called none of these and AUROC of none. Nothing
+// measure returns accuracy, ECE, share of the known called none of these, AUROC of none and NLL. Nothing
 // was fitted on the tasks.
-func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
+func (t *task) measure(shot, tasks int) (row [5]float64, err error) {
 	sampler, err := t.uniform(shot)
 	if err != nil {
 		return row, err
@@ -228,6 +229,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 			}
 			sure := slices.Max(p) / (1 - none)
 			hit := metrics.Best(p) == e.QueryLabel[q]
+			row[4] -= math.Log(max(1e-6, p[e.QueryLabel[q]]/(1-none)))
 			bins.Add(sure, hit)
 			if hit {
 				right++
@@ -238,7 +240,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 		}
 	}
 	n := float64(bins.Total())
-	row[0], row[1], row[2] = float64(right)/n, bins.ECE(), row[2]/n
+	row[0], row[1], row[2], row[4] = float64(right)/n, bins.ECE(), row[2]/n, row[4]/n
 	if len(detected) > 0 {
 		row[3] = stat.Mean(detected, nil)
 	}
