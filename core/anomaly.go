@@ -28,7 +28,7 @@ const keptCells = 2 * anomaly.Most
 //
 // It returns an [Error] with the code "example" for an unknown example, and with "argument" for
 // cells that are not rows of length d. It returns a *[niw.DimensionError] if d is not the length of
-// vectors, and a *[niw.ValueError] for a number that is not finite. Cost 128 n d.
+// vectors, and a *[niw.ValueError] for a number that is not finite. Cost n d log d.
 func (c *Classifier) SetCells(id string, cells []float32, d int) error {
 	defer c.writing()()
 	if c.examples[id] == nil {

@@ -4,28 +4,27 @@
 //
 //	y    = h(x̄)/|h(x̄)|,   x̄ = mean of the cells,   h(v) = sign(v) √|v|
 //	E(y) = (y - m)ᵀ (I + RᵀR/s)⁻¹ (y - m)                            the whole picture
-//	z_c  = P x_c/|x_c|
+//	z_c  = x_c/|x_c|
 //	C(z) = mean over the four largest of  min_b |z_c - b|²           its places
 //
 // m is the mean of the N good pictures y_k, and R their residuals y_k - m, N×d. E is, up to a factor,
 // the quadratic form of a posterior predictive density: a Normal-inverse-Wishart prior with the scale
 // matrix s I, updated by the good pictures (package niw). s is a tenth of their variance
 // Σ_k |y_k - m|²/(N-1). The smaller s, the closer is E to the squared distance from the subspace that
-// they span. P is a random projection of d numbers to 128, and b runs over the vectors z of all cells
-// of the good pictures. C is PatchCore's distance (Roth et al., Towards
-// Total Recall in Industrial Anomaly Detection, 2022), with the mean of the four largest distances
-// in place of the largest one.
+// they span. b runs over the vectors z of all cells of the good pictures. C is PatchCore's distance
+// (Roth et al., Towards Total Recall in Industrial Anomaly Detection, 2022), with the mean of the four
+// largest distances in place of the largest one. Distances are those of sketches of 1,024 bits a cell.
 //
 // Each good picture is left out in turn, with the other frames of its burst. Its E_k and C_k say how
 // far good ones lie. K is the number of bursts, and each burst counts alike in the means:
 //
 //	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
-//	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) u + (f + g ln K) v)))
+//	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) max(u, v))))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
 // E counts as at least .02, and C as at least .1: smaller distances are noise of a camera and of
 // coding. Otherwise, where the good pictures are frames of one view, a further frame would be wrong.
-// The coefficients a to g come from logistic regression on sets of pictures, half of whose queries
+// The coefficients a, b, c and e come from logistic regression on sets of pictures, half of whose queries
 // are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
 // population.
 //
@@ -37,7 +36,6 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"metaqda/core/niw"
@@ -51,8 +49,6 @@ const (
 	// than the network does.
 	Most = 32
 
-	size     = 128   // 8-bit numbers kept of a cell
-	largest  = 0.5   // bound of these numbers; their standard deviation is .09
 	farthest = 4     // number of cells in the mean C
 	weight   = 10    // s is the variance of the good pictures divided by it
 	leastE   = 0.02  // a camera frame drawn another way has an E of .01 to .02; good pictures of six sets have .04 to .8
@@ -63,7 +59,7 @@ const (
 // Picture holds 128 bytes for each cell of a picture, and its mean. It does not change.
 type Picture struct {
 	mean  []float64 // y, length one
-	cells []int8    // n vectors of size numbers
+	cells []sketch  // n
 }
 
 // CellsError reports cells that are not rows of length d, or not in the form of the other pictures.
@@ -82,7 +78,7 @@ func (e *FewError) Error() string {
 
 // Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
 // It returns a *[CellsError] if len(cells) is 0 or no multiple of d, and a *[niw.ValueError] for a
-// number that is not finite. Cost 128 n d.
+// number that is not finite. Cost n d log d.
 func Describe(cells []float32, d int) (*Picture, error) {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
 		return nil, &CellsError{"The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, and as many numbers for each as a vector has."}
@@ -100,20 +96,16 @@ func Describe(cells []float32, d int) (*Picture, error) {
 		mean[i] = math.Copysign(math.Sqrt(math.Abs(v)), v)
 	}
 	unit(mean)
+	p, sketches := &Picture{mean: mean, cells: make([]sketch, n)}, newSketcher(d)
 	for c := range n {
 		unit(all[c*d : (c+1)*d])
-	}
-	p := &Picture{mean: mean, cells: make([]int8, n*size)}
-	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, n*size)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: n, Cols: d, Stride: d, Data: all}, projection(d), 0, z)
-	for i, v := range z.Data {
-		p.cells[i] = int8(math.Round(127 / largest * max(-largest, min(v, largest))))
+		p.cells[c] = sketches.of(all[c*d : (c+1)*d])
 	}
 	return p, nil
 }
 
 // Bytes returns how much memory a picture takes.
-func (p *Picture) Bytes() int { return 8*len(p.mean) + len(p.cells) }
+func (p *Picture) Bytes() int { return 8*len(p.mean) + bitsOf/8*len(p.cells) }
 
 // fits reports whether two pictures have cells of one form: the same n and d.
 func (p *Picture) fits(q *Picture) bool {

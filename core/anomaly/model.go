@@ -17,8 +17,7 @@ type Model struct {
 	good     []*Picture // N
 	bursts   int        // K
 	whole    *span
-	cells    blas64.General // N n×128, the cells of all good pictures as kept, from -127 to 127
-	lnE, lnC spread         // of ln E_k and ln C_k
+	lnE, lnC spread // of ln E_k and ln C_k
 }
 
 // Answer is the answer of a [Model] about a picture.
@@ -33,7 +32,7 @@ type Answer struct {
 // the last ones. burst has a number for each picture. Pictures of one burst are nearly the same, so
 // they are left out together, and K is the number of bursts. It returns a *[FewError] for fewer
 // than [Fewest] bursts, and a *[CellsError] if the pictures differ in the number or the length of
-// their cells. Cost 128 (N n)² + K N² (N+d), for N pictures of n cells.
+// their cells. Cost 16 (N n)² + K N² (N+d), for N pictures of n cells.
 func Fit(good []*Picture, burst []int) (*Model, error) {
 	if len(burst) != len(good) {
 		panic("anomaly: bursts of wrong length")
@@ -53,13 +52,6 @@ func Fit(good []*Picture, burst []int) (*Model, error) {
 		}
 	}
 	m := &Model{good: good, bursts: len(frames), whole: newSpan(good)}
-	n := len(good[0].cells)
-	m.cells = blas64.General{Rows: len(good) * n / size, Cols: size, Stride: size, Data: make([]float64, len(good)*n)}
-	for k, p := range good {
-		for i, v := range p.cells {
-			m.cells.Data[k*n+i] = float64(v)
-		}
-	}
 	for _, b := range slices.Sorted(maps.Keys(frames)) {
 		left := frames[b]
 		var others []*Picture
@@ -81,14 +73,14 @@ func Fit(good []*Picture, burst []int) (*Model, error) {
 var errOther = &CellsError{"These cells have another length or number than those of the good examples: use one network and one size of pictures for all."}
 
 // Ask says how probable it is that something is wrong with a picture. It returns a *[CellsError] for
-// cells of another length or number. Cost 128 N n² + N d + N², for N good pictures of n cells.
+// cells of another length or number. Cost 16 N n² + N d + N², for N good pictures of n cells.
 func (m *Model) Ask(p *Picture) (*Answer, error) {
 	if !p.fits(m.good[0]) {
 		return nil, errOther
 	}
 	a := &Answer{Cells: m.nearest(p, nil)}
-	a.Whole = m.lnE.of(logOf(m.whole.distance(p.mean), leastE), m.bursts)
-	a.Place = m.lnC.of(logOf(places(a.Cells), leastC), m.bursts)
+	a.Whole = m.lnE.of(logOf(m.whole.distance(p.mean), leastE), m.bursts, usualE)
+	a.Place = m.lnC.of(logOf(places(a.Cells), leastC), m.bursts, usualC)
 	a.Wrong = 1 / (1 + math.Exp(-floats.Dot(population, m.Terms(a))))
 	floats.Scale(math.Exp(-m.lnC.mean), a.Cells)
 	return a, nil
@@ -110,32 +102,18 @@ func places(nearest []float64) float64 {
 // nearest returns min_b |z_c - b|² of each cell of a picture. b runs over the cells of the good
 // pictures k with asked[k], or of all if asked is nil.
 func (m *Model) nearest(p *Picture, asked []bool) []float64 {
-	n := len(p.cells) / size
-	z := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, len(p.cells))}
-	for i, v := range p.cells {
-		z.Data[i] = float64(v)
-	}
-	inner := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	dst := make([]float64, n)
+	dst := make([]float64, len(p.cells))
 	for c := range dst {
-		dst[c] = math.Inf(1)
-	}
-	for k := range m.good {
-		if asked != nil && !asked[k] {
-			continue
-		}
-		b := blas64.General{Rows: n, Cols: size, Stride: size, Data: m.cells.Data[k*n*size : (k+1)*n*size]}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, z, b, 0, inner)
-		for i := range n {
-			length := square(b.Data[i*size : (i+1)*size])
-			for c := range dst {
-				dst[c] = min(dst[c], length-2*inner.Data[c*n+i])
+		least := bitsOf
+		for k, q := range m.good {
+			if asked != nil && !asked[k] {
+				continue
+			}
+			for i := range q.cells {
+				least = min(least, p.cells[c].apart(&q.cells[i]))
 			}
 		}
-	}
-	const step = largest / 127 // between two values of an 8-bit number
-	for c := range dst {
-		dst[c] = max(0, dst[c]+square(z.Data[c*size:(c+1)*size])) * step * step
+		dst[c] = distances[least]
 	}
 	return dst
 }

@@ -3,17 +3,19 @@ package anomaly
 import "math"
 
 // population holds the coefficients of [Model.Terms], fitted by `make anomaly`.
-var population = []float64{0.43, -0.5, 0.08, 0.42, 0.21, 0.2}
+var population = []float64{0.23, -0.57, 0.27, 0.37}
 
-// Terms returns the arguments of the logistic function p(wrong): 1, ln K, u, v, u ln K and v ln K.
+// Terms returns the arguments of the logistic function p(wrong): 1, ln K, w and w ln K, where w is the
+// larger one of u and v.
 func (m *Model) Terms(a *Answer) []float64 {
-	k := math.Log(float64(m.bursts))
-	return []float64{1, k, a.Whole, a.Place, a.Whole * k, a.Place * k}
+	k, w := math.Log(float64(m.bursts)), max(a.Whole, a.Place)
+	return []float64{1, k, w, w * k}
 }
 
 const (
-	usual  = 0.12 // mean over all sets of the variance of ln E_k, and of ln C_k
-	counts = 5    // number of good pictures that it counts as
+	usualE = 0.12 // variance of ln E_k in a session, the mean over all sets
+	usualC = 0.03 // the median of that of ln C_k
+	counts = 5    // number of good pictures that these count as
 )
 
 // spread holds the weighted mean and mean square of the scores ln E_k or ln C_k.
@@ -26,8 +28,8 @@ func (s *spread) add(share, score float64) {
 }
 
 // of returns the number of standard deviations by which a score lies above the mean of n scores. The
-// standard deviation is shrunk to the population's.
-func (s *spread) of(score float64, n int) float64 {
+// variance is shrunk to the usual one.
+func (s *spread) of(score float64, n int, usual float64) float64 {
 	own, k := max(0, s.square-s.mean*s.mean), float64(n)
 	return (score - s.mean) / math.Sqrt((counts*usual+k*own)/(counts+k))
 }

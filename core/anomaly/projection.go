@@ -2,38 +2,85 @@ package anomaly
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
-	"sync"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// projections by d. There is one for each length of embeddings, as a rule one in all.
-var projections = struct {
-	sync.Mutex
-	of map[int]blas64.General
-}{of: map[int]blas64.General{}}
+// sketch is a cell of which signs alone are kept: those of [bitsOf] random projections of it.
+type sketch [bitsOf / 64]uint64
 
-// projection returns P, size×d, of signs over √size: inner products are kept in the mean
-// (Achlioptas, Database-friendly random projections, 2003). It is the same for all, so pictures
-// described at different times can be compared.
-func projection(d int) blas64.General {
-	projections.Lock()
-	defer projections.Unlock()
-	p, ok := projections.of[d]
-	if ok {
-		return p
-	}
-	p = blas64.General{Rows: size, Cols: d, Stride: d, Data: make([]float64, size*d)}
-	rng := rand.NewPCG(37, uint64(d))
-	var bits uint64
-	for i := range p.Data {
-		if i%64 == 0 {
-			bits = rng.Uint64()
+const bitsOf = 1024
+
+// sketcher makes sketches of cells of d numbers. All of one d are made with the same projections, so
+// pictures described at different times can be compared.
+type sketcher struct {
+	turns [2][]float64 // random signs, for as many numbers as the power of two from bitsOf and d on
+	x     []float64
+}
+
+func newSketcher(d int) *sketcher {
+	n := max(bitsOf, 1<<bits.Len(uint(d-1)))
+	s, rng := &sketcher{x: make([]float64, n)}, rand.NewPCG(37, uint64(d))
+	for t := range s.turns {
+		s.turns[t] = make([]float64, n)
+		var signs uint64
+		for i := range n {
+			if i%64 == 0 {
+				signs = rng.Uint64()
+			}
+			s.turns[t][i] = float64(signs&1)*2 - 1
+			signs >>= 1
 		}
-		p.Data[i] = (float64(bits&1)*2 - 1) / math.Sqrt(size)
-		bits >>= 1
 	}
-	projections.of[d] = p
-	return p
+	return s
+}
+
+// of returns the signs of the first projections H D' H D x. H is the Hadamard matrix, and D and D' have
+// random signs. Together they are nearly a random rotation (Andoni et al., Practical and optimal LSH
+// for angular distance, 2015, section 5), in O(n log n).
+func (s *sketcher) of(x []float64) (k sketch) {
+	n := copy(s.x, x)
+	clear(s.x[n:])
+	for _, signs := range s.turns {
+		for i, v := range signs {
+			s.x[i] *= v
+		}
+		hadamard(s.x)
+	}
+	for i, v := range s.x[:bitsOf] {
+		if v > 0 {
+			k[i/64] |= 1 << (i % 64)
+		}
+	}
+	return k
+}
+
+// hadamard overwrites x, of a length that is a power of two, by H x.
+func hadamard(x []float64) {
+	for half := 1; half < len(x); half *= 2 {
+		for i := 0; i < len(x); i += 2 * half {
+			a, b := x[i:i+half], x[i+half:i+2*half]
+			for j, v := range a {
+				a[j], b[j] = v+b[j], v-b[j]
+			}
+		}
+	}
+}
+
+// distances has the squared distance of two vectors of length one by how many signs differ. Signs
+// differ with the probability θ/π, where θ is the angle of the vectors (Charikar 2002, section 3). An
+// inner product c is found with a standard deviation of at most π/2/√bitsOf = .05.
+var distances = func() (of [bitsOf + 1]float64) {
+	for k := range of {
+		of[k] = 2 - 2*math.Cos(math.Pi*float64(k)/bitsOf)
+	}
+	return of
+}()
+
+// apart returns how many signs differ.
+func (a *sketch) apart(b *sketch) (n int) {
+	for i, v := range a {
+		n += bits.OnesCount64(v ^ b[i])
+	}
+	return n
 }
