@@ -2,6 +2,7 @@
 /** Reads files and their paths from a drop or a chosen folder, and copies files into folders or a zip. */
 import { say } from './announce.js';
 import { save } from './dom.js';
+import { Zip } from './zip.js';
 
 /** Compares names, with numbers by value. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
@@ -164,7 +165,7 @@ const LARGEST_ZIP = 2 ** 32 - 2 ** 24;
 /** A zip file to copy into; `end` saves it. @param {string} name of it @param {number} bytes of all files @returns {Promise<Folders>} */
 export async function zippedFolders(name, bytes) {
   if (bytes > LARGEST_ZIP) throw new Error(`A zip file holds 4 GB and these files have ${(bytes / 2 ** 30).toFixed(1)} GB: choose fewer at a time.`);
-  const zip = new (await import('./zip.js')).Zip();
+  const zip = new Zip();
   const free = unique();
   return {
     name,

@@ -6,6 +6,8 @@
 import { say, toast } from '../kit/announce.js';
 import { capital, noun, sentence } from '../kit/dom.js';
 import { html, live, render } from '../kit/view.js';
+import { kept, loadKept } from '../../library/kept.js';
+import { ExtractorsDialog } from './extractors.js';
 
 /** @import {Engine, Extractor} from '../../library/types.js' */
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
@@ -53,7 +55,7 @@ export class Reader {
     );
     /** The current extractor. @type {Promise<Extractor>} */
     this.now = own;
-    /** @type {import('./extractors.js').ExtractorsDialog|null} */
+    /** @type {ExtractorsDialog|null} */
     this.dialog = null;
   }
 
@@ -205,7 +207,6 @@ export class Reader {
       return true;
     }
     if (!globalThis.caches) return false;
-    const { kept, loadKept } = await import('../../library/kept.js');
     const found = (await kept()).find((one) => one.sha256 === sha256);
     if (!found) return false;
     say(`Loading the extractor “${found.manifest.id}”.`);
@@ -268,10 +269,9 @@ export class Reader {
     return this.#inDialog((dialog) => dialog.readAnew({ load: () => this.home() }));
   }
 
-  /** @param {(dialog: import('./extractors.js').ExtractorsDialog) => Promise<void>} work */
+  /** @param {(dialog: ExtractorsDialog) => Promise<void>} work */
   async #inDialog(work) {
     try {
-      const { ExtractorsDialog } = await import('./extractors.js');
       this.dialog ??= new ExtractorsDialog({ engine: this.engine, reader: this, onReplaced: () => this.onReplaced?.() });
       await work(this.dialog);
     } catch (error) {

@@ -4,7 +4,9 @@ import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
+import { savePictures } from './pictures.js';
 import { savedIn, tell } from './settings.js';
+import { share } from './share.js';
 
 /** @import {LoadedEngine as Engine, SessionInfo} from '../../library/types.js' */
 
@@ -73,12 +75,11 @@ export class SessionsDialog {
           await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
         })}
           ${this.#button('Share…', async () => {
-            const { share } = await import('./share.js');
             this.dialog.close(); // the next one takes its place
             share({ engine: this.engine, reader: this.reader });
           })}
           ${this.#button(`Save its ${noun()}s`, async () => {
-            const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
+            const { file, pictures } = await savePictures(this.engine, this.reader.kinds.now);
             say(`“${file}” was saved: ${counted(pictures, noun())}.`);
           })}
           ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div></fieldset>

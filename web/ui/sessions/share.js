@@ -3,6 +3,7 @@
 import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
+import { contentsOf, kept } from '../../library/kept.js';
 import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 
@@ -135,7 +136,6 @@ class ShareDialog {
 
 /** The parts of an extractor that was brought. @param {string} sha256 @returns {Promise<Parts>} */
 async function keptParts(sha256) {
-  const { contentsOf, kept } = await import('../../library/kept.js');
   const found = (await kept()).find((one) => one.sha256 === sha256);
   if (!found) throw new Error('The extractor of this session is no longer on this device: bring it again under Settings, “Use another extractor”.');
   return broughtParts(fetched, found.manifest, sha256, () => contentsOf(found));

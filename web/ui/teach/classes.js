@@ -7,6 +7,7 @@ import { dropZone } from '../kit/drop.js';
 import { classesOf, onFolder, pathOf } from '../kit/folders.js';
 import { render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
+import { savePictures } from '../sessions/pictures.js';
 import { ClassCard } from './card.js';
 import { classOf, CorrectBar } from './correct.js';
 import { Classes } from './model.js';
@@ -248,7 +249,7 @@ export class ClassList {
             type: 'button',
             disabled: !one.examples.length,
             onclick: work(async () => {
-              const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
+              const { file, pictures } = await savePictures(this.engine, this.kinds.now, id);
               say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
             }),
           },

@@ -3,6 +3,7 @@
 import { say } from '../kit/announce.js';
 import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
+import { Zip } from '../kit/zip.js';
 import { megabytes } from '../../share/assemble.js';
 import { choices } from '../../share/choices.js';
 import { fetched, share } from '../sessions/share.js';
@@ -162,7 +163,6 @@ async function packed(made) {
 
 /** @param {import('../../share/packaged.js').Files} folder */
 async function zipped(folder) {
-  const { Zip } = await import('../kit/zip.js');
   const zip = new Zip();
   for (const [path, content] of Object.entries(folder)) await zip.add(path, new Blob([/** @type {BlobPart} */ (await content())]), { smaller: true });
   return zip.end();
