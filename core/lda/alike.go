@@ -380,6 +380,8 @@ func (c *Classifier) similarities(w blas64.General, step func(more int) error) (
 }
 
 // rowsOf returns n rows of a matrix, beginning at first.
+//
+//go:noinline // some kilobytes less to download
 func rowsOf(m blas64.General, first, n int) blas64.General {
 	return blas64.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+n)*m.Stride]}
 }

@@ -23,7 +23,8 @@ const furthest = 16
 // classes over that between them. Of all sums of I and the scatter, w gives the one with the smallest
 // expected squared error (Chen, Wiesel, Eldar and Hero 2010, equation 7). t estimates the squared
 // Frobenius norm of the covariance: the mean of (r_iᵀ r_k)² over pairs of residuals of different
-// classes. Those of one class are not independent. w is a power of √2, so that it seldom changes.
+// classes. Those of one class are not independent. w is a power of √2, so that it seldom changes. With
+// Options.Near kappa is at least the option: near-copies that were not found make W too small.
 type estimation struct {
 	done    bool
 	next    int       // class
@@ -61,7 +62,9 @@ func (s *shared) estimate(e *estimation, taught []*class, more func() bool) bool
 			if !more() {
 				return false
 			}
-			s.kappa = bounded(e.kappa(o), o.Kappa)
+			if s.kappa = bounded(e.kappa(o), o.Kappa); o.Near > 0 {
+				s.kappa = max(s.kappa, o.Kappa)
+			}
 			w = e.weight(s, taught)
 		}
 	}

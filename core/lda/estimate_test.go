@@ -213,3 +213,18 @@ func TestEstimatesWithoutEvidence(t *testing.T) {
 		}
 	}
 }
+
+// Frames of one thing that were not found as near-copies lie closer than its other pictures. So where
+// near-copies are looked for, kappa is never below the option.
+func TestKappaIsNotBelowTheOptionBesideNearCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 5))
+	o := Options{Shared: 0.6, Kappa: 3, Centre: 1.2, Spread: 1}
+	x := drawn(rng, []float64{1, 1, 1, 1, 1, 1}, 0.05, 4, 5)
+	alone := x.teach(t, niw.HandCrafted(6, 1), o)
+	o.Near = 1e-9
+	beside := x.teach(t, niw.HandCrafted(6, 1), o)
+	alone.settle()
+	if beside.settle(); !(alone.shared.kappa < 1 && beside.shared.kappa == 3) {
+		t.Errorf("kappa is %v, and %v where near-copies are looked for", alone.shared.kappa, beside.shared.kappa)
+	}
+}
