@@ -111,6 +111,8 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x
 func inner(x, y []float64) float64 { return blas64.Dot(vector(x), vector(y)) }
 
 // gemv stores a x in y.
+//
+//go:noinline // some kilobytes less to download
 func gemv(a blas64.General, x, y []float64) {
 	if a.Rows > 0 {
 		blas64.Gemv(blas.NoTrans, 1, a, vector(x), 0, vector(y))
