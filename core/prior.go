@@ -232,7 +232,7 @@ func handCrafted(d int) (*model.Prior, error) {
 	}, nil
 }
 
-// From a former fit of `make any-prior`. Later ones call more known queries none of the classes.
+// From a former fit of `make any-prior`. Later fits call more known queries none of the classes.
 var defaultPopulation = session.Population{
 	LogT:            -2.36,
 	LeftOut:         0.458,

@@ -24,8 +24,8 @@
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
 // E counts as at least .02, and C as at least .15: smaller distances are noise of a camera and of
 // coding. Otherwise, where the good pictures are frames of one view, a further frame would be wrong.
-// The coefficients a, b, c and e come from logistic regression on sets of pictures, half of whose queries
-// are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
+// The coefficients a, b, c and e come from logistic regression on sets of pictures. Half of their
+// queries are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
 // population.
 //
 // The package is not for small flaws of a tenth of a picture's side or less: the cells of the
@@ -52,7 +52,7 @@ const (
 	farthest = 4     // number of cells in the mean C
 	weight   = 10    // s is the variance of the good pictures divided by it
 	leastE   = 0.02  // a camera frame drawn another way has an E of .01 to .02; good pictures of six sets have .04 to .8
-	leastC   = 0.15  // the same for C: .05 to .1 and as much as .04 more by coding, and .35 to 1.5
+	leastC   = 0.15  // the same for C: .05 to .1, up to .03 more by chance in the signs, and .35 to 1.5
 	tiny     = 1e-18 // keeps the factor of equal pictures definite
 )
 

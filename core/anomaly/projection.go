@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// sketch is a cell of which signs alone are kept: those of [bitsOf] random projections of it.
+// sketch is what is kept of a cell: the signs of [bitsOf] random projections.
 type sketch [bitsOf / 64]uint64
 
 const bitsOf = 1024
@@ -35,9 +35,9 @@ func newSketcher(d int) *sketcher {
 	return s
 }
 
-// of returns the signs of the first projections H D' H D x. H is the Hadamard matrix, and D and D' have
-// random signs. Together they are nearly a random rotation (Andoni et al., Practical and optimal LSH
-// for angular distance, 2015, section 5), in O(n log n).
+// of returns the signs of the first numbers of H D' H D x, in O(n log n). H is the Hadamard matrix, and
+// D and D' have random signs on their diagonals. The product is nearly a random rotation (Andoni et
+// al., Practical and optimal LSH for angular distance, 2015).
 func (s *sketcher) of(x []float64) (k sketch) {
 	n := copy(s.x, x)
 	clear(s.x[n:])

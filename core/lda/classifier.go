@@ -31,7 +31,7 @@ import (
 
 // Options choose the densities, and how they become probabilities.
 type Options struct {
-	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix; with Spread it is estimated, see [shared.estimate]
+	Shared     float64             // w of [covariance]: weight of the examples' scatter in the session's scale matrix; with Spread it is estimated, see [estimation]
 	Kappa      float64             // kappa: the number of examples that the session's mean counts as in the mean of a class; likewise
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2; with Spread it is in units of the session's spread; 0 for no correlation; see [bursts]

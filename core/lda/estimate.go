@@ -19,12 +19,16 @@ const furthest = 16
 //	kappa = W (n_2+E-1)/(n_2 W/Kappa + (E-1) B)
 //	ln w  = ((N-C) ln((d-F)/(W (1+F))) + n_2 ln Shared)/(N-C+n_2)
 //
-// φ_j, x̄ and E are those of [shared.perSpread], with Options.Kappa. kappa is the variance within the
-// classes over that between them. Of all sums of I and the scatter, w gives the one with the smallest
-// expected squared error (Chen, Wiesel, Eldar and Hero 2010, equation 7). t estimates the squared
-// Frobenius norm of the covariance: the mean of (r_iᵀ r_k)² over pairs of residuals of different
-// classes. Those of one class are not independent. w is a power of √2, so that it seldom changes. With
-// Options.Near kappa is at least the option: near-copies that were not found make W too small.
+// φ_j, x̄ and E are those of [shared.perSpread], with Options.Kappa.
+//
+// kappa is the variance within the classes over that between them. With Options.Near it is at least
+// the option: near-copies that were not found make W too small.
+//
+// w mixes I and the scatter so that the covariance has the smallest expected squared error. That is
+// the oracle of Chen, Wiesel, Eldar and Hero (Shrinkage algorithms for MMSE covariance estimation,
+// 2010) with W for the trace. t estimates the squared Frobenius norm of the covariance: the mean of
+// (r_iᵀ r_k)² over pairs of residuals of different classes, which are independent. w is a power of √2,
+// so that it seldom changes and the factor of A is seldom made anew.
 type estimation struct {
 	done    bool
 	next    int       // class
@@ -139,7 +143,9 @@ func (s *shared) squaredScale(taught []*class, mean []float64) float64 {
 	for i, a := range chosen {
 		n := a.of.n[a.at]
 		share[i] = 1 - n/a.of.weight()
-		a.of.meanTo(mean)
+		if i == 0 || a.of != chosen[i-1].of {
+			a.of.meanTo(mean)
+		}
 		rows[i] = copied(a.of.row(a.at))
 		floats.Sub(rows[i], mean)
 		floats.Scale(math.Sqrt(n), rows[i])

@@ -104,10 +104,9 @@ func (s *shared) settle(taught []*class) {
 //
 //	unit = d^.1 max(1, H_0/H)/V,   V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
 //
-// So a kappa above the option changes what classes have in common, but not how much scores say. V
-// grows by the same noise of the means.
-//
-// where φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective number of classes.
+// where φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective number of classes. A kappa
+// above the option makes each h_j smaller, for the noise of the class means. V has that noise in it
+// already, so H_0/H takes it out once.
 func (s *shared) perSpread() float64 {
 	n2, a := s.options.Spread, floats.Sum(s.alpha)
 	if n2 == 0 || a == 0 {
@@ -115,12 +114,11 @@ func (s *shared) perSpread() float64 {
 	}
 	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // E
 	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
-	sure := floats.Dot(s.alpha, s.h)
-	before := 0.0
+	h, h0 := floats.Dot(s.alpha, s.h), 0.0
 	for j, m := range s.cov.members {
-		before += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
+		h0 += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
 	}
-	return math.Pow(float64(s.cov.dim), 0.1) * math.Max(1, before/sure) * (n2 + classes - 1) / (n2 + classes*scatter)
+	return math.Pow(float64(s.cov.dim), 0.1) * math.Max(1, h0/h) * (n2 + classes - 1) / (n2 + classes*scatter)
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.

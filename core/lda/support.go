@@ -297,12 +297,12 @@ func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
 	c.prior.WhitenRowsTo(dst, dst)
 }
 
-// useParts makes a classifier for each of [Shares], which follows this one. If Parts and Shared are
-// those of the options before, it keeps the existing ones and only changes their options.
+// useParts makes a classifier for each of [Shares], which follows this one. If Parts are those of the
+// options before, it keeps the existing ones and only changes their options.
 func (c *Classifier) useParts(before Options) {
 	now := c.options
 	now.Parts = nil
-	if p := c.options.Parts; p != before.Parts || now.Shared != before.Shared {
+	if p := c.options.Parts; p != before.Parts {
 		c.others = nil
 		for _, s := range Shares {
 			if p != nil && p.First < c.Dim() {

@@ -59,7 +59,7 @@ class Examples(Case):
         for _, one, ten in rows:
             self.assertGreater(min(float(one), float(ten)), 60)
         ten = {way: float(ten) for way, _, ten in rows}
-        self.assertGreater(ten['standardised beforehand, a constant column'], ten['standardised beforehand'] + 5)
+        self.assertGreater(ten['standardised beforehand, a constant column'], ten['standardised beforehand'] + 10)
 
     def test_the_benchmark_measures_the_boundary(self):
         printed = subprocess.run([sys.executable, ROOT / 'scripts/python/examples/speed.py', '30', '2'], check=True, capture_output=True, text=True).stdout
