@@ -24,6 +24,22 @@ export function nextTask() {
   });
 }
 
+/** The result of a promise, or of nothing that waits. An abort before it rejects with the signal's reason. @template T @param {T | Promise<T>} result @param {AbortSignal} [signal] @returns {Promise<T>} */
+export async function unlessAborted(result, signal) {
+  if (!signal) return result;
+  let stop = () => {};
+  const aborted = new Promise((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([result, /** @type {Promise<never>} */ (aborted)]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+  }
+}
+
 /** Milliseconds between two words about progress. */
 const TELL_EVERY = 50;
 

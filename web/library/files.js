@@ -53,7 +53,7 @@ export function addressOf(source) {
   try {
     return new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
   } catch {
-    // as what a bundler for pages makes of the address, on a server
+    // such as a relative address that a page bundler made, on a server
     throw new MetaqdaError(
       'argument',
       `${source} is no whole address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`,

@@ -48,6 +48,9 @@ export class KNNClassifier {
 
   /** @param {string} label @param {Float32Array} row */
   #add(label, row) {
+    const other = [...this.#rows.values()].find((one) => one.length > 0)?.[0];
+    if (other && other.length !== row.length)
+      throw new Error(`The example has ${row.length} numbers, those before it have ${other.length}: use one network for all.`);
     if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
     const rows = this.#rows.get(label);
     if (rows) rows.push(row);

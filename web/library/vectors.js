@@ -1,6 +1,7 @@
 // @ts-check
 /** Checks vectors, tensors and lists of them, and embeds other inputs. */
 import { MetaqdaError } from '../base/remote.js';
+import { unlessAborted } from '../base/task.js';
 import { text } from './classifier/options.js';
 
 /** @import {Options} from './classifier/options.js' */
@@ -50,9 +51,12 @@ export function vectorOf(x) {
     );
   }
   if (numbers.length === 0) attached(numbers);
-  for (let i = 0, n = Array.isArray(numbers) ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
-    if (typeof numbers[i] !== 'number')
-      throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(numbers[i])}, not a number: hand over finite numbers only.`);
+  const every = Array.isArray(numbers) || numbers instanceof Float64Array; // others hold numbers of one kind, all small enough
+  for (let i = 0, n = every ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
+    const v = numbers[i];
+    if (typeof v !== 'number') throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(v)}, not a number: hand over finite numbers only.`);
+    if (!Number.isFinite(Math.fround(v)) && Number.isFinite(v))
+      throw new MetaqdaError('value', `Entry ${i} of the vector is ${v}, which 32 bits cannot hold: hand over numbers up to 3.4e38.`);
   }
   return numbers;
 }
@@ -89,8 +93,7 @@ export async function embedded(extractor, x, signal) {
       'extractor',
       'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.',
     );
-  const vector = await (typeof extractor === 'function' ? extractor(x) : extractor.embed(x));
-  signal?.throwIfAborted();
+  const vector = await unlessAborted(typeof extractor === 'function' ? extractor(x) : extractor.embed(x), signal);
   if (!isVector(vector))
     throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
   return vectorOf(vector);

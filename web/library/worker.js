@@ -63,10 +63,19 @@ export class ClassifierWorker {
     signal?.throwIfAborted();
     const number = ++this.#calls;
     const stop = () => void this.#client.ask('stop', number).catch(() => {});
-    if (onProgress) this.#listeners.set(number, onProgress);
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      return await this.#client.ask('call', [handle, method, args, number, options && { ...rest, onProgress: onProgress !== undefined }]);
+      return await new Promise((resolve, reject) => {
+        this.#listeners.set(number, (progress) => {
+          try {
+            onProgress?.(progress);
+          } catch (error) {
+            stop();
+            reject(error);
+          }
+        });
+        this.#client.ask('call', [handle, method, args, number, options && { ...rest, onProgress: onProgress !== undefined }]).then(resolve, reject);
+      });
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     } finally {

@@ -133,6 +133,7 @@ export class Classifier {
 
   /** @param {Vector[]} vectors @param {string[]} labels @param {ExampleOptions} [options] */
   #adding(vectors, labels, options) {
+    if (vectors.length === 0) this.#described(); // throws if it was disposed of
     return adding(
       this.#engine,
       () => this.#handle,
@@ -265,6 +266,7 @@ export class Classifier {
     known(options, CALL);
     options?.signal?.throwIfAborted();
     const rest = rests(options?.signal);
+    this.#described(); // throws if it was disposed of
     const all = [];
     for (const x of listOf(batch, 'batch')) {
       all.push(await this.predict(x, options));
@@ -426,13 +428,13 @@ export class Classifier {
     const { onProgress, signal } = options ?? {};
     signal?.throwIfAborted();
     const all = listOf(batch, 'batch');
+    this.#described(); // beforehand, unless something changes meanwhile; it throws if this was disposed of
     if (all.length === 0) return [];
     let total = all.length;
     let done = 0;
     for (const x of all) if (!isVector(x)) total++;
     const engine = this.#engine;
     const rest = rests(signal);
-    this.#described(); // beforehand, unless something changes meanwhile
     /** @type {Float32Array | undefined} */
     let rows;
     let d = 0;

@@ -31,7 +31,7 @@ export async function createClassifier(options = {}) {
 /**
  * Opens a file that `save` or the page of metaqda wrote.
  *
- * Without `options.prior` it uses the prior that the file names, if a classifier of this realm has loaded it before.
+ * Without `options.prior` it uses the prior that the file names, if another classifier that is still in use has loaded it.
  * `options.prior` may be the file of that prior, or of another one to use in its place.
  *
  * @template [Input=unknown]

@@ -1,6 +1,7 @@
 // @ts-check
 /** A watch: what comes and goes in a stream of predictions. core/watch has the model. */
 import { MetaqdaError } from '../../base/remote.js';
+import { record } from './answers.js';
 import { FUNCTION, known } from './options.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
@@ -30,7 +31,7 @@ const WATCH = { falseEventsPerHour: ['a positive number', (x) => x > 0 && Number
  * @property {string | null} decision label of a class, null for none of these
  * @property {string} headline a sentence about it, empty without an answer
  * @property {string | null} first label of the answer that the headline names first, null for none of these
- * @property {Record<string, number> | null} probabilities of the classes, null without an answer
+ * @property {Readonly<Record<string, number>> | null} probabilities of the classes, null without an answer
  * @property {number} none probability of none of these
  */
 /** @type {Shown} */
@@ -92,7 +93,7 @@ export class Watch {
           decision: lines[n + 1] || null,
           headline: lines[n + 2],
           first: labels[numbers[3 * n + 1]] ?? null,
-          probabilities: Object.fromEntries(labels.map((label, i) => [label, numbers[3 * n + 3 + i]])),
+          probabilities: Object.freeze(record(labels, (i) => numbers[3 * n + 3 + i])),
           none: numbers[3 * n + 2],
         }
       : NOTHING;

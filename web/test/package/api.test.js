@@ -358,6 +358,21 @@ test('a storage frees its copy where the one to merge with cannot be copied', as
   assert.equal(mock.callCount(), 1);
 });
 
+test('an abort ends a call whose extractor never answers', async () => {
+  const c = await createClassifier({ extractor: () => new Promise(() => {}) });
+  for (const ask of [
+    (/** @type {any} */ o) => c.predict('x', o),
+    (/** @type {any} */ o) => c.addExample('x', 'a', o),
+    (/** @type {any} */ o) => c.classify(['x'], o),
+  ]) {
+    const controller = new AbortController();
+    const asked = ask({ signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')));
+    await assert.rejects(asked, /^Error: enough$/);
+  }
+  c.dispose();
+});
+
 test('an aborted call does nothing', async () => {
   const { c } = await taught(['a', 'b']);
   const x = vector(0, 1);
@@ -430,6 +445,8 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.addExampleSync([1, 2], 'a'), refusal('dimension'));
   assert.throws(() => c.addExampleSync(vector(0, 0).fill(NaN), 'new'), refusal('value'));
   assert.throws(() => c.addExampleSync(vector(0, 0).fill(Infinity), 'a'), refusal('value'));
+  for (const large of [[0, 1e39], new Float64Array([0, 1e39])])
+    assert.throws(() => c.predictSync(large), /^MetaqdaError: Entry 1 of the vector is 1e\+39, which 32 bits/);
   assert.throws(() => c.addExampleSync(vector(0, 0), ' '), refusal('label'));
   assert.throws(() => c.addExampleSync(vector(0, 0), /** @type {any} */ (7)), refusal('argument'));
   assert.throws(() => c.addExampleSync(/** @type {any} */ ('x'), 'a'), refusal('argument'));

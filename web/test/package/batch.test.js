@@ -95,7 +95,9 @@ test('a batch tells its progress, leaves the thread free and stops at the signal
     },
   });
   assert.deepEqual(await late, want);
-  await assert.rejects(c.classify(batch), refusal('disposed'));
+  for (const asked of [c.classify(batch), c.classify([]), c.predictMany([]), c.suggest([]), c.addExamples([], [])])
+    await assert.rejects(asked, refusal('disposed'));
+  assert.throws(() => c.addExamplesSync([], []), refusal('disposed'));
 });
 
 test('answers to a batch are of the classes that there were when it was asked, whatever is taught while it is read', async () => {

@@ -191,6 +191,9 @@ test('a number that is not finite is refused at once, and an example that cannot
   assert.equal((await c.predictClass(tensor(0.1, 1, 0))).label, 'b');
   c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] }, b: { shape: [1, 3], values: [0, 1, 0] } });
   for (let i = 0; i < 2; i++) await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'dimension' }, 'no answer leaves an example out');
+  c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] } });
+  assert.throws(() => c.addExample(tensor(0, 1, 0), 'b'), /has 3 numbers, those before it have 2/);
+  assert.deepEqual(c.getClassExampleCount(), { a: 1 });
   c.dispose();
 });
 

@@ -142,6 +142,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       embed: async (c) => [...await c.embed({ k: 3, i: 4 })], predict: (c) => c.predict({ k: 1, i: 9 }), predictMany: (c) => c.predictMany([vector(0, 9), vector(5, 9)]),
       classify: (c, i) => c.classify([vector(0, 9), vector(1, 8), vector(5, 9)], { onProgress: (p) => done[i].push(p.done / p.total) }),
       suggest: (c) => c.suggest([vector(3, 0), { k: 3, i: 1 }, vector(4, 0)], { count: 2 }), stopped: (c) => c.classify([vector(0, 9)], { signal }).catch((error) => error.message),
+      thrown: (c) => c.classify([vector(0, 9)], { onProgress() { throw new Error('from onProgress'); } }).catch((error) => error.message),
       into: async (c) => { const dst = new Float64Array(4); for (const [label, k] of [['10', 4], ['2', 5]]) await c.addExample(vector(k, 1), label); const none = await c.predictInto(dst, vector(1, 9)); for (const label of ['10', '2']) await c.removeClass(label); return [none, ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
       explain: async (c) => { const cells = { embedding: vector(0, 9), values: new Float32Array([...vector(0, 9), ...vector(1, 9)]), views: [{ x: 0, y: 0, width: 1, height: 1, rows: 1, columns: 2 }] }; const x = await c.explain(cells, { label: 'CUP', against: 'Cafe\\u0301' }); return [x, [...x.views[0].values], await c.explain(cells)]; },

@@ -58,6 +58,7 @@ test('what a watch shows names the class that is here, and one other answer does
   show(c, watch, vector(0, 5), 0, 8);
   assert.deepEqual([watch.shown.decision, watch.shown.first], ['cup', 'cup']);
   const { probabilities, none, headline } = watch.shown;
+  assert.ok(Object.isFrozen(probabilities), 'what a caller changes would be shown from then on');
   assert.ok(probabilities && Math.abs(Object.values(probabilities).reduce((sum, p) => sum + p, none) - 1) < 1e-9);
   assert.ok(headline.endsWith(`${Math.round(100 * probabilities.cup)} %`) || /[<>]/.test(headline), 'the headline has the number that is shown beside it');
   assert.match(watch.shown.headline, /cup/);
