@@ -20,8 +20,8 @@ type Anomaly struct {
 const keptCells = 2 * anomaly.Most
 
 // SetCells sets the cells of an example's picture, for [Classifier.Anomaly]. They are n vectors of
-// length d, one after the other. Their mean is the vector of the example. Of each cell 128 bytes
-// are kept, for 64 pictures. For another one it drops the cells of all removed examples. If there are
+// length d, one after the other. Their mean is the vector of the example. It keeps 128 bytes of
+// each cell, for 64 pictures. For another one it drops the cells of all removed examples. If there are
 // none, it drops those of the first example that has cells, in the order of Classes. Undo restores an
 // example with its cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have
 // them.
@@ -88,7 +88,7 @@ func (c *Classifier) WithoutCells() []string {
 	return ids
 }
 
-// only returns the only class with examples, nil if there is none or another one.
+// only returns the only class with examples, nil if none or several have any.
 func (c *Classifier) only() (only *class) {
 	for _, k := range c.classes {
 		if k.size == 0 {

@@ -8,7 +8,7 @@ import (
 	"metaqda/core/model"
 )
 
-// Entry exchanges a class, its head, its actions, an example or the prior for another one or nothing.
+// Entry replaces or removes a class, its label and place, its actions, an example or the prior.
 // Once applied it holds the previous state, so applying it again undoes it.
 type Entry struct {
 	Do      string   // "class", "head" (the label of a class), "actions", "example" or "prior"

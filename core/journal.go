@@ -106,8 +106,8 @@ func (c *Classifier) note(s *Step) {
 	c.logStep(DoStep, s, entries)
 }
 
-// insert adds a step before the last steps, as many as before says. If there is a step with its id,
-// it adds the entries to that one. It clears the redo list and returns the step.
+// insert adds a step before the last steps; the number of these is before. If there is a step with its
+// id, it adds the entries to that one. It clears the redo list and returns the step.
 func (c *Classifier) insert(s *Step, before int) *Step {
 	j := &c.journal
 	j.lose(j.undone...)

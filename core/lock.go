@@ -30,7 +30,7 @@ func (c *Classifier) writing() (done func()) {
 	return c.mu.Unlock
 }
 
-// hold is reading for answers: it first computes all that they need, so that they change nothing.
+// hold takes the lock for reading, after it has computed everything that answers need.
 // Unless it returns an error, the caller must call c.mu.RUnlock.
 func (c *Classifier) hold() error {
 	c.holdAny()

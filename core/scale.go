@@ -72,8 +72,8 @@ func (c *Classifier) standardise() {
 // leastTau2 is the least τ² of [shrunk]. On fifteen tables .02 to 2 make little difference.
 const leastTau2 = 0.25
 
-// shrunk returns better variances of columns than the s² of n examples, n > 1: those of few examples
-// are chance. Columns of measurements often vary in proportion to their size, so
+// shrunk returns better variances of columns than the s² of n examples, n > 1, which are noisy if
+// n is small. Columns of measurements often vary in proportion to their size, so
 //
 //	ln s² ~ N(θ, ψ'((n-1)/2)),   θ ~ N(ln(m² + s²) + b, τ²),   m the mean of the column
 //

@@ -17,7 +17,7 @@ type Set struct {
 	Borrowed bool  // they are too few for the coverage: it rests on the probabilities
 }
 
-// mostScores is the largest number of examples that are left out. Of more, those at equal steps are.
+// mostScores is the largest number of examples that are left out. More are sampled at equal steps.
 const mostScores = 200
 
 // borrowed is the number of examples that the probabilities of the query count as. In sessions of two
@@ -27,12 +27,11 @@ const borrowed = 2
 
 // spare raises the threshold, because the query's score is one more beside the n scores. A spare of 1
 // would guarantee the coverage for any exchangeable scores. But at two examples of each of five
-// classes, sets would have 3.8 labels in the mean. With .2 they have 2.8. Then one of 34 sets of
-// pictures falls below 88 %, at ten examples.
+// classes, sets would have 3.8 labels in the mean. With .2 they have 2.8.
 const spare = 0.2
 
-// unproven is the share of the error that a set may have if no example can be left out: 1 - coverage
-// is a quarter of what is asked for. So sets at 90 % are those of 97.5 %. They contain the right label
+// unproven multiplies the error that is allowed, 1 - coverage, if no example can be left out. So sets
+// at 90 % are those of 97.5 %. They contain the right label
 // in 98.1 % of the cases, and in the worst of 34 sets of pictures in 88.9 %. Without this share the
 // worst would have 68 to 73 %.
 const unproven = 0.25

@@ -250,7 +250,7 @@ func (c *Classifier) RemoveClass(label string) error {
 }
 
 // Remove removes the example with an id. The rest answers as if it had never been there, up to
-// rounding in sessions of more than 64 residuals; see package lda. It returns an [Error] if
+// rounding in larger sessions; see package lda. It returns an [Error] if
 // there is no such example.
 func (c *Classifier) Remove(id string) error {
 	defer c.writing()()

@@ -23,8 +23,8 @@ type Neighbour struct {
 //
 //	|W (x - p)|,  W' W = S⁻¹
 //
-// the closest first, or all if there are fewer. Of the frames of a burst, which are nearly the
-// same, only the closest counts. Ties go to the picture added first. It returns a
+// the closest first, or all if there are fewer. Only the closest frame of a
+// burst counts. Ties go to the first class, then to its first picture. It returns a
 // *[niw.DimensionError] or *[niw.ValueError] about x.
 //
 // Cost d² for whitening, at most d for each picture.
@@ -87,7 +87,7 @@ func distance(x, y []float64, bound float64) float64 {
 
 const (
 	// alikeBound is the least cosine of a picture with the centre of its group. The figures are
-	// means of 31 sets under the shipped prior, which was learned from 30 of them. Four unknown
+	// means of 31 sets under a former prior, which was learned from 30 of them. Four unknown
 	// classes of 20 pictures each were among four others. "pure" is the share of a group that
 	// is of its largest class; "grouped" is the share of the pictures that are in a group.
 	//
@@ -114,8 +114,8 @@ const (
 //
 // progress, unless nil, is called now and then. When ctx ends, Alike returns its error. A row that
 // is not a finite embedding of length d is reported as a *[RowError]. An index out of range panics.
-// Cost m d, and k² d for each set of k of them, and 8 k² bytes. Of more than 1,024 pictures in a
-// set, that many at equal steps are used.
+// Cost m d, and k² d for each set of k of them, and 8 k² bytes. Sets of more than 1,024 pictures
+// are sampled at equal steps.
 func (c *Classifier) Alike(ctx Context, x *mat.Dense, progress func(done, total int), sets ...[]int) ([][][]int, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -214,8 +214,7 @@ func stars(s blas64.General, step func(more int) error) (groups [][]int, err err
 	}
 }
 
-// suggestible bounds the pictures that are compared with each other. Of more, that many are
-// taken at equal steps.
+// suggestible bounds the pictures that are compared with each other. More are sampled at equal steps.
 const suggestible = 1024
 
 // some returns the indices of the pictures that are compared, of n.

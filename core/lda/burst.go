@@ -49,8 +49,8 @@ type burst struct {
 //	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
 //
 // else near is Near, or with Options.Spread Near inClass D. So pictures of classes that are all alike
-// do not pass for copies. An exception is W < frames D, without Options.Spread. Then each class has
-// frames of a single thing, since pictures of different things are seldom so close. near is Near.
+// do not pass for copies. Without Options.Spread near is also Near if W < frames D: then each class
+// probably has frames of a single thing, since pictures of different things are seldom so close.
 // Cost C d.
 func (c *Classifier) nearOf() float64 {
 	o, n := &c.options, float64(len(c.taught))
@@ -200,7 +200,7 @@ func reachOf(near float64) float64 { return reachOfOne * near }
 var reachOfOne = math.Sqrt(-2 * math.Log2(linked))
 
 // mostLinked bounds the work of finding links, K²/2 distances. Only the first mostLinked pictures of a
-// class are linked. What a class of hundreds counts hardly changes.
+// class are linked. In a class of hundreds the others matter little.
 const mostLinked = 500
 
 func (b *bursts) pictures() int { return len(b.of) }
@@ -315,8 +315,8 @@ func (c *class) without(i int) {
 	c.lose(lost)
 }
 
-// lose takes the squared length of pictures just deleted off the sum of these. Beside a picture far
-// away, the digits of the others are lost. So if most of the sum goes, it makes both sums anew.
+// lose subtracts the squared length of pictures that were just deleted. If most of the sum goes,
+// rounding errors may dominate the rest, so it makes both sums anew.
 func (c *class) lose(lost float64) {
 	if c.square -= lost; c.square >= lost {
 		return

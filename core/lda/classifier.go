@@ -12,7 +12,7 @@
 //
 // Vectors are transformed embeddings (package embed). Adding and removing a picture are exact:
 // the remaining pictures answer as if they alone had been added, in that order. This holds to
-// the bit up to 64 residuals, N-C for N examples of C classes, and beyond that to rounding. The
+// the bit while N - C/2 is at most 64, for N examples of C classes, and beyond that to rounding. The
 // order matters only for rounding, and where Options.Near groups near-copies into bursts.
 package lda
 

@@ -9,7 +9,7 @@ import (
 // Clone returns a classifier with the same classes and the same answers, to the bit. Changes of one do
 // not reach the other. They share vectors and factors until one of them changes these; then it copies
 // them. Work that Prepare has not finished starts anew in the clone. A class detached before can only
-// be attached to the original. Cost O(N+C+n²/d), without vectors.
+// be attached to the original. Cost O(N+C+d).
 func (c *Classifier) Clone() *Classifier { return c.cloneFor(nil, nil) }
 
 // cloneFor clones a classifier. If it follows another one, leader is the clone of that one, and led

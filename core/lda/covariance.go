@@ -14,8 +14,8 @@ import (
 //
 //	A = I + w Σ_j Σ_{i in j} n_i (x_i - x̄_j)(x_i - x̄_j)ᵀ,   x̄_j = Σ n_i x_i / K_j,   K_j = Σ n_i
 //
-// It is stored as the Cholesky factor U of the smaller of two matrices. D has ρ rows x_i - x_b: b is
-// any one example of each class, and i runs over its other examples. Then
+// It is stored as the Cholesky factor U of the smaller of two matrices. D has ρ = N-C rows x_i - x_b:
+// b is one example of each class, and i any other one. Then
 //
 //	ρ < d    A⁻¹ = I - Dᵀ M⁻¹ D,   M = (N⁻¹ + E)/w + D Dᵀ = Uᵀ U
 //	else     A = Uᵀ U
@@ -46,7 +46,7 @@ type covariance struct {
 	making   *construction // nil when done
 	changing bool          // some of the changes are taken in, by update
 	lent     bool          // rows, diff and means are shared with a clone, see own
-	anew     int           // while the order of U plus half the classes is at most this, each change makes U anew: its bits then depend only on the examples and their order
+	anew     int           // up to this order of U plus half the classes, each change makes U anew, so its bits do not depend on the history
 	x, work  []float64
 }
 
@@ -63,11 +63,11 @@ type member struct {
 	column int
 	count  int       // examples
 	weight float64   // K_j, what they count together
-	mean   []float64 // of these, replaced where it changes; in primal form alone kept from change to change
+	mean   []float64 // of the examples, a new slice at each change; only the primal form keeps it from change to change
 	base   uint64    // the example that differences are taken from, 0 for none
 	origin []float64 // that example
 	share  float64   // 1/n of that example
-	stale  bool      // the rows of U may be changed already; count, weight, mean and V are not
+	stale  bool      // a change has begun: the rows of U, or in primal form count, weight and mean, may be newer than V
 }
 
 // newCovariance returns A = I.
@@ -215,7 +215,7 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	return true
 }
 
-// primalFor reports whether the primal form is used: the smaller form is. A large primal form is
+// primalFor reports whether to use the primal form: where it is the smaller one. A large primal form is
 // kept until the other form is much smaller.
 func (c *covariance) primalFor(taught []*class) bool {
 	rho := 0

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// furthest is the largest factor between an estimate of w or kappa and the option of that name.
+// furthest is the largest factor between w and Options.Shared, and between kappa and Options.Kappa.
+// core/session/EXPERIMENTS.md has figures.
 const furthest = 16
 
 // estimation finds w of [covariance] and kappa of [shared] for a session, class by class. Without

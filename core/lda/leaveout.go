@@ -7,10 +7,10 @@ import (
 	"metaqda/core/session"
 )
 
-// In sessions of up to exactly examples the posterior is inferred anew without the example. So it is
-// for the only example of its class, in sessions of up to fewClasses classes.
+// In sessions of up to exactUpTo examples the posterior is inferred anew without the example. In
+// sessions of up to fewClasses classes this also holds for the only example of a class.
 const (
-	exactly    = 20
+	exactUpTo  = 20
 	fewClasses = 5
 )
 
@@ -19,8 +19,8 @@ const (
 // left out as a whole and predicted by its mean. If it is the only example of its class, the class
 // gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
 //
-// This is exact up to 20 examples, and for the only example of one of up to five classes, except
-// that the bursts are those of the whole session. Otherwise only the densities are exact, see
+// This is exact up to 20 examples, and with up to five classes for the only example of a class. But
+// the bursts are those of the whole session. Otherwise only the densities are exact, see
 // [shared.supportTo]. The session's posterior then lacks the evidence of the example itself. The
 // evidence of the other examples is computed with it. The session's w, kappa and spread and the share
 // of its parts stay. On emoji, with and without the shipped prior, probabilities differ by .006 in the mean
@@ -44,7 +44,7 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 	switch {
 	case n == 1:
 		return 0, ErrNoExamples
-	case n <= exactly || k.count() == 1 && len(c.taught) <= fewClasses:
+	case n <= exactUpTo || k.count() == 1 && len(c.taught) <= fewClasses:
 		return c.leaveOutExactly(dst, k, b), nil
 	}
 	a := c.answering()

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// linear holds the scores as linear functions of an embedding, once so many answers were given that
-// this pays. It computes the weights of some classes at a time, a piece. Each piece follows after as
-// many answers as cost the same. Several goroutines may read it at once.
+// linear holds the scores as linear functions of an embedding, once enough answers were given for this
+// to pay. It computes the weights of some classes at a time, a piece. The next piece follows once the
+// answers since then have cost as much. Several goroutines may read it at once.
 type linear struct {
 	worth     int64          // answers that cost as much as the weights of a piece
 	piece     int            // classes whose weights are computed at once

@@ -297,8 +297,7 @@ func (q *pseudoLabels) has(picture int) bool {
 	return false
 }
 
-// take gives the pictures picked their weights: λ share in all, no picture more than its weight
-// before λ.
+// take weighs the picked pictures: at most λ share together, and none above its weight before λ.
 func (q *pseudoLabels) take(lambda float64) {
 	picked := 0.0
 	for _, a := range q.picked {
@@ -319,9 +318,8 @@ func (q *pseudoLabels) take(lambda float64) {
 // the log temperature.
 const tempering = 0.3
 
-// agreement is the evidence of a batch about the session's log temperature. The answers together
-// are better than the answers one by one, so they test these as the labels of examples would. A
-// picture counts in proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
+// agreement is the evidence of a batch about the session's log temperature. Answers judged together
+// are better than single answers, so they serve as labels to test these. A picture counts in proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
 type agreement struct {
 	batch *batch
 	alone *mat.Dense         // n×C: u of each picture when alone

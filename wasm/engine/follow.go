@@ -71,8 +71,8 @@ func (e *Engine) catchUp(s *session) error {
 }
 
 // join takes over steps of other tabs that come before the pending ones in the log. If the two do
-// not go together, it reads the session anew, and refuses the pending ones that came too late. It
-// needs the lock flushing.
+// not go together, it reads the session anew, and refuses the pending ones that came too late. The
+// caller holds flushing.
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
 	stored := s.arrived(others)
@@ -200,7 +200,7 @@ func (s *session) take(step log.Step, before int) {
 }
 
 // anew reads a session anew and repeats the pending changes, except those that came too late: it
-// refuses these. It needs the lock flushing.
+// refuses these. The caller holds flushing.
 func (e *Engine) anew(s *session) error {
 	stored, c, err := log.Open(e.db, s.ID)
 	if err == nil && c == nil {
@@ -305,7 +305,8 @@ type Changes struct {
 	Steps    []metaqda.Change
 }
 
-// mostSteps is how many steps are kept. A page further behind gets the whole state.
+// mostSteps is the most steps that are kept; then the older half goes. A page further behind gets the
+// whole state.
 const mostSteps = 256
 
 // changes keeps the last steps. The revision counts all steps ever, and each renewal as one.

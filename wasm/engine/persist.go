@@ -33,9 +33,9 @@ func (e *Engine) Noted() uint64 {
 	return e.keeping.number
 }
 
-// Kept stores the pending changes as Flush does. It returns the reason if a change after the
-// number before, up to number, was refused: another tab changed its preconditions first. This
-// tab has then taken the change back. If storage was cleared, closed or aborted, it returns
+// Kept stores the pending changes as Flush does. It returns an error if one of the changes from
+// before+1 to number was refused, because another tab changed something first. This tab has then
+// taken the change back. If storage was cleared, closed or aborted, it returns
 // that error: the changes are in this tab only. It waits.
 func (e *Engine) Kept(before, number uint64) error {
 	failed := e.flush()
@@ -126,8 +126,8 @@ func (e *Engine) tell(err error) {
 	}
 }
 
-// keep stores the pending changes of a session. wrote says whether anything was stored. It needs the
-// lock flushing.
+// keep stores the pending changes of a session. wrote says whether anything was stored. The caller
+// holds flushing.
 func (e *Engine) keep(s *session) (wrote bool, err error) {
 	for {
 		e.mu.Lock()
@@ -242,7 +242,7 @@ func (e *Engine) tabs(n Note) {
 }
 
 // keepSome stores the changes for which there is room: first those that only remove, then the others
-// in their order. If there is room for none, it returns why. It needs the lock flushing.
+// in their order. If there is room for none, it returns why. The caller holds flushing.
 func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
 	for i, p := range slices.Backward(some) { // thumbnails of what is removed again are not needed
@@ -307,7 +307,7 @@ func removes(p *pending) bool {
 }
 
 // compact writes a snapshot if removed examples must go, or if many steps have come since the last
-// one. It needs the lock flushing.
+// one. The caller holds flushing.
 func (e *Engine) compact(s *session) error {
 	for {
 		e.mu.Lock()

@@ -103,7 +103,7 @@ func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
 	return adding(h, func(c *metaqda.Classifier) (int32, error) {
 		of := addition(b)
 		if of.to != c {
-			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition is another one now: add the vectors again."}
+			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition was replaced: add the vectors again."}
 		}
 		return f(of.Bulk)
 	})

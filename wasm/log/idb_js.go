@@ -120,7 +120,7 @@ func (d *IndexedDB) Erase() {
 	}
 }
 
-var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed: save the session to a file before, or in a browser use a normal window."}
+var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed. Save the session to a file, or use a normal browser window."}
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
 // even looking at it may throw, which idb.Global would not survive.
@@ -175,15 +175,15 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case err == errTimeout:
-		return &Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept: save the session to a file and reload the page."}
+		return &Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept. Save the session to a file and reload the page."}
 	case is("QuotaExceededError"):
-		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed: save the session to a file, then delete sessions or free space on the device."}
+		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed. Save the session to a file, then delete sessions or free space."}
 	case is("AbortError"):
-		return &Error{Code: "aborted", Message: "The browser broke off writing, as it does when its data are cleared, so the last change may be in this tab alone: save the session to a file, then reload the page."}
+		return &Error{Code: "aborted", Message: "The browser broke off writing, as when its data are cleared: the last change may be in this tab alone. Save the session to a file, then reload the page."}
 	case is("VersionError"):
-		return &Error{Code: "version", Message: "A newer version of this page has already changed the storage, so nothing will be kept by this one: close all its tabs and open it anew."}
+		return &Error{Code: "version", Message: "A newer version of this page has changed the storage, so this one keeps nothing. Close all its tabs and open it anew."}
 	case is("InvalidStateError"):
-		return &Error{Code: "closed", Message: "The storage was closed, by another tab with a newer version of this page or because this window keeps nothing: reload the page, or save the session to a file first."}
+		return &Error{Code: "closed", Message: "The storage was closed: another tab has a newer version of this page, or this window keeps nothing. Save the session to a file, then reload the page."}
 	case is("SecurityError"), is("NotAllowedError"):
 		return errNowhere
 	}

@@ -204,7 +204,7 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 			return err
 		}
 	}
-	first := encodeStep(Step{After: s}) // the last step stays: a session without one is none
+	first := encodeStep(Step{After: s}) // the last step stays: each session has one
 	return cmp.Or(t.Put(Snapshots, Key{s.ID, 0}, encodeHead(head{Session: s.Session, Classes: heads(classes)}, undo, redo)), t.Put(Steps, Key{s.ID, 1}, first))
 }
 

@@ -271,7 +271,7 @@ func decode(v any, to any) (examples []*metaqda.Example, reason string) {
 	case !ok:
 		return nil, "it is no bytes"
 	case len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b):
-		return nil, "its checksum is another one"
+		return nil, "its checksum does not match"
 	}
 	return parse(b[4:], to, false)
 }

@@ -32,7 +32,7 @@ type kept struct {
 type Damage struct {
 	Table  Table  `json:"table"`
 	Key    string `json:"key"`
-	Reason string `json:"reason"` // "its checksum is another one"
+	Reason string `json:"reason"` // "its checksum does not match"
 	Record any    `json:"record"`
 
 	at Key

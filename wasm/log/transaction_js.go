@@ -41,9 +41,8 @@ func within[T any](limit time.Duration, r awaiter[T]) (T, error) {
 	return v, err
 }
 
-// await waits for a request if it could be issued. A transaction stays open as long
-// as the program, woken by one of its requests, waits for nothing but others of its
-// requests.
+// await waits for a request if it could be issued. A transaction stays open only while the program
+// waits for nothing but requests of this transaction.
 func await[T any](r awaiter[T], err error) (T, error) {
 	if err != nil {
 		var none T

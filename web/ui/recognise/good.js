@@ -112,8 +112,8 @@ function sayingOf(odd, name) {
 }
 
 /**
- * Asks the engine, which must know the cells of the examples. They are read from the stored pictures, once each. What is
- * asked about is made as small first, so that only what it shows tells it from them.
+ * Asks the engine, which must know the cells of the examples. They are read from the stored thumbnails, once each. A
+ * query is made as small first, so that its size makes no difference.
  *
  * @param {{taught: Pick<Classifier, 'withoutCells'|'setCells'|'anomaly'>, thumbnails: (ids: string[]) => Promise<(Uint8Array|null)[]>, kinds: import('../kinds/index.js').Kinds}} parts
  * @returns {OddOf}

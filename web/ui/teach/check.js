@@ -185,7 +185,7 @@ export class CheckPanel {
     });
   }
 
-  /** Changes something and shows it at once; what it changes is computed after it has settled. @param {() => Promise<void>} work */
+  /** Makes a change and shows it at once. The list is computed anew once nothing changes any more. @param {() => Promise<void>} work */
   async #change(work) {
     complain(this.error, '');
     try {

@@ -430,8 +430,8 @@ export class ClassList {
       }
     };
     addEventListener('click', swallow, { capture: true });
-    // Who has gone on to something else has read it. It goes once that is pressed: what it
-    // leaves is filled from below, and a press would miss what it began on.
+    // A person who leaves the field has read the error. It goes with the next click: if it went
+    // before, the page would move under the pointer.
     field.addEventListener('blur', () => addEventListener('click', () => complain(error, ''), { once: true, capture: true }));
   }
 }

@@ -256,7 +256,7 @@ test('data that are cleared while the page is open are missed, and what is here 
 const without = {
   'without IndexedDB everything works but says that nothing is kept': [
     "Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })",
-    /allows no storage.*save the session to a file/,
+    /allows no storage.*Save the session to a file/,
   ],
   'a database of a newer version is left alone': [
     "await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })",
