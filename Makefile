@@ -93,7 +93,7 @@ EYE    ?= efficientnet-lite0
 NETWORK := $(if $(filter efficientnet-lite0,$(EYE)),web/extractor,build/eye)/$(EYE)
 
 .PHONY: eye
-eye: ## convert the network EYE (efficientnet-lite0, mobilenet-v2) from its published file, fetched or FROM one, and build the site with it
+eye: ## convert the network EYE (efficientnet-lite0, mobilenet-v2) from its published file, fetched or FROM=FILE, and build the site with it
 	$(PYTHON) -B scripts/networks $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
 	@$(MAKE) site EYE=$(EYE)
 
@@ -136,14 +136,14 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
-# What "Share" puts one file together from; for other networks into networks/, which a
-# build of those empties.
+# The parts of a shared file. Those for other networks go into networks/, which a build of
+# the networks empties.
 $(SITE)/share/page.html: $(SITE)/networks/networks.json $(SITE)/kinds/sounds/extractor.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*/* web/share/*.js web/share/page/* web/share/page/kinds/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/extractor/*/* web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
 DEFAULT_PRIOR := web/prior/default.safetensors
 
-# What "Use it" puts folders together from, beside what the site has already.
+# The parts of the folders that "Use it" makes, beside those that the site has already.
 $(SITE)/use/use.json: $(SITE)/extractor/extractor.json $(SITE)/kinds/sounds/extractor.json $(DEFAULT_PRIOR) $(wildcard web/build/use.mjs web/build/entries.mjs web/library/*.js web/library/*/*.js web/base/*.js web/engine/*.js web/extractor/*.js web/extractor/*/*.js web/share/use/*/* web/share/node/*.js web/share/scratch/*.js web/share/scratch/*/*.js web/share/page/extractor.js web/share/assemble.js web/extractor/*.mjs web/build/slim-tfjs.mjs scripts/python/metaqda/exported.py) $(PACKAGES)
 	$(NODE) web/build/use.mjs
 	@touch $@
@@ -243,7 +243,7 @@ test: build browsers ## run the tests: Go, Go as WebAssembly, Python, JavaScript
 browsers:
 	@for kind in $(CHROMIUM_KIND) firefox webkit; do scripts/browser.sh $$kind >/dev/null || true; done
 
-# What web/test/long.js marks is what takes long where others show the most of it.
+# web/test/long.js marks long tests. Shorter ones cover most of what they show.
 .PHONY: test-all
 test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
 	METAQDA_LONG=1 $(MAKE) test
@@ -275,7 +275,7 @@ test-targets: build build/emoji.npz numpy
 		$(TINY_LAB) SOUNDS=$(TINY)/recordings KIND_PRIORS=$(TINY) sounds-prior lodo-sounds; failed=$$?; \
 		test "$$kept" || rm -rf build/ears $(SITE)/kinds; $(MAKE) site && exit $$failed; \
 	else echo "make: eye, ears, sounds-prior and lodo-sounds are not run: there is no original of a network, or no recording, beside the clone" >&2; fi
-	@echo "make: of soak-scale what it runs was run by the tests, but for the times, which hold where nothing else runs" >&2
+	@echo "make: the tests ran the steps of soak-scale, but not its times: run make soak-scale alone" >&2
 	$(MAKE) emoji EMOJI_TASKS=3
 	$(MAKE) bench BENCH=--quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
@@ -289,7 +289,7 @@ test-targets: build build/emoji.npz numpy
 	@if curl -fsSo /dev/null --max-time 20 https://vuln.go.dev/index/db.json; then $(MAKE) vulnerabilities; else echo "make: the list of known faults does not answer: they are not looked for" >&2; fi
 	@timeout -s INT 60 $(MAKE) run PORT=0 PYTHON=false; test $$? = 124 # it still ran
 
-# What reads classifiers in Python is tested where there is numpy, or can be.
+# Reading classifiers in Python is tested where numpy is there or can be installed.
 .PHONY: numpy
 numpy:
 	@for python in $(PYTHON) /usr/bin/python3; do "$$python" -c 'import numpy' 2>/dev/null && exit 0; done; \
@@ -345,7 +345,7 @@ environments:
 	@test -z "$(METAQDA_LONG)" || { cd web/test/package/environments && { cmp -s package-lock.json node_modules/.installed || { ONNXRUNTIME_NODE_INSTALL=skip $(NPM) ci --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed; }; }; } || \
 		echo "make: bundlers and runtimes cannot be installed: the npm package is not tested with them" >&2
 
-# Of what needs a browser a file that failed is run once more, which is said.
+# A test file that needs a browser is run once more if it fails. The output says so.
 TEST := NODE="$(NODE)" scripts/again.sh
 
 .PHONY: test-package
@@ -427,7 +427,7 @@ soak-kills: build
 	@firefox=$$(scripts/browser.sh firefox) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
 
 .PHONY: soak-scale
-soak-scale: build package $(BUNDLERS) ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
+soak-scale: build package $(BUNDLERS) ## check the promised times at 2,000 classes and 20,000 pictures; run nothing else beside it
 	@chromium=$$(scripts/browser.sh chromium) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine/engine.test.js && \
 	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/engine/scale.test.js web/test/browser/sort.test.js && \
@@ -461,7 +461,7 @@ bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, 
 		$(NODE) --test --test-reporter=spec web/test/bench/sort.test.js
 
 .PHONY: bench-live
-bench-live: build ## what recognising sounds live takes of the processor, by a minute of it
+bench-live: build ## measure the processor time of live recognition of sounds, over a minute
 	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) --test --test-reporter=spec web/test/bench/live.test.js
 
 .PHONY: bench-blocks

@@ -65,8 +65,8 @@ hands_RECIPE := --families /dev/null
 sounds-prior hands-prior: %-prior: $$($$*_DATA) $(MODULES)
 	$(GO) run ./scripts/metaqda train --data $(call commas,$($*_DATA)) $(PRIOR_RECIPE) $($*_RECIPE) --folds-out $(LODO)/$* --out $(KIND_PRIORS)/$*.safetensors --quiet
 
-# The prior for vectors that no learned one is known for (core/prior.go): what it says of
-# sessions, fitted on pictures, texts and tables, and measured on others of each kind.
+# The general prior (core/prior.go): its session model, fitted on pictures, texts and
+# tables, and measured on others of each kind.
 ANY_FIT := $(foreach s,canteen_food coil17 flowers17 sign_digits asl_signs scenes15 textures_dtd10,$(LAB)/data/$s.npz)
 ANY_CHECK := $(foreach s,corel1k game_sprites leafsnap20 playing_cards scenes_sun16,$(LAB)/data/$s.npz)
 any = $(call commas,$(1:%=$(LAB)/any/%.npz))
@@ -162,7 +162,8 @@ reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=$(LAB)/data/%.npz),$(PRIOR_DAT
 # ---- domains never seen -------------------------------------------------------
 
 # Every set is asked in all its classes. Its prior is the one that `make prior` learned
-# without its family; the population was fitted without that family, too.
+# without its family. The population was fitted without that family, too, but for its
+# starting values.
 TASKS ?= 150
 # The head of Teachable Machine takes longer than all others together: it does
 # the first third of the tasks and is compared over these.

@@ -46,8 +46,8 @@ const (
 	mostRows    = 2000 // examples that are learned from: beyond, S' hardly changes
 	mostOfClass = 12   // examples of a class
 
-	// leastGain is how much lower the loss on classes left out must be. With a smaller gain,
-	// classes never seen lost up to .05 as often as they gained (core/session/EXPERIMENTS.md).
+	// leastGain is how much lower the loss on classes left out must be. Without it, textures and
+	// scenes lost up to .05 of NLL (core/session/EXPERIMENTS.md).
 	leastGain = 0.01
 )
 
@@ -78,8 +78,7 @@ func (e *TooLittleError) Error() string {
 // Right answers, none of these among them, must be more probable. Neither the accuracy nor the
 // probability of none of these for unknown classes may be lower.
 //
-// It costs 2 d³/3, n d² for whitening n pictures, at most 2,000, and some hundred tasks in at most 400
-// dimensions. It returns a *[niw.ValueError] if p is for other densities or has no session model, or
+// It costs O(d³), n d² for whitening all n pictures, and some hundred tasks in at most 400 dimensions. It returns a *[niw.ValueError] if p is for other densities or has no session model, or
 // if a picture lies too far out under p. It returns a *[TooLittleError] for too few classes, and a
 // *[niw.DimensionError] for embeddings of another length. Other errors are those of the prior's
 // transform and of ctx.

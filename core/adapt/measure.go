@@ -18,7 +18,7 @@ import (
 )
 
 // Measured is how well a prior serves classes that it has not seen, with one and two examples each.
-// Half of the queries are of these classes, half of unknown ones.
+// Queries of these classes and of unknown ones weigh half each in Loss.
 type Measured struct {
 	Accuracy float64 // share of the known examples whose class is the most probable class
 	Unknown  float64 // geometric mean over unknown examples of the probability of none of these

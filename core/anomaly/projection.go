@@ -14,7 +14,7 @@ const bitsOf = 1024
 // sketcher makes sketches of cells of d numbers. All of one d are made with the same projections, so
 // pictures described at different times can be compared.
 type sketcher struct {
-	turns [2][]float64 // random signs, for as many numbers as the power of two from bitsOf and d on
+	turns [2][]float64 // random signs: as many as a power of two, at least bitsOf and d
 	x     []float64
 }
 

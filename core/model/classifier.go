@@ -47,8 +47,8 @@ type Settings struct {
 	Actions string `json:"actions,omitempty"`
 }
 
-// Standardise, as Settings.Scale, takes each number of a vector less the mean of the examples and
-// over their standard deviation.
+// Standardise, as Settings.Scale, subtracts the mean of the examples from each number of a vector and
+// divides by their standard deviation, partly guessed if they are few. It appends a constant.
 const Standardise = "standardise"
 
 // MaxClasses and MaxExamples are the most that a classifier holds.

@@ -13,8 +13,8 @@ import (
 // (github.com/huggingface/safetensors). The object maps the name of each tensor
 // to its dtype, shape and place; "__metadata__" maps strings to strings.
 
-// maxHeader bounds the JSON object. Ours have a few hundred bytes, or with many
-// class labels some thousand.
+// maxHeader bounds the JSON object. Actions may take half of it. Otherwise ours have some thousand
+// bytes at most.
 const maxHeader = 8 << 20
 
 const metadataKey = "__metadata__"

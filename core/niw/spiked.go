@@ -50,7 +50,7 @@ var spikeScratch = sync.Pool{New: func() any { return new([spikeBlock]float64) }
 
 // NewSpiked returns the scale matrix with these square roots of a diagonal, directions and
 // eigenvalues, and keeps them. Directions from rounded files are nearly orthonormal;
-// Gram-Schmidt makes Q of them. It returns a *[DimensionError] or a *[ValueError], which names the
+// [orthonormalise] makes Q of them. It returns a *[DimensionError] or a *[ValueError], which names the
 // fault. Cost r² d.
 func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spiked, error) {
 	d, r := len(scale), len(lambda)

@@ -7,8 +7,8 @@ import (
 	"metaqda/core/niw"
 )
 
-// Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients,
-// fitted by [Fit] with whole families of domains left out. Use [Bayes] for a prior that none was
+// Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients:
+// [Fit] fits fifteen of them with whole families of domains left out, and FitAlone two. Use [Bayes] for a prior that none was
 // fitted for.
 type Population struct {
 	LogT            float64 // ln T, of all sessions

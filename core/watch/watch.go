@@ -17,9 +17,9 @@
 // than the answers to taught and to other things differ within one. w reduces the weight of answers that
 // come faster than four a second, because they are nearly the same answer.
 //
-// A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The command
-// metaqda/scripts/streams chose the constants; core/lab/experiment/RESULTS.md has the table of
-// results.
+// A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The constants
+// were chosen with the command metaqda/scripts/streams; core/lab/experiment/RESULTS.md has the table
+// of results.
 package watch
 
 import (
@@ -66,7 +66,7 @@ type Watch struct {
 	belief  []float64 // C+1: α, with none of the classes last
 	mean    []float64 // C, moving average of p; nil without an answer
 	last    []float64 // C, the last p
-	next    []float64 // scratch of the same length
+	next    []float64 // C+1, scratch
 	begun   bool      // there was an answer
 	seconds float64   // time of the last answer
 	top     string    // id of the most probable state, empty for none

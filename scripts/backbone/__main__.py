@@ -1,8 +1,8 @@
 """Backbones of the paper: trains ResNet-18 or WRN-28-10 on pictures and writes the features of all classes.
 
     python3 scripts/backbone pack FOLDER --splits SPLITS.json --out PIECES/NAME
-    python3 scripts/backbone train PIECES/NAME-*.zip --splits SPLITS.json --network wrn28-10 --out RUN
-    python3 scripts/backbone features PIECES/NAME-*.zip --splits SPLITS.json --network wrn28-10 --out RUN --name NAME
+    python3 scripts/backbone train PIECES/NAME-*.zip --splits SPLITS.json --network wrn28-10 --side 84 --sizes 40,56 --test-size 72 --out RUN
+    python3 scripts/backbone features PIECES/NAME-*.zip --splits SPLITS.json --network wrn28-10 --side 84 --test-size 72 --out RUN --name NAME
     python3 scripts/backbone join RUN/NAME-*.npz --out build/backbone/NAME
 
 FOLDER holds CLASS/PICTURE at any depth; SPLITS.json the classes of "train", "val" and "test".

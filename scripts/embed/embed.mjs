@@ -17,8 +17,8 @@ import { Complaint } from './complaint.mjs';
 const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--kind KIND] [--splits FILE | --split NAME | --unlabelled] [--extractor PLACE] [--workers N] [--quiet]
 
 Turns pictures or sounds into embeddings with the page's own feature extractor, or with another
-whose manifest is given (web/extractor/README.md). What takes files rather than
-pictures may be given sounds or anything else.
+whose manifest is given (web/extractor/README.md). An extractor that takes files
+instead of pictures accepts files of any kind.
 FOLDER holds one subfolder per class, each with that class's pictures
 (JPEG, PNG, WebP, GIF, AVIF, TIFF), or its sounds (OGG Vorbis, MP3, WAV) with --kind sounds.
 With --kind hands pictures in which no hand is seen are left out, and counted;

@@ -28,10 +28,9 @@ import (
 
 const teachAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
 the page opens, that classify and predict take, and that export writes for other programs.
-The prior is that of the extractor that the .json beside the data names, where it is one
-of the page's own; for other numbers the prior for any vectors, which goes by their
-directions: of vectors of one number nothing counts but the sign. Columns of a table, which have
-units of their own, want --scale standardise.`
+The .json beside the data names the extractor. If it is one of the page's own, its prior
+is used, else the general prior. That uses only the directions of vectors, so of single
+numbers only the sign. Tables whose columns have different units need --scale standardise.`
 
 func teachCommand() *cli.Command {
 	j, out, said, quiet := defaultJob(), "", "", false
@@ -71,10 +70,9 @@ func counted(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-var classifyAbout = fmt.Sprintf(`Writes a table (CSV) of what every picture probably is: its row and, where the
-.json beside the data names "files", its file; the answer, which is "none of these" where
-that is at least %d %% probable, else the most probable class; the probability of each class
-and of none of these. A name that a spreadsheet would take for a formula gets an
+var classifyAbout = fmt.Sprintf(`Writes a CSV with a line for each picture: its row, its file if the .json beside the
+data names "files", the answer, and all probabilities. The answer is "none of these" if that
+is at least %d %% probable, else the most probable class. A name that a spreadsheet would take for a formula gets an
 apostrophe before it. A class with the name of another column gets "class" before it in
 the heading. What was taught comes from a classifier file or from examples.
 From folders of pictures:
@@ -158,7 +156,7 @@ func (j *job) nonePriorFlag(otherwise string) cli.Flag {
 }
 
 func (j *job) scaleFlag() cli.Flag {
-	return textFlag(&j.Scale, "scale", "standardise: each number is taken less the mean of the examples' and over their standard deviation, for tables whose columns have units of their own; only under the prior for any vectors")
+	return textFlag(&j.Scale, "scale", "standardise: subtract the mean of the examples from each column and divide by their standard deviation, for tables whose columns have different units; only with the general prior")
 }
 
 // Teach returns a classifier that was taught the examples. Errors name the file, the row

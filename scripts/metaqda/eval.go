@@ -26,7 +26,7 @@ except for the protocol sessions.
 
 data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
-  NAME.labels.npy, or NAME.csv with a column "label". NAME.json beside it has
+  NAME.labels.npy, or NAME.csv with a column of labels. NAME.json beside it has
   {"classes": [...], "splits": {"train": [...], "val": [...], "test": [...]}}.
   An array "groups" (N), or NAME.groups.npy, has the same number for rows that
   are frames of one burst or views of one thing. In a task, no group is in both

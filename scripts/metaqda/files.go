@@ -94,10 +94,9 @@ func priorCommand() *cli.Command {
 	}
 }
 
-const exportAbout = `Writes a classifier as plain numbers, for programs that know nothing of this one: a
-safetensors file that names no other and answers as the classifier does now, none of
-these included: web/share/README.md has the lines of Python and of JavaScript that
-read it. The classifier is a session saved by the page, or what the npm package saves.`
+const exportAbout = `Writes a classifier as plain numbers in one safetensors file, for other programs. It
+answers as the classifier does now, also none of these. web/share/README.md has the
+lines of Python and of JavaScript that read it. The classifier is a session saved by the page, or what the npm package saves.`
 
 func exportCommand() *cli.Command {
 	var from, prior, out string

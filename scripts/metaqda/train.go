@@ -42,7 +42,7 @@ presets:
 Examples:
   metaqda train --data cifarfs.npz --out prior.safetensors
   metaqda train --preset conv4 --data cifarfs-conv4.npz --out conv4.safetensors
-  metaqda train --preset shipped --data a.npz,b.npz --out p.safetensors --n-shot 5`
+  metaqda train --preset shipped --data a.npz,b.npz --out p.safetensors --near 0.2`
 
 // trainHelp lists the flags that name files apart from those that change the preset.
 var trainHelp = strings.Replace(commandHelp, "{{range .VisibleFlags}}  {{.}}\n{{end}}", `{{range (slice .VisibleFlags 0 13)}}  {{.}}
@@ -148,13 +148,13 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&c.Objective.NonePrior, "none-prior", "prior probability of none of these in open_set; 0 takes each episode's share"),
 		boolFlag(&c.Objective.PerWay, "per-way", "divide an episode's loss by the log of its number of classes"),
 		textFlag(&o.Start, "start", "within (S from the covariance within the training classes) or identity"),
-		numberFlag(&o.Shrink, "shrink", "share of the identity in --start within, 0 to 1"),
+		numberFlag(&o.Shrink, "shrink", "share of the identity in --start within, above 0 to 1"),
 		numberFlag(&c.Start.Scale, "scale", "s: training starts from S = s² times --start"),
 		numberFlag(&c.Start.Kappa, "kappa", "kappa at the start"),
 		numberFlag(&o.Nu, "nu", "nu at the start; 0 for the dimension"),
 		numberFlag(&c.Start.Temperature, "temperature", "temperature of the log densities at the start"),
 		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames(), ",")),
-		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned"),
+		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 fits none: Bayes' rule with T = 1"),
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY\": which data sets are left out together (default: of the preset)"),
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),

@@ -73,10 +73,10 @@ func TestTablesOfDomainsLeftOut(t *testing.T) {
 }
 
 func TestMeansOfDataSets(t *testing.T) {
-	r := leftOut([]string{"fb", "fb-transductive", "knn"}, map[string][]float64{
-		"fb":              {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
-		"fb-transductive": {0.60, 0.70, 0.40, 0.50, 0.798, 0.90, 0.59, 0.80},
-		"knn":             {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
+	r := leftOut([]string{"metaqda", "metaqda-transductive", "knn"}, map[string][]float64{
+		"metaqda":              {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
+		"metaqda-transductive": {0.60, 0.70, 0.40, 0.50, 0.798, 0.90, 0.59, 0.80},
+		"knn":                  {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
 	})
 	r.Protocol, r.Settings = experiment.Transductive, map[string]any{"imbalance": "none", "out_of_set": 0.5}
 	for i, x := range r.Results {
@@ -89,7 +89,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		t.Fatalf("%d tables", len(tables))
 	}
 	five := tables[4]
-	want := "[fb 65.00 1.00 0.500 62.00 62.00 62.00 0 80.00][fb-transductive 69.90 1.00 0.500 62.00 62.00 62.00 0 80.00][knn 60.50 1.00 0.500 62.00 62.00 62.00 1 70.00]"
+	want := "[metaqda 65.00 1.00 0.500 62.00 62.00 62.00 0 80.00][metaqda-transductive 69.90 1.00 0.500 62.00 62.00 62.00 0 80.00][knn 60.50 1.00 0.500 62.00 62.00 62.00 1 70.00]"
 	got := ""
 	for _, row := range five.Rows {
 		row[1], _, _ = strings.Cut(row[1], " ")
@@ -101,7 +101,7 @@ func TestMeansOfDataSets(t *testing.T) {
 	}
 	twenty := tables[5]
 	if twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2" {
-		t.Errorf("below fb at 20 ways: %v", twenty.Rows)
+		t.Errorf("below metaqda at 20 ways: %v", twenty.Rows)
 	}
 }
 

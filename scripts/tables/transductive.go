@@ -8,7 +8,7 @@ import (
 )
 
 // meanTable has the means over all data sets at one way. It also counts the sets on which a method
-// is more than [experiment.Tolerated] below MetaQDA one by one.
+// is more than [experiment.Tolerated] below metaqda, which answers one by one.
 func (r report) meanTable(way int) *Table {
 	below := map[*experiment.Result]string{}
 	t := r.methodsTable(fmt.Sprintf("mean of %d data sets, %d-way, %d queries a class%s, %d tasks, seed %d", len(r.Data), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed), r.Shot,
@@ -18,12 +18,12 @@ func (r report) meanTable(way int) *Table {
 			below[mean] = behind
 			return mean
 		})
-	t.Note = fmt.Sprintf("below: data sets on which it is more than %.1f points below fb", 100*experiment.Tolerated)
+	t.Note = fmt.Sprintf("below: data sets on which it is more than %.1f points below metaqda", 100*experiment.Tolerated)
 	return t
 }
 
 // mean returns the means of a method over all data sets, with the interval of the accuracy over the
-// sets. It also returns the number of sets on which the method is below fb.
+// sets. It also returns the number of sets on which the method is below metaqda.
 func (r report) mean(method string, way, shot int) (mean *experiment.Result, below string) {
 	mean = &experiment.Result{}
 	var accuracy []float64
@@ -45,8 +45,8 @@ func (r report) mean(method string, way, shot int) (mean *experiment.Result, bel
 			}
 			**v.to += *v.from / n
 		}
-		if fb := r.Find("fb", d.Name, way, shot); fb != nil {
-			if experiment.PairedDifference(x, fb).Mean < -experiment.Tolerated {
+		if own := r.Find("metaqda", d.Name, way, shot); own != nil {
+			if experiment.PairedDifference(x, own).Mean < -experiment.Tolerated {
 				lower++
 			}
 			below = fmt.Sprint(lower)

@@ -21,8 +21,7 @@ var (
 	jsArrayBuffer  = js.Global().Get("ArrayBuffer")
 )
 
-// Method does what a method of an object in JavaScript does and returns its
-// result. If later is not nil, it is called in a goroutine, where it may wait,
+// Method implements a method of a JavaScript object, and returns its result. If later is not nil, it is called in a goroutine, where it may wait,
 // and its result counts instead.
 type Method func(args []js.Value) (result any, later Call, err error)
 
@@ -127,7 +126,7 @@ func Await(v js.Value) (js.Value, error) {
 }
 
 // Yield yields to the event loop: one turn if urgent, else until it is idle, a tenth of a
-// second at most. To sleep would not do: while garbage is collected the program sleeps through its time.
+// second at most. Sleeping does not work: during a garbage collection the program sleeps too long.
 func Yield(urgent bool) {
 	done := make(chan struct{})
 	heard := js.FuncOf(func(js.Value, []js.Value) any {

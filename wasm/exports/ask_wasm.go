@@ -112,8 +112,8 @@ func number(is bool) float64 {
 	return 0
 }
 
-// row adds an answer to the answer, as those of [Predict] and [Decide] one after the
-// other, and its headline, a line, into the reply.
+// row appends the numbers of [Predict] and [Decide] to the answer, and the headline, a line, to the
+// reply.
 func row(d metaqda.Decision, p []float64, none float64) {
 	state.answer = append(append(append(state.answer, none), p...), decided(d)...)
 	state.reply = append(append(state.reply, d.Headline...), '\n')
@@ -265,7 +265,7 @@ const answerPiece = 1 << 13
 
 // Step works at a job for some milliseconds. It returns 1 while there is more to do: then the answer
 // is how much is done of how much. After that it hands out the answers in pieces. It returns 2 with
-// each piece but the last one, and 0 with that. A piece begins with how many numbers follow and how
+// each piece, and 0 with the last one. A piece begins with how many numbers follow and how
 // many bytes the reply has.
 //
 //go:wasmexport mq_step
@@ -355,8 +355,8 @@ func (b *batch) leftOut(first, end int) {
 	}
 }
 
-// Influence finds the examples that make others wrong, as many as most, and the class that needs
-// another example most. It returns the number of a job. The answer begins with that class, the class
+// Influence finds the examples that probably have a wrong label, at most as many as most, and the class
+// that needs another example most. It returns the number of a job. The answer begins with that class, the class
 // that it is confused with, -1 for none, and its doubt. Then come seven numbers for each example or
 // burst. Four are the number of its examples, its class, the class that fits better, and their log
 // odds. Three are about the others: how many were asked about, how many more are right without it,

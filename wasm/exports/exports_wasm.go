@@ -12,7 +12,7 @@
 // Classifiers, watches, jobs and additions have numbers from 1 on. In a program that keeps a session,
 // 0 is the classifier of that session. One instance serves one thread at a time.
 //
-// The functions know of no page and no storage but by [Session], and use neither syscall/js nor
+// The functions reach page and storage only by [Session]. They use neither syscall/js nor
 // encoding/json: these would add 0.5 MB (brotli) to the program. A call takes about a microsecond.
 // A call through syscall/js takes ten.
 package exports
@@ -357,10 +357,10 @@ func reply(s string, err error) (int32, error) {
 	return int32(len(s)), err
 }
 
-// Labels replies the labels that n texts have as classes, a line each, and returns the length of
-// all: the label of the class that has it, or one that people take for the same, or else as a new
-// class would have it. It refuses two texts of one class. The lengths of the texts come first, as n
-// whole numbers of 32 bits.
+// Labels replies a label for each of n texts, a line each, and returns the length of all. A text that
+// is the label of a class, or looks like it, gets that label. Another gets the label that a new class
+// would have. It refuses two texts of one class. The lengths of the texts come first, as n whole
+// numbers of 32 bits.
 //
 //go:wasmexport mq_labels
 func Labels(h, n int32) int32 {
@@ -445,8 +445,8 @@ func RemoveClass(h, n int32) int32 {
 	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
 }
 
-// SetActions sets what happens when a class comes and goes, m bytes of text: the class has a label,
-// n bytes, and none of the classes an empty one. The text is the host's. It returns 0.
+// SetActions sets the actions of a class, m bytes of text. Its label is n bytes; an empty one means
+// none of the classes. The host runs the actions. It returns 0.
 //
 //go:wasmexport mq_set_actions
 func SetActions(h, n, m int32) int32 {

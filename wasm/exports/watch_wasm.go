@@ -32,8 +32,8 @@ func Watch(h int32, perHour float64) int32 {
 // probability of each class. n is negative if there was nothing to predict. It returns the number of
 // events. For each event the answer has 1 for here or 0 for gone, the seconds since when, and the
 // probability. Then comes the length of the reply. If there is something to show, the class that
-// the headline names first follows, -1 for none, and the probabilities of none of the classes and of
-// each. The reply has lines: the labels of the events, the label of the class that is here now or
+// the headline names first follows, -1 for none. Then come the probability of none of the classes, and
+// that of each class. The reply has lines: the labels of the events, the label of the class that is here now or
 // nothing, the label of the class to show, and the headline.
 //
 //go:wasmexport mq_next

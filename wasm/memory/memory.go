@@ -24,7 +24,7 @@ type Budget struct {
 }
 
 // Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
-// the memory in use only once all free bytes of the last measurement are granted.
+// the memory in use only if too few bytes are free by the last measurement.
 func (b *Budget) Reserve(bytes int) error {
 	if bytes > b.free {
 		b.free = b.Most - 2*b.used()

@@ -1,7 +1,7 @@
 // Package simd puts 128-bit SIMD kernels under gonum in the browser.
 //
 // Go's WebAssembly compiler emits no vector instructions. The kernels in kernels/
-// (AssemblyScript, about 4 KB compiled) do: they work on Go's own linear memory, which they
+// (AssemblyScript, 4.7 KB compiled) do: they work on Go's own linear memory, which they
 // import, and Go calls them as functions of module "simd". [Install] hands them to blas64
 // behind gonum's interface. So gonum/mat and all that uses it run on them unchanged.
 //

@@ -62,8 +62,8 @@ type Frame struct {
 }
 
 // little returns a hint if the evidence of an answer is thin, else nothing. A single class is
-// compared only with general knowledge of the page. That accepts more queries than a second
-// class would.
+// compared only with general knowledge of the page. So more queries are accepted than beside a second
+// class.
 func little(in Input, best Row) string {
 	const help = ": two or three others make it surer"
 	alone := taughtClasses(in.Classes) == 1

@@ -5,8 +5,8 @@
  *   worker -> window  {type, id, result} or {type: 'error', id, error: {code, message}}, one for each call;
  *                     {type, news} of its own accord
  *
- * Of the libraries comlink comes nearest. Under it, a call to a worker that died or hangs never settles, and an
- * error loses its code.
+ * The library comlink comes nearest. With it, a call to a dead or hanging worker never settles, and an error
+ * loses its code.
  */
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** Turns of the event loop that no browser slows down in a tab behind others, as it does timers. */
+/** Yields to the event loop. Unlike timers, this is not slowed down in a background tab. */
 
 /** @type {(() => void)[]} */
 const waiting = [];
@@ -24,7 +24,7 @@ export function nextTask() {
   });
 }
 
-/** The result of a promise, or of nothing that waits. An abort before it rejects with the signal's reason. @template T @param {T | Promise<T>} result @param {AbortSignal} [signal] @returns {Promise<T>} */
+/** The result of a promise, or a plain value. An abort before it rejects with the signal's reason. @template T @param {T | Promise<T>} result @param {AbortSignal} [signal] @returns {Promise<T>} */
 export async function unlessAborted(result, signal) {
   if (!signal) return result;
   let stop = () => {};
@@ -40,10 +40,10 @@ export async function unlessAborted(result, signal) {
   }
 }
 
-/** Milliseconds between two words about progress. */
+/** Milliseconds between two reports of progress. */
 const TELL_EVERY = 50;
 
-/** Tells of progress now and then, and of the end. @param {(progress: {done: number, total: number}) => void} tell */
+/** Reports progress now and then, and the end. @param {(progress: {done: number, total: number}) => void} tell */
 export function paced(tell) {
   let told = 0;
   return (/** @type {{done: number, total: number}} */ { done, total }) => {
@@ -56,7 +56,7 @@ export function paced(tell) {
 /** How long the thread may be busy at a time, in milliseconds. */
 const SLICE = 12;
 
-/** What waits for the next turn of the event loop where it is time, and throws what the signal says. @param {AbortSignal} [signal] */
+/** Returns a function that yields after SLICE milliseconds of work, and throws once the signal has aborted. @param {AbortSignal} [signal] */
 export function rests(signal) {
   let began = performance.now();
   return async () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Builds the feature extractor into build/site/extractor, from the network in
- * web/extractor/efficientnet-lite0 or in another folder that scripts/eye wrote:
+ * web/extractor/efficientnet-lite0 or in a folder that scripts/networks wrote:
  *   model.json, weights.bin   the network, as it is there
  *   runtime.js                tfjs core + converter + wasm backend, only what the graph needs
  *   worker.js                 the worker that speaks the message envelope

@@ -33,7 +33,7 @@ const site = path.resolve(process.argv[2] ?? path.join(root, 'build/site'));
  * @property {() => import('esbuild').Plugin} plugin for that
  * @property {string} [thread] what else the policy lets run: the audio thread's program, which the page's own makes a file of
  * @property {string[]} from parts of THIRD_PARTY.md
- * @property {RegExp} carries what a row of these names
+ * @property {RegExp} carries matches the rows of these for this file
  */
 
 const [own, kinds, others] = ['### Feature extractor', '### What reads sounds and hands', '### What runs other extractors'];
@@ -122,7 +122,7 @@ async function bundledStyle() {
   return text;
 }
 
-/** Those of the page that this one uses. */
+/** The page's icons that this file uses. */
 function icons() {
   return ['plus', 'close', 'picture', 'camera', 'hand', 'sound', 'microphone', 'switch', 'undo']
     .map((name) => {

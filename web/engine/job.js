@@ -4,7 +4,7 @@ import { nextTask, rests } from '../base/task.js';
 
 /** @import {Exports} from './exports.js' */
 
-// What mq_step returns: GIVEN with the last answers, WORKING with the progress. It returns 2 with answers that others follow.
+// What mq_step returns: GIVEN with the last answers, WORKING with the progress. It returns 2 if more answers follow.
 const [GIVEN, WORKING] = [0, 1];
 
 /** Numbers of a decision, which follow the probabilities of an answer. */

@@ -4,7 +4,7 @@
 /** Between two looks for a new version, in milliseconds. */
 const HOUR = 3_600_000;
 
-/** Until a version is tried again that could not be installed; the wait doubles each time. */
+/** Milliseconds until a failed installation is tried again. They double each time, up to HOUR. */
 const AGAIN = 60_000;
 
 /**
@@ -22,7 +22,7 @@ export async function workOffline({ offer, version }) {
   const reload = () => location.reload();
   let asked = false;
   let controlled = container.controller !== null;
-  // Before there is a worker: it would fetch anew what is compared.
+  // Before there is a worker, which would fetch these files anew.
   const loaded = controlled ? new Map() : await fingerprints();
   container.addEventListener('controllerchange', () => {
     if (asked) reload();

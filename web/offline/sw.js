@@ -10,8 +10,8 @@
  * version waits until the person agrees to it (message 'activate') or all tabs are closed.
  *
  * No tab gets files of two versions: each goes on with the version that its document
- * came from, also when another tab has started a newer one. Which that is stands in
- * the cache of the version, under .client/ID. A version's cache is deleted when no
+ * came from, also when another tab has started a newer one. The cache of a version
+ * records its tabs under .client/ID. A version's cache is deleted when no
  * tab is left that came from it.
  *
  * The message {type: 'activate', id, args} asks a waiting worker to take over.

@@ -15,7 +15,7 @@ import { OWN } from './parts.js';
 /** The folder where the package finds the network of pictures. */
 const NETWORK = 'efficientnet-lite0';
 
-/** What runs in each entry of the package beside its own files, and how it is loaded. @type {Record<Kind, {entry: string, load: (variant: string) => string}>} */
+/** The package's entry for each kind, and the call that loads its extractor. @type {Record<Kind, {entry: string, load: (variant: string) => string}>} */
 export const ENTRIES = {
   pictures: { entry: NETWORK, load: () => 'loadExtractor()' },
   sounds: { entry: 'sounds', load: () => 'loadExtractor()' },

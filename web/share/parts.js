@@ -124,7 +124,7 @@ export async function sharedFile({ page, version, extractor, blocks }, about, ta
   return text;
 }
 
-/** What is said of a file that is too large for many a mail, '' of others. @param {string} text @param {Parts} parts @param {string} extractor */
+/** The warning about a file that is too large for most e-mail, '' for others. @param {string} text @param {Parts} parts @param {string} extractor */
 export function largeness(text, { network }, extractor) {
   if (sizeOf(text) < LARGE) return '';
   return `${network > LARGE / 2 ? `, ${megabytes(network)} of it ${extractor} and what runs it` : ''}. That is too large for most e-mail`;

@@ -157,7 +157,7 @@ function meanwhile({ site, sha256 }) {
 }
 
 /**
- * A notice at the foot of the page. It stays while it has a text, or until it is
+ * A notice at the top of the page. It stays while it has a text, or until it is
  * dismissed.
  *
  * @param {string} key
@@ -179,12 +179,12 @@ function standing(key, offer = {}) {
 function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
   /** Bytes of each download; estimates for those not started. @type {Record<string, {loaded: number, total: number}>} */
-  const parts = { engine: { loaded: 0, total: 5e6 }, extractor: { loaded: 0, total: 4e6 } };
+  const parts = { engine: { loaded: 0, total: 8e6 }, extractor: { loaded: 0, total: 4e6 } };
   return (/** @type {string} */ name) =>
     (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
       parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
       [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
-      say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; a third of them is sent
+      say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; some 40 % of them are sent
     };
 }
 

@@ -19,7 +19,7 @@ import (
 //	score(x) = -sum_j log L_jj - 1/2 |L^-1 (x - mu_c)|^2,   Sigma_c = L L^T,
 //	L <- L + rate 1/K sum_i d score(x_i)/dL.
 //
-// Source: section 4.6 of the paper; Finn et al., Model-Agnostic Meta-Learning,
+// Source: section 5.6 of the paper; Finn et al., Model-Agnostic Meta-Learning,
 // 2017, in its first-order form.
 type MAMLQDA struct {
 	Start *mat.TriDense // lower, d x d, from [TrainMAML]

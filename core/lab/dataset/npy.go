@@ -180,7 +180,7 @@ func textKind(name string) (kind elementKind, ok bool) {
 	return elementKind{size: 4 * n, text: func(b []byte, o binary.ByteOrder) string {
 		var s strings.Builder
 		for ; len(b) > 0; b = b[4:] {
-			s.WriteRune(rune(o.Uint32(b))) // what is no character becomes the sign for that
+			s.WriteRune(rune(o.Uint32(b))) // invalid characters become U+FFFD
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	}}, true

@@ -15,7 +15,7 @@ var (
 	groupNames     = []string{"groups"}
 )
 
-// A packed array may unpack to so many bytes, and to so many more for each packed byte. Embeddings
+// These bound an unpacked array: freeRoom bytes, and inflation bytes for each packed byte. Embeddings
 // hardly shrink, and the length of a file bounds one without packing. So only arrays with next to
 // no content meet this bound. Numbers count as eight bytes, the most that they take in memory.
 const (

@@ -88,8 +88,8 @@ func (p *Pool) mostSupport(c, least int) int {
 	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
-// leastFull returns the least total of some of the sizes that leaves room for no other of them
-// within most. It is the content of a knapsack that is packed in the worst order. Let i be the
+// leastFull returns the smallest sum of some of the sizes to which no other size fits within most.
+// It is the content of a knapsack that is packed in the worst order. Let i be the
 // smallest size left out. Then all before it, in ascending order, are in. With some of those after
 // it, more than most - size_i is full. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {

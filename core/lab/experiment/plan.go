@@ -12,8 +12,8 @@
 // the flags of the command metaqda.
 //
 // The protocols are those of Zhang, Meng, Gouk and Hospedales, "Shallow Bayesian
-// Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021), tables 1 to 8;
-// episodes of random way and shot are those of Triantafillou et al., "Meta-Dataset"
+// Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021), tables 1 to 9.
+// Episodes of random way and shot are those of Triantafillou et al., "Meta-Dataset"
 // (2020). ECE is of Naeini et al. (2015), temperature scaling of Guo et al. (2017). The detection
 // of unseen classes by AUROC, with one minus the largest probability as the score, is of Hendrycks
 // and Gimpel (2017).

@@ -60,7 +60,7 @@ func FixedNames() []string { return slices.Clone(fixedNames) }
 
 var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "none"}
 
-// formerNames are of coefficients that there were. They fix nothing. They stand in [DefaultConfig]
+// formerNames are names of removed coefficients. They fix nothing. They stand in [DefaultConfig]
 // because priors hold their configuration, and their bytes must stay the same.
 var formerNames = []string{"temperature-shape", "bias"}
 

@@ -9,8 +9,8 @@ import "math"
 //	logit_j    = ln((1-π)/C) + (l_j - l_0)/T
 //	logit_none = ln π + None
 //
-// The zero Head is T = 1 without an offset. The temperature leaves l_0 without effect
-// among the classes themselves. A head is only for training; package session has a prior's session
+// The zero Head is T = 1 without an offset. Among the classes l_0
+// cancels. A head is only for training; package session has a prior's session
 // model.
 type Head struct{ LogT, None float64 }
 
@@ -38,7 +38,7 @@ func (t *headTerms) logits(dst, l []float64, l0 float64) {
 	}
 }
 
-// reverse carries g, the gradient by the logits of one query, back. It stores the gradient by the
+// reverse carries g, the gradient in the logits of one query, back. It stores the gradient in the
 // log densities in dl, which may be g. It returns that by l_0 and adds that by the head to grad.
 func (t *headTerms) reverse(dl, g, l []float64, l0 float64, grad *Head) (dl0 float64) {
 	if t.openWorld {

@@ -51,7 +51,7 @@ func (a *score) add(s score) {
 }
 
 // query computes loss and gradient of one query. It overwrites logits, of length C or C+1, with the
-// gradient by the logits; for NLL with the gradient by the log densities l.
+// gradient in the logits; for NLL with the gradient in the log densities l.
 func (loss Loss) query(logits, l []float64, label int) (s score) {
 	best := metrics.Best(logits)
 	y := label

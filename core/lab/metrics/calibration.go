@@ -63,7 +63,7 @@ func (b Bin) Gap() float64 {
 //
 //	ECE = sum_b n_b/N |acc(b) - conf(b)|,
 //
-// as section 4.5 of the paper defines it. No prediction gives 0.
+// as section 5.5 of the paper defines it. No prediction gives 0.
 func (r Reliability) ECE() float64 {
 	n, sum := r.Total(), 0.0
 	if n == 0 {

@@ -72,7 +72,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         Prior probability that a row is of none of the classes, from 0 to below 1.
     scale : 'standardise', default=None
         Subtract the mean of the examples from each column and divide by its standard
-        deviation. Rows that are alike then count one by one. Only without `prior`.
+        deviation, which is partly guessed if examples are few. A constant column is added.
+        Rows that are alike then count one by one. Only without `prior`.
     name : str, default=''
         Name of the session, written into files.
     extractor : str or dict, default=None
@@ -173,7 +174,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def influence(self):
         """Returns an `Influence` for at most 12 examples that another class fits better, the
-        worst first. They probably have a wrong label, and make others wrong."""
+        worst first. They probably have a wrong label."""
         self._require()
         with self._engine.lock:
             _, found = self._engine.influence(MOST_INFLUENCE)

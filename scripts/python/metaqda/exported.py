@@ -4,7 +4,7 @@
     probabilities = classifier.predict_proba(X)   # n×C, in the order of classifier.classes_
     classifier.none_                              # n, none of these; each row and it sum to one
 
-*For other programs…* in the page, `export()` of the npm package and `metaqda export` write the
+*Save the numbers* in the page, `export()` of the npm package and `metaqda export` write the
 file. X holds the numbers of the feature extractor that `classifier.extractor` names, a row for each
 picture, as that extractor gives them.
 """

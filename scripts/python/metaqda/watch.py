@@ -51,7 +51,7 @@ class Watch:
     def shown(self):
         """The answer to show in a live view, whose single answers flicker: a class, or None for
         none of these, and a sentence about it. It is the class that is here. While none is, it goes
-        by the mean of the answers of the last half second."""
+        by a moving average of the answers."""
         return self._decision, self._headline
 
     def _label(self, text):

@@ -6,8 +6,8 @@
  * The first look is at the whole picture. The next is at the square around the 21 landmarks found there, GROWTH times
  * larger, turned so that the fingers point up. That is repeated until the landmarks stay where they are, in at most LOOKS
  * looks. If the whole picture leaves doubt, its middle and the picture with a margin are tried too, and the surest look
- * goes on. The embedding is the mean of the answers to the last two looks, each scaled to length one. What the network
- * takes for a left hand is mirrored before these: both hands of a person answer alike. Where left and right hands are told
+ * goes on. The embedding is the mean of the answers to the last two looks, each scaled to length one. A hand that the
+ * network takes for a left one is mirrored for these two looks, so both hands of a person give similar embeddings. Where left and right hands are told
  * apart (handedness), nothing is mirrored.
  */
 

@@ -27,7 +27,7 @@
 const NONE = 'None of these';
 /** Milliseconds between two looks: four a second, as a watch expects. */
 const INTERVAL = 250;
-/** False events an hour: ten, for other things of the same class are to count, too. */
+/** False events an hour: at one, most things whose own pictures were not taught are missed. */
 const FALSE_EVENTS = 10;
 
 export class Blocks {

@@ -2,7 +2,7 @@
 /** Zip files, by fflate. */
 import { zipSync } from 'fflate';
 
-/** Bytes of the end record. Offsets in a zip file: in a file's header, in its directory entry, in the end record. */
+/** Bytes of the end record. */
 const END = 22;
 
 /** Where a zip file says how a file is packed: the method and the packed size, in its header and in its directory entry. */

@@ -9,7 +9,7 @@ import { learn } from '../../library/storage.js';
 /** The measurement in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
-  const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
+  const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; mean chance of “none of these” for something unknown ${change('unknown')}.`;
   if (!prior) return `Nothing has changed. What is learned is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`;
   return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are closer to the truth.`;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Chooses the extractor of pictures: the page's own, or one that a person brought.
+ * Chooses the extractor: the page's own of each kind, or one that a person brought.
  * A session keeps its extractor, so opening the session loads it.
  */
 import { say, toast } from '../kit/announce.js';

@@ -186,7 +186,7 @@ export class SessionsDialog {
       await this.#refresh();
     });
 
-  /** Saves the open session to a file, also when the storage is gone. */
+  /** Opens the dialog, also when the storage is gone. */
   async #open() {
     this.#leaving = '';
     await this.#try(async () => {

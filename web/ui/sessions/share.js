@@ -92,7 +92,7 @@ class ShareDialog {
     this.#compares = taught.length === 1 && noun() === 'picture' ? ' With them it says of each picture whether something is wrong with it.' : '';
     this.#what =
       `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
-      'in any current browser and recognises there, without a network and with nothing to install.';
+      'in Chrome, Edge and Firefox and recognises there, without a network and with nothing to install.';
     this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);

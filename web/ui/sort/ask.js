@@ -177,7 +177,7 @@ export class Selection {
     });
     this.element = el(
       'div',
-      { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true },
+      { class: 'selection', role: 'region', hidden: true },
       this.bar.element,
       el(
         'button',
@@ -202,6 +202,7 @@ export class Selection {
   /** @param {number} size how many are selected */
   count(size) {
     this.element.hidden = size === 0;
+    this.element.ariaLabel = `Selected ${noun()}s`;
     this.bar.text = size === 1 ? '1 selected. It is:' : `${size} selected. They are:`;
     if (!size) this.bar.reset();
   }

@@ -1,6 +1,6 @@
 // @ts-check
 /** The bars around the sorted pictures: progress, filters and results. */
-import { counted, noun } from '../kit/dom.js';
+import { capital, counted, noun } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
 
@@ -41,10 +41,10 @@ function words({ stage, pictures, done, total, left, taught, only, bounds, open,
   if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s have been compared.`;
   if (!classified) return 'Judged one by one.';
   if (!doubtful) return `Judged together: ${noun()}s that are alike helped each other.`;
-  return `Judged together. ${are}${taught === 1 ? ', or there is no second class to compare with' : ''}. Name the class of one, and those like it get surer.`;
+  return `Judged together. ${are}${taught === 1 ? ', or there is no second class to compare with' : ''}. Name the class of one, and the answers for similar ones get surer.`;
 }
 
-const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Pictures judged', copying: 'Pictures copied' };
+const DONE = { reading: 'looked at', judging: 'judged', copying: 'copied' };
 
 /** @param {Progress} progress @param {{again: () => void, cancel: () => void, close: () => void}} on */
 export function head(progress, { again, cancel, close }) {
@@ -54,7 +54,7 @@ export function head(progress, { again, cancel, close }) {
       <div class="actions">${idle ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
       <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div></div>
     <p class="sort-state">${words(progress)}${idle && taught && open && (stale || !classified) ? html` <button class="link" type="button" @click=${again}>${only ? 'Compare' : 'Judge together'}</button>` : nothing}</p>
-    <progress class=${idle ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage] || nothing}></progress>
+    <progress class=${idle ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${stage === 'idle' ? nothing : `${capital(noun())}s ${DONE[stage]}`}></progress>
     <p class="error" role="alert" ?hidden=${!error}>${error}</p>`;
 }
 

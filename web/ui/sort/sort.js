@@ -31,7 +31,7 @@ import { Viewer } from './viewer.js';
 /** The largest number of pictures at a time. Their embeddings take 25 megabytes. */
 export const MOST = 5000;
 
-/** Most bytes of cells that are kept, so that pictures are compared anew at once: those of some 350 pictures. */
+/** Most bytes of cells that are kept, so that pictures are compared anew at once: those of some 170 pictures. */
 const KEPT = 64e6;
 
 /** Number of pictures worked on at a time: one is decoded while another is embedded. */

@@ -1,7 +1,7 @@
 // @ts-check
 /** A larger view of one of many pictures, with its answer. The arrow keys show its neighbours. */
 import { CorrectBar } from '../teach/correct.js';
-import { byId, dialogHead, el } from '../kit/dom.js';
+import { byId, capital, dialogHead, el, noun } from '../kit/dom.js';
 import { html, icon, nothing, render } from '../kit/view.js';
 import { NONE, percent, saidNone, verdict } from './sorting.js';
 
@@ -27,7 +27,7 @@ export class Viewer {
     this.bounds = bounds;
     this.dialog = byId('viewer', HTMLDialogElement);
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#items[this.#at], onChoose: (target, item) => onTeach([item], target) });
-    this.dialog.append(dialogHead(this.dialog, 'viewer-title', 'Picture'), this.#body);
+    this.dialog.append(dialogHead(this.dialog, 'viewer-title', ''), this.#body);
     this.dialog.addEventListener('keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
       if (!step) return;
@@ -47,6 +47,7 @@ export class Viewer {
   open(items, first) {
     this.#items = items;
     this.#at = Math.max(0, items.indexOf(first));
+    byId('viewer-title', HTMLElement).textContent = capital(noun());
     this.#draw();
     if (!this.dialog.open) this.dialog.showModal();
   }
@@ -86,9 +87,9 @@ export class Viewer {
     render(
       html`<div class="viewer-stage">${this.#shown.element}</div>
       <div class="viewer-line">
-        <button class="button square" type="button" aria-label="Previous picture" aria-disabled=${end(0)} @click=${() => this.#go(-1)}>${icon('previous')}</button>
+        <button class="button square" type="button" aria-label="Previous ${noun()}" aria-disabled=${end(0)} @click=${() => this.#go(-1)}>${icon('previous')}</button>
         <div class="viewer-text"><p class="viewer-name ellipsis" title=${item.path}>${item.path}</p><span class="muted small" aria-live="polite">${this.#at + 1} of ${this.#items.length}</span></div>
-        <button class="button square" type="button" aria-label="Next picture" aria-disabled=${end(this.#items.length - 1)} @click=${() => this.#go(1)}>${icon('next')}</button>
+        <button class="button square" type="button" aria-label="Next ${noun()}" aria-disabled=${end(this.#items.length - 1)} @click=${() => this.#go(1)}>${icon('next')}</button>
       </div>
       <ol class="viewer-answer" aria-label="Answer">${this.#answers(item).map(([text, value, taken]) => html`<li class=${taken ? 'viewer-taken' : ''}><span class="ellipsis" dir="auto">${text}</span><span>${value}</span></li>`)}</ol>
       ${this.#unlikely(item) ? html`<p class="small muted">It is among “None of these”, since it is at least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}

@@ -1,5 +1,5 @@
 // @ts-check
-/** The panel 'How good is it?': predicts every picture by a session without it, and finds those that spoil others. */
+/** The panel 'How good is it?': predicts every picture by a session without it, and finds possible wrong labels. */
 import { complain } from '../kit/announce.js';
 import { byId, counted, el, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';

@@ -53,7 +53,7 @@ export const microbit = {
         for (let at = 0; at < bytes.length; at += PIECE) await write(bytes.subarray(at, at + PIECE));
       } catch (error) {
         if (board?.device === device && device.gatt.connected)
-          throw reason(error, {}, 'The micro:bit did not take what was sent: it will be tried again the next time.');
+          throw reason(error, {}, 'The micro:bit did not take what was sent, so that is lost. The next action tries again.');
         lose(device);
       }
     }),

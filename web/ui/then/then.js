@@ -230,7 +230,7 @@ export class Then {
       ${devices.map((device) => this.#link(device))}
       ${
         this.change
-          ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, at most</label>
+          ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, about</label>
         <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(String(this.perHour))}
           @change=${(/** @type {any} */ { target }) => void this.#allow(target.valueAsNumber).catch((error) => say(sentence(error)))}>
         <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>`
@@ -288,7 +288,7 @@ export class Then {
 }
 
 /** @param {number} perHour */
-const allowed = (perHour) => `At most ${counted(perHour, 'false alarm')} an hour ${perHour === 1 ? 'is' : 'are'} allowed`;
+const allowed = (perHour) => `About ${counted(perHour, 'false alarm')} an hour ${perHour === 1 ? 'is' : 'are'} allowed`;
 
 /** Where the action of a rule is now: another change may have moved it. @param {Action[]} all @param {Rule} rule */
 const placeOf = (all, { action }) => all.findIndex((one) => JSON.stringify(one) === JSON.stringify(action));

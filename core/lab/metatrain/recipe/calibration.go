@@ -67,7 +67,7 @@ func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
 }
 
 // collect returns the sessions of some data sets under a prior, in the classes of a split. first is
-// the number of the first session.
+// the Domain of the first set.
 func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (all views, err error) {
 	for i, set := range sets {
 		dom, pool, err := at.domain(set, split, 2, nil)
@@ -226,8 +226,8 @@ func (r *Run) crossFit(caller context.Context) error {
 }
 
 // without learns a prior without the held sets. It does so as for the final prior, but without
-// model selection. It collects sessions of all classes of the held sets; first is the number of the
-// first session.
+// model selection. It collects sessions of all classes of the held sets; first is the Domain of the
+// first set.
 func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit crossFit, err error) {
 	recipe := r.recipe
 	recipe.Workers, recipe.Config.ValidateEvery = 1, max(1, recipe.Config.Steps)

@@ -61,7 +61,7 @@ type Validation struct {
 
 // Calibration says how the session model is fitted.
 type Calibration struct {
-	Sessions int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
+	Sessions int      // of each data set and kind (nine kinds); 0 fits no session model: Bayes' rule with T = 1
 	On       string   // OnValidation or CrossFitting
 	Families Families // which data sets are left out together
 	Folds    int      // most parts that families are dealt out to
@@ -109,10 +109,9 @@ func Plain() Recipe {
 	return r
 }
 
-// Deep is Plain for the features of deep networks, whose classes are nearly spheres of one
-// size: training starts from S = 49 I, takes a third of the steps, and sees more classes
-// and shots. Chosen on the four data sets of
-// core/lab/experiment/RESULTS.md.
+// Deep is Plain for the features of deep networks, whose classes are nearly spheres of one size.
+// Training starts from S = 49 I. It takes half the steps, each .3 as large, with more classes and
+// shots. Chosen on the four data sets of core/lab/experiment/RESULTS.md.
 func Deep() Recipe {
 	r := Plain()
 	c := &r.Config

@@ -135,8 +135,7 @@ func (r *Run) note(format string, args ...any) {
 }
 
 // Prior returns the content of the prior file: the best parameters that training
-// passed, carried back from its coordinates, with the session model fitted for both
-// kinds of inference.
+// passed, carried back from its coordinates, and the session model.
 func (r *Run) Prior(ctx context.Context) (*model.Prior, error) {
 	best := r.Trainer.Result()
 	found, rest, err := r.recipe.compose(r.at, best)

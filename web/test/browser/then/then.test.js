@@ -253,12 +253,12 @@ test('the false alarms that a session allows are undone, kept over a reload, and
   withDevices(async (page, site) => {
     const said = 'When Rocket is seen: say “There it is”';
     await add(page, { when: 'Rocket', does: 'say a sentence', fields: { Sentence: 'There it is' } }, said);
-    const rate = page.getByRole('spinbutton', { name: 'False alarms an hour, at most' });
+    const rate = page.getByRole('spinbutton', { name: 'False alarms an hour, about' });
     const is = (/** @type {string} */ value) => eventually(async () => assert.equal(await rate.inputValue(), value));
     await is('1');
     await rate.fill('12.5');
     await rate.press('Enter');
-    await status(page, 'At most 12.5 false alarms an hour are allowed.');
+    await status(page, 'About 12.5 false alarms an hour are allowed.');
     for (const impossible of ['0', '-3', '5000', '']) {
       await rate.fill(impossible);
       await rate.press('Tab');
@@ -288,7 +288,7 @@ test('the false alarms that a session allows are undone, kept over a reload, and
       .waitFor();
     await opened(await kept(page, 'Save the file'), async (shared) => {
       await openThen(shared);
-      await shared.getByText('At most 12.5 false alarms an hour are allowed.').waitFor();
+      await shared.getByText('About 12.5 false alarms an hour are allowed.').waitFor();
       assert.deepEqual(await listed(shared), [said]);
     });
   }));

@@ -30,7 +30,7 @@ export function hands(extractor) {
     samples: false,
     choose: 'Choose a photo of a hand',
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.', senses: ['sees', 'seen'] },
-    advice: 'Show one whole hand, not too small: its outline is drawn once it is found. Left and right hands count as the same; the settings can change that.',
+    advice: 'Show one whole hand, not too small: lines are drawn on it once it is found. Left and right hands count as the same; the settings can change that.',
     variant: {
       id: 'handedness',
       name: 'Left and right hands are different',

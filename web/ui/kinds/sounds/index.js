@@ -103,7 +103,7 @@ async function play(thumbnail) {
 
 /** The microphone, a piece of a second at a time. */
 class MicrophoneSource {
-  /** Beginning and end of the last taught piece in samples, and its time. */
+  /** Beginning of the last taught piece in samples, and its time. */
   #taught = { from: 0, at: -Infinity };
   /** @type {Float32Array[]} */
   #recent = [];

@@ -23,7 +23,7 @@ export class Microphone {
   #last = 0;
   /** @type {ReturnType<typeof setInterval>|undefined} */
   #watch;
-  /** Number of last samples that were all zero. */
+  /** Number of last samples, all below SILENT. */
   #nothing = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
