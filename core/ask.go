@@ -155,7 +155,8 @@ type LeftOut struct {
 
 // LeaveOut leaves out the i-th of all examples, a burst counting as one, and returns the answer
 // of the rest: see [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a
-// few times that of Predict.
+// few times that of Predict. With Settings.Scale the columns have the scale of the rest in sessions of
+// at most [lda.ExactUpTo] examples, else that of all examples.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
 	return c.leaveOutOne(i)
@@ -185,10 +186,39 @@ func (c *Classifier) leaveOutOne(i int) (*LeftOut, error) {
 		out.Examples = append(out.Examples, k.units[u].frames...)
 	}
 	out.Probabilities = make([]float64, len(c.classes))
+	if c.settings.Scale != "" && out.Of > 1 && out.Of <= lda.ExactUpTo {
+		out.None, err = c.leaveOutAnew(out)
+		return out, err
+	}
 	if out.None, err = c.lda.LeaveOutTo(out.Probabilities, k.ID, at); err == lda.ErrNoExamples {
 		out.Probabilities, err = nil, nil
 	}
 	return out, err
+}
+
+// leaveOutAnew answers by a copy without the examples, whose columns have the scale of the others.
+// Cost that of teaching the copy.
+func (c *Classifier) leaveOutAnew(out *LeftOut) (none float64, err error) {
+	without, err := c.clone()
+	if err != nil {
+		return 0, err
+	}
+	for _, x := range out.Examples {
+		if err := without.do(Entry{Do: "example", ID: x.ID}); err != nil {
+			return 0, err
+		}
+	}
+	if err := without.settle(); err != nil {
+		return 0, err
+	}
+	mean := make([]float64, len(without.x))
+	for _, x := range out.Examples {
+		if err := without.transform(x.Vector); err != nil {
+			return 0, err
+		}
+		floats.AddScaled(mean, 1/float64(len(out.Examples)), without.x)
+	}
+	return without.lda.ProbabilitiesTo(out.Probabilities, mean)
 }
 
 // LeaveOneOut leaves each example out in turn and returns the answers in the order of

@@ -198,6 +198,10 @@ func sameExtractor(a, b Extractor) error {
 // copy of the densities with the first change of either.
 func (c *Classifier) Clone() (*Classifier, error) {
 	defer c.writing()()
+	return c.clone()
+}
+
+func (c *Classifier) clone() (*Classifier, error) {
 	if err := c.reserve(c.cloning()); err != nil {
 		return nil, err
 	}

@@ -368,3 +368,52 @@ func TestAnotherPriorLeavesColumnsStandardised(t *testing.T) {
 		t.Errorf("the former prior: %v, want %v", got, want)
 	}
 }
+
+// Without an example the columns have the scale of the others, so it has no say in its own answer. A
+// group is left out as a whole.
+func TestLeavingOutStandardisesAnew(t *testing.T) {
+	for n := 2; n <= 20; n++ {
+		rows := tableOf(n + 3)
+		teach := func(skip int) *Classifier {
+			c := test.Must(New(Settings{NonePrior: 0.2, Scale: model.Standardise}, nil))(t)
+			for i, x := range rows[:n] {
+				if i != skip {
+					test.Must(c.Add(string(rune('a'+i%3)), "", x))(t)
+				}
+			}
+			return c
+		}
+		all := test.Must(teach(-1).LeaveOneOut(nil, nil))(t)
+		place := 0
+		for class := range min(3, n) {
+			for i := class; i < n; i += 3 {
+				got, want := all[place], test.Must(teach(i).Predict(rows[i]))(t)
+				if place++; !(math.Abs(got.None-want.None) < 1e-9) {
+					t.Fatalf("example %d of %d left out: none %.12f, want that of teaching anew %.12f", i, n, got.None, want.None)
+				}
+			}
+		}
+	}
+	rows := tableOf(12)
+	rows[3] = rows[0] // two frames of one thing
+	teach := func(frames bool) *Classifier {
+		c := test.Must(New(Settings{Scale: model.Standardise}, nil))(t)
+		for i, x := range rows {
+			label := string(rune('a' + i%3))
+			if i < 3 {
+				test.Must(c.AddClass(label))(t)
+			}
+			switch {
+			case i != 0 && i != 3:
+				test.Must(c.Add(label, "", x))(t)
+			case frames:
+				test.Must(c.Add(label, "frames", x))(t)
+			}
+		}
+		return c
+	}
+	left, want := test.Must(teach(true).LeaveOut(0))(t), test.Must(teach(false).Predict(rows[0]))(t)
+	if len(left.Examples) != 2 || math.Abs(left.Probabilities[0]-want.Probabilities[0]) > 1e-9 {
+		t.Errorf("%d frames left out together have p %.12f of their class, want that of teaching without them %.12f", len(left.Examples), left.Probabilities[0], want.Probabilities[0])
+	}
+}

@@ -7,19 +7,19 @@ import (
 	"metaqda/core/session"
 )
 
-// In sessions of up to exactUpTo examples the posterior is inferred anew without the example. In
-// sessions of up to fewClasses classes this also holds for the only example of a class.
-const (
-	exactUpTo  = 20
-	fewClasses = 5
-)
+// ExactUpTo is the largest number of examples in sessions whose posterior is inferred anew without an
+// example that is left out.
+const ExactUpTo = 20
+
+// fewClasses is the largest number of classes for which this also holds for the only example of a class.
+const fewClasses = 5
 
 // LeaveOutTo predicts the b-th example of a class as if it had never been taught. It stores the
 // probabilities of the classes in dst, of length C, and returns that of none of them. A burst is
 // left out as a whole and predicted by its mean. If it is the only example of its class, the class
 // gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
 //
-// This is exact up to 20 examples, and with up to five classes for the only example of a class. But
+// This is exact up to [ExactUpTo] examples, and with up to five classes for the only example of a class. But
 // the bursts are those of the whole session. Otherwise only the densities are exact, see
 // [shared.supportTo]. The session's posterior then lacks the evidence of the example itself. The
 // evidence of the other examples is computed with it. The session's w, kappa and spread and the share
@@ -44,7 +44,7 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 	switch {
 	case n == 1:
 		return 0, ErrNoExamples
-	case n <= exactUpTo || k.count() == 1 && len(c.taught) <= fewClasses:
+	case n <= ExactUpTo || k.count() == 1 && len(c.taught) <= fewClasses:
 		return c.leaveOutExactly(dst, k, b), nil
 	}
 	a := c.answering()
