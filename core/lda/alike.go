@@ -281,11 +281,19 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	if err != nil {
 		return chosen, err
 	}
+	bounds := make([]float64, m) // of the gains, which only fall: the last ones that were computed
+	for i := range bounds {
+		bounds[i] = math.Inf(1)
+	}
 	for range n {
 		best, most := -1, math.Inf(-1)
-		for i := range rows {
-			if g := gain(rowOf(s, i), covered); g > most+tied && s.Data[i*s.Stride+i] >= 0 {
-				best, most = i, g
+		for i, bound := range bounds {
+			if bound <= most { // its gain is no larger (Minoux, 1978)
+				continue
+			}
+			bounds[i] = gain(rowOf(s, i), covered)
+			if bounds[i] > most+tied {
+				best, most = i, bounds[i]
 			}
 		}
 		like := 0
@@ -295,7 +303,7 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 				like++
 			}
 		}
-		s.Data[best*s.Stride+best] = -1 // chosen
+		bounds[best] = math.Inf(-1) // chosen
 		chosen.Rows, chosen.Like = append(chosen.Rows, rows[best]), append(chosen.Like, like)
 		if err := step(1); err != nil {
 			return Suggestions{}, err

@@ -213,7 +213,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 		}
 		return sum
 	}
-	got := test.Must(c.Suggest(t.Context(), x, 6, nil))(t)
+	got := test.Must(c.Suggest(t.Context(), x, m, nil))(t)
 	for step, chosen := range got.Rows {
 		with := append(slices.Clone(have), whiten(x.RawRowView(chosen)))
 		for i := range m {

@@ -75,8 +75,11 @@ func newCovariance(weight float64, d int) *covariance {
 	return &covariance{weight: weight, dim: d, anew: 64, index: map[*class]*member{}}
 }
 
-func (c *covariance) stride() int         { return c.uRoom + c.vRoom }
+func (c *covariance) stride() int { return c.uRoom + c.vRoom }
+
+//go:noinline // some kilobytes less to download
 func (c *covariance) row(k int) []float64 { return c.rows[k*c.stride() : (k+1)*c.stride()] }
+
 func (c *covariance) mean(j int) []float64 {
 	return c.means[j*c.dim : (j+1)*c.dim]
 }
