@@ -23,7 +23,7 @@ func (c *Classifier) enrolAnew() error {
 		k.known = 0
 		c.behind = c.behind || len(k.units) > 0
 	}
-	if c.Lazy && len(c.examples) > enrolledAtOnce {
+	if (c.Lazy || c.later) && len(c.examples) > enrolledAtOnce {
 		return nil
 	}
 	return c.enrolAll()

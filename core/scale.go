@@ -65,6 +65,8 @@ func (c *Classifier) standardise() {
 	if file.Transform.Mean, file.Transform.Scale = mean, scale; units < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
 	}
+	defer func(later bool) { c.later = later }(c.later)
+	c.later = true                          // many examples are enrolled in pieces
 	_ = c.replacePrior(&Prior{file: &file}) // on numbers too large for it the old scale stays
 	c.moved = false
 }
