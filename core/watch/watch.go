@@ -55,7 +55,7 @@ type Event struct {
 	ID          string  // of the class
 	Here        bool    // false: it is gone
 	Since       float64 // seconds, at which that began; at or before the answer that revealed it
-	Probability float64 // that the class is here, or that it is gone, as filtered
+	Probability float64 // that the class is here, or that it is gone, as filtered; 1 after a silence of ten seconds
 }
 
 // Watch follows one stream. [New] makes it. It is not safe for concurrent use.
@@ -194,7 +194,7 @@ func (w *Watch) check(seconds float64, p []float64) error {
 // forget begins anew, and returns the end of what was here.
 func (w *Watch) forget() (events []Event) {
 	if w.now != "" {
-		events = []Event{{ID: w.now, Since: w.seconds, Probability: 1 - w.of(w.now)}}
+		events = []Event{{ID: w.now, Since: w.seconds, Probability: 1}}
 	}
 	w.now, w.top = "", ""
 	clear(w.belief)
