@@ -215,7 +215,7 @@ func (c *Classifier) class(label string) (*class, error) {
 	if k := c.find(label); k != nil {
 		return k, nil
 	}
-	return nil, &lda.LabelError{Label: model.CutLabel(label, model.MaxLabel), Reason: "does not exist: add it first"}
+	return nil, &lda.LabelError{Label: model.CutLabel(label, model.MaxLabel), Reason: "does not exist: choose a class that does"}
 }
 
 // free returns the label, cleaned, or an error if a class other than except has it.

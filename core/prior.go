@@ -197,7 +197,7 @@ func Default(d int) (*Prior, error) {
 // DefaultFile returns the content of a file of [Default], for programs that write one.
 func DefaultFile(d int) (*model.Prior, error) {
 	if d < 1 || d > model.MaxDimension {
-		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(model.MaxDimension) + " are possible."}
+		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: give from 1 to " + strconv.Itoa(model.MaxDimension) + " numbers, such as fewer by another layer or pooling."}
 	}
 	return handCrafted(d)
 }

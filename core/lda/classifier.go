@@ -282,7 +282,7 @@ func (c *Classifier) Truncate(label string, n int) error {
 func (c *Classifier) class(label string) (*class, error) {
 	i, ok := c.index[label]
 	if !ok {
-		return nil, &LabelError{Label: label, Reason: "does not exist: add it first"}
+		return nil, &LabelError{Label: label, Reason: "does not exist: choose a class that does"}
 	}
 	return c.classes[i], nil
 }
