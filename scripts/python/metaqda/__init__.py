@@ -9,10 +9,12 @@
 
 `metaqda.load` reads a classifier that was exported as plain numbers, with numpy alone.
 """
-from .classifier import Anomaly, Answers, Explanation, FewShotClassifier
+from .classifier import Anomaly, Answers, Explanation, FewShotClassifier, Influence, Need, Sets
 from .errors import MetaqdaError
 from .exported import Classifier, load
 from .pictures import Cells, cells, embed
 from .watch import Watch, WatchEvent
 
-__all__ = ['Anomaly', 'Answers', 'Cells', 'Classifier', 'Explanation', 'FewShotClassifier', 'MetaqdaError', 'Watch', 'WatchEvent', 'cells', 'embed', 'load']
+__version__ = '0.1.0'
+__all__ = ['Anomaly', 'Answers', 'Cells', 'Classifier', 'Explanation', 'FewShotClassifier', 'Influence', 'MetaqdaError', 'Need', 'Sets', 'Watch', 'WatchEvent',
+           'cells', 'embed', 'load']

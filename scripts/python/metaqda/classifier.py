@@ -1,5 +1,6 @@
 """A few-shot classifier with scikit-learn's contract."""
 import contextlib
+import operator
 import os
 import warnings
 from collections import namedtuple
@@ -67,7 +68,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     prior : str, path or bytes, default=None
         What is known before the first example: the name of a prior of this package
         ('pictures', 'hands' or 'sounds'), or a prior file that `metaqda train` learned.
-        None is a general prior for vectors of any length.
+        None is a general prior for vectors of up to 8,192 numbers.
     none_prior : float, default=0.2
         Prior probability that a row is of none of the classes, from 0 to below 1.
     scale : 'standardise', default=None
@@ -109,7 +110,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         """
         with self._restored():
             X, y = checked(self, X, y, reset=True)
-            return self._teach(self._fresh(), X, y, np.unique(y), groups)
+            self._teach(self._fresh(), X, y, np.unique(y), groups)
+        self._note_scale(anew=True)
+        return self
 
     def partial_fit(self, X, y, classes=None, groups=None):
         """Adds examples, and new classes at any time. `classes` names those that have no
@@ -122,7 +125,17 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             known = [np.unique(y), _of_kind(more, dtype)] if more.size else [np.unique(y)]
             if not first:
                 known.append(self.classes_)
-            return self._teach(self._fresh() if first else self._engine, X, y, np.unique(np.concatenate(known)), groups, first)
+            self._teach(self._fresh() if first else self._engine, X, y, np.unique(np.concatenate(known)), groups, first)
+        self._note_scale(anew=first)
+        return self
+
+    def _note_scale(self, anew):
+        """Warns once, after fit or partial_fit, if rows look like those of a table."""
+        if anew:
+            self._noted = False
+        if not self._noted and self._engine.unscaled():
+            self._noted = True  # before the warning, which may be an error
+            warnings.warn("The rows of X differ a lot in length, or its columns in spread: if X is a table, use scale='standardise'.", stacklevel=3)
 
     @contextlib.contextmanager
     def _restored(self):
@@ -215,8 +228,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         values = self._cells(cells)
         with self._engine.lock:
             try:
-                ids = self._ids if rows is None else [self._ids[int(i)] for i in rows]
-            except IndexError as error:
+                ids = self._ids if rows is None else [self._ids[operator.index(i)] for i in rows]
+            except (IndexError, TypeError) as error:
                 raise MetaqdaError('argument', f'There are {len(self._ids)} examples: give places from 0 to {len(self._ids) - 1} as rows.') from error
             if len(ids) != len(values):
                 raise MetaqdaError('argument', f'There are cells of {len(values)} pictures and {len(ids)} examples: give those of each, or the places of the examples as rows.')
@@ -294,6 +307,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         self._names = {k: k for k in labels}
         self._ids = [i for _, ids in about['classes'] for i in ids]
         self._follow(about)
+        self._noted = False
         return self
 
     def _fresh(self):
@@ -303,7 +317,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if self._prior_file is not None:
             prior = engine.prior(self._prior_file)
         extractor = {'id': self.extractor} if isinstance(self.extractor, str) else self.extractor
-        if extractor is not None and not isinstance(extractor, dict):
+        if extractor is not None and not (isinstance(extractor, dict) and 'id' in extractor and set(extractor) <= {'id', 'sha256'}):
             raise MetaqdaError('argument', f"There is no extractor {extractor!r}: give its id, or {{'id': ..., 'sha256': ...}}.")
         engine.create(self.none_prior, prior, self.name, self.scale, extractor)
         return engine
@@ -321,7 +335,6 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             self._names = dict(zip(labels, kept))
             self._ids = ([] if first else self._ids) + ids
             self._follow(engine.describe())
-        return self
 
     def _follow(self, about):
         """Takes over the order of the engine's classes and examples."""
@@ -329,8 +342,6 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         at = {label: i for i, (label, _) in enumerate(about['classes'])}
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
         self._filed = [i for _, ids in about['classes'] for i in ids]
-        if self._engine.unscaled():
-            warnings.warn("The rows of X differ a lot in length, or its columns in spread: if X is a table, use scale='standardise'.", stacklevel=4)
 
     def _by_engine(self):
         """Returns the class for each place among the engine's classes."""
@@ -411,9 +422,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if self._prior_file is not None:
             prior = self._engine.prior(self._prior_file)
         self._engine.open(state['_engine'], prior)
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')  # said when it was taught
-            self._follow(self._engine.describe())
+        self._follow(self._engine.describe())
         self._ids = [self._filed[i] for i in state['_ids']]
 
 

@@ -160,6 +160,19 @@ class Answers(Case):
             warnings.simplefilter('error')
             FewShotClassifier(scale='standardise').fit(X, y)
 
+    def test_a_warning_that_is_an_error_leaves_a_classifier_that_was_taught(self):
+        even = np.random.default_rng(0).normal(size=(6, 3))
+        c = FewShotClassifier().fit(even / np.linalg.norm(even, axis=1, keepdims=True), list('aabbcc'))
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            with self.assertRaises(UserWarning):
+                c.partial_fit(even * [1, 1e4, 1], list('aabbdd'))
+            self.assertEqual(list(c.classes_), list('abcd'))
+            self.assertEqual(c.predict_proba(even).shape, (6, 4))
+            c.partial_fit(even * [1, 1e4, 1], list('aabbdd'))  # it warns once
+            c.save(self.folder / 'taught')
+            FewShotClassifier.load(self.folder / 'taught')
+
 
 if __name__ == '__main__':
     unittest.main()
