@@ -88,13 +88,18 @@ func TestEmbeddings(t *testing.T) {
 	if err != nil || len(part) != 2 || part[0] != 2.5 {
 		t.Fatalf("part %v, %v", part, err)
 	}
+	for _, list := range []js.Value{js.ValueOf([]any{1, 2.5}), js.Global().Get("Float64Array").New(js.ValueOf([]any{1, 2.5}))} {
+		if x, err := bound[[]float32](list, "embedding"); err != nil || len(x) != 2 || x[1] != 2.5 {
+			t.Errorf("another array: %v, %v", x, err)
+		}
+	}
 	array.SetIndex(1, math.Inf(1))
 	for name, c := range map[string]struct {
 		v    js.Value
 		code string
 	}{
 		"infinite": {array, "value"}, "empty": {jsFloat32Array.New(0), "dimension"}, "long": {jsFloat32Array.New(model.MaxDimension + 1), "dimension"},
-		"doubles": {js.Global().Get("Float64Array").New(5), "argument"}, "list": {js.ValueOf([]any{1, 2}), "argument"},
+		"list of texts": {js.ValueOf([]any{1, "two"}), "value"}, "object": {js.ValueOf(map[string]any{}), "argument"},
 		"null": {js.Null(), "argument"}, "number": {js.ValueOf(3), "argument"}, "missing": {js.Undefined(), "argument"},
 	} {
 		_, err := bound[[]float32](c.v, "embedding")
@@ -119,10 +124,12 @@ func TestKinds(t *testing.T) {
 	takes(t, "buffer", Array([]byte{4, 5}).Get("buffer"), []byte{4, 5})
 	takes(t, "list", js.ValueOf([]any{1, 2}), []float64{1, 2})
 	takes(t, "settings", object(map[string]any{"nonePrior": 0.5}), settings{NonePrior: 0.5})
-	takes(t, "identity", object(map[string]any{"id": "net", "sha256": 7}), model.Extractor{ID: "net"})
+	takes(t, "identity", object(map[string]any{"id": "net"}), model.Extractor{ID: "net"})
 	takes(t, "identity", js.Undefined(), model.Extractor{})
 	takes(t, "nothing?", js.Undefined(), "")
 	takes(t, "nothing?", js.Null(), "")
+	refuses[model.Extractor](t, "a number in an identity", object(map[string]any{"id": "net", "sha256": 7}))
+	refuses[model.Extractor](t, "a text for an identity", js.ValueOf("net"))
 	refuses[string](t, "a number for a text", js.ValueOf(7))
 	refuses[string](t, "a text that may be missing?", js.ValueOf(7))
 	refuses[float64](t, "a text for a number", js.ValueOf("7"))

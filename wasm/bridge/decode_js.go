@@ -17,8 +17,8 @@ import (
 type Decoder func(args []js.Value) (Call, error)
 
 // Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
-// number, a Float32Array, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
-// these, or an object (a struct, by its JSON). The numbers of a Float32Array are checked. names are
+// number, an array of numbers, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
+// these, or an object (a struct, by its JSON). The numbers of an embedding are checked. names are
 // what messages call the arguments, separated by commas. A question mark follows one that may be
 // missing, undefined or null. fields name the results in the object that is the answer, the error
 // aside. Without fields the answer is the only result. See [Encode].
@@ -97,11 +97,20 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 			err = engine.CheckEmbedding(x)
 		}
 		return x, err
-	case reflect.TypeFor[model.Extractor](): // what is missing, or no text, stays empty
+	case reflect.TypeFor[model.Extractor](): // what is missing stays empty
 		var x model.Extractor
+		if v.IsUndefined() || v.IsNull() {
+			return x, nil
+		}
+		if v.Type() != js.TypeObject {
+			return nil, mistyped(what, "an object with id and sha256")
+		}
 		for name, to := range map[string]*string{"id": &x.ID, "sha256": &x.SHA256} {
-			if v.Type() == js.TypeObject && v.Get(name).Type() == js.TypeString {
-				*to = v.Get(name).String()
+			switch of := v.Get(name); {
+			case of.Type() == js.TypeString:
+				*to = of.String()
+			case !of.IsUndefined() && !of.IsNull():
+				return nil, mistyped(name+" of the "+what, "a string")
 			}
 		}
 		return x, nil
@@ -203,10 +212,13 @@ func bytesOf(what string, v js.Value) ([]byte, error) {
 	return b, nil
 }
 
-// numbersOf copies a Float32Array at once, through a view of its bytes.
+// numbersOf copies a Float32Array at once, through a view of its bytes. Another array becomes one first.
 func numbersOf(what string, v js.Value) ([]float32, error) {
-	if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
-		return nil, mistyped(what, "a Float32Array")
+	if v.Type() != js.TypeObject || v.Get("length").Type() != js.TypeNumber {
+		return nil, mistyped(what, "an array of numbers")
+	}
+	if !v.InstanceOf(jsFloat32Array) {
+		v = jsFloat32Array.Call("from", v)
 	}
 	n := v.Length()
 	if n > model.MaxDimension {
