@@ -6,7 +6,8 @@
  * sentence. Parts to style: video, form, label, add, undo, answer.
  */
 import { mediaDevices, sourceError } from '../base/media.js';
-import { createClassifier } from './classifier/create.js';
+import { MetaqdaError } from '../base/remote.js';
+import { createClassifier, openClassifier } from './classifier/create.js';
 import { loadExtractor, prior } from './efficientnet-lite0.js';
 
 /** @import {Classifier} from './classifier/classifier.js' */
@@ -15,6 +16,7 @@ import { loadExtractor, prior } from './efficientnet-lite0.js';
 const FRAMES = 3; // of one press: one burst, which counts as one example
 const PAUSE = 100; // milliseconds between answers, so that the page stays responsive
 
+const PROMPT = 'Show something, say what it is, and add it.';
 const MARKUP = `
 <video part="video" autoplay playsinline muted></video>
 <form part="form">
@@ -39,10 +41,27 @@ async function camera() {
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 export class MetaqdaClassifier extends Base {
-  /** The classifier that it teaches; null until `ready` and after it left the page. @type {Classifier<Picture> | null} */
-  classifier = null;
+  /** @type {Classifier<Picture> | null} */
+  #classifier = null;
+  /** @type {import('./efficientnet-lite0.js').PictureExtractor | null} */
+  #extractor = null;
   /** Aborted when it leaves the page. */
   #stay = new AbortController();
+
+  /** The classifier that it teaches; null until `ready` and after it left the page. @returns {Classifier<Picture> | null} */
+  get classifier() {
+    return this.#classifier;
+  }
+
+  /** Goes on with what a file has, in place of what was taught here. @param {import('./files.js').File} file that `classifier.save()` wrote */
+  async open(file) {
+    const { signal } = this.#stay;
+    if (!this.#classifier) throw new MetaqdaError('argument', 'The element cannot open a file yet: wait for its event ready.');
+    const next = await openClassifier(file, { extractor: /** @type {import('./efficientnet-lite0.js').PictureExtractor} */ (this.#extractor), prior: prior() });
+    if (signal.aborted) return next.dispose();
+    this.#classifier?.dispose();
+    this.#classifier = next;
+  }
 
   connectedCallback() {
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
@@ -79,30 +98,39 @@ export class MetaqdaClassifier extends Base {
     const extractor = await loadExtractor();
     signal.addEventListener('abort', () => extractor.close());
     if (signal.aborted) return extractor.close();
-    const classifier = await createClassifier({ extractor, prior: prior() });
+    const first = await createClassifier({ extractor, prior: prior() });
     signal.addEventListener('abort', () => {
-      classifier.dispose();
-      this.classifier = null;
+      (this.#classifier ?? first).dispose();
+      this.#classifier = this.#extractor = null;
     });
-    if (signal.aborted) return classifier.dispose();
+    if (signal.aborted) return first.dispose();
     const stream = await camera();
+    const tracks = stream.getTracks();
     const stop = () => {
-      for (const track of stream.getTracks()) track.stop();
+      for (const track of tracks) track.stop();
     };
     signal.addEventListener('abort', stop);
     if (signal.aborted) return stop();
     video.srcObject = stream;
     await video.play();
-    this.classifier = classifier;
-    this.#listen(classifier, video, signal);
-    this.#part('answer').textContent = 'Show something, say what it is, and add it.';
+    [this.#classifier, this.#extractor] = [first, extractor];
+    this.#listen(video, signal);
     this.#tell('ready');
+    const output = this.#part('answer');
     while (!signal.aborted) {
-      if (!document.hidden && Object.values(classifier.counts).some((n) => n > 0)) {
-        const answer = await classifier.predict(video);
+      if (tracks.every(({ readyState }) => readyState === 'ended')) throw new MetaqdaError('missing', 'The camera is gone: connect it and reload the page.');
+      const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
+      this.#part('undo').disabled = classifier.steps.undo === '';
+      const taught = Object.values(classifier.counts).some((n) => n > 0);
+      if (!taught) output.textContent = PROMPT;
+      else if (!document.hidden) {
+        const vector = await classifier.embed(video);
         if (signal.aborted) return;
-        this.#part('answer').textContent = answer.headline;
-        this.#tell('answer', answer);
+        if (classifier === this.#classifier && Object.values(classifier.counts).some((n) => n > 0)) {
+          const answer = classifier.predictSync(vector);
+          output.textContent = answer.headline;
+          this.#tell('answer', answer);
+        }
       }
       await new Promise((resolve) => {
         setTimeout(resolve, PAUSE);
@@ -110,16 +138,14 @@ export class MetaqdaClassifier extends Base {
     }
   }
 
-  /** @param {Classifier<Picture>} classifier @param {HTMLVideoElement} video @param {AbortSignal} signal */
-  #listen(classifier, video, signal) {
+  /** @param {HTMLVideoElement} video @param {AbortSignal} signal */
+  #listen(video, signal) {
     const [form, label, add, undo] = ['form', 'label', 'add', 'undo'].map((name) => this.#part(name));
-    const enabled = () => {
-      undo.disabled = classifier.steps.undo === '';
-    };
     const adding = async () => {
       add.disabled = true;
       const name = label.value;
       try {
+        const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
         const burst = [];
         for (let i = 0; i < FRAMES; i++) burst.push(await classifier.embed(video));
         const ids = await classifier.addExamples(
@@ -134,7 +160,6 @@ export class MetaqdaClassifier extends Base {
         this.#tell('failed', error);
       }
       add.disabled = false;
-      enabled();
     };
     form.addEventListener(
       'submit',
@@ -144,14 +169,7 @@ export class MetaqdaClassifier extends Base {
       },
       { signal },
     );
-    undo.addEventListener(
-      'click',
-      () => {
-        classifier.undo();
-        enabled();
-      },
-      { signal },
-    );
+    undo.addEventListener('click', () => void this.#classifier?.undo(), { signal });
     add.disabled = false;
   }
 }

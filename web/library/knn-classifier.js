@@ -2,6 +2,7 @@
 /** The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why. */
 import { MetaqdaError } from '../base/remote.js';
 import { createClassifier } from './classifier/create.js';
+import { isCount } from './classifier/options.js';
 import { isTensor } from './vectors.js';
 
 /** @typedef {import('./classifier/classifier.js').Classifier} Classifier */
@@ -137,11 +138,15 @@ export class KNNClassifier {
   setClassifierDataset(dataset) {
     /** @type {Map<string, Float32Array[]>} */
     const all = new Map();
+    let length = 0;
     for (const [label, tensor] of Object.entries(dataset)) {
       const [n, d, more] = tensor?.shape ?? [];
       const values = isTensor(tensor) ? tensor.dataSync() : tensor?.values;
-      if (d === undefined || more !== undefined || values?.length !== n * d)
+      if (!isCount(n) || !isCount(d) || more !== undefined || values?.length !== n * d)
         throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
+      if (n > 0 && length > 0 && d !== length)
+        throw new Error(`The examples of class ${label} have ${d} numbers, those before them have ${length}: use one network for all.`);
+      if (n > 0) length = d;
       all.set(
         label,
         Array.from({ length: n }, (_, i) => unit(Array.prototype.slice.call(values, i * d, (i + 1) * d))),

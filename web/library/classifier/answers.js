@@ -51,18 +51,15 @@ export function prediction(labels, numbers, at, headline) {
   return answer;
 }
 
-/** Defines a property that gets the result of `make` when it is first read. @param {object} of @param {string} name @param {() => unknown} make */
+/** Defines a property that gets the result of `make` when it is first read. The object may be frozen. @param {object} of @param {string} name @param {() => unknown} make */
 function lazily(of, name, make) {
-  const put = (/** @type {unknown} */ value) => {
-    Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true });
-  };
+  /** @type {unknown} */
+  let value;
   Object.defineProperty(of, name, {
-    get() {
-      const value = make();
-      put(value);
-      return value;
+    get: () => (value ??= make()),
+    set: (other) => {
+      value = other;
     },
-    set: put,
     enumerable: true,
     configurable: true,
   });

@@ -60,13 +60,14 @@ export class Classifier {
     return this.#call(name, ...args);
   }
 
+  /** @returns {ReturnType<typeof describe>} */
   #described() {
     if (this.#state && this.#seen === this.#engine.version) return this.#state;
     this.#seen = this.#engine.version;
     this.#engine.reserve(0);
-    this.#state = describe(this.#engine.reply(this.#call('mq_describe')));
-    this.#note(this.#state.examples.flat().length);
-    return this.#state;
+    const state = (this.#state = describe(this.#engine.reply(this.#call('mq_describe'))));
+    this.#note(state.examples.flat().length);
+    return this.#state === state ? state : this.#described(); // onNote may have changed it
   }
 
   /** Calls onNote once, if the vectors look as if the option scale would help. @param {number} examples */
@@ -230,9 +231,10 @@ export class Classifier {
 
   /** `predict` for a vector. The first call after a change takes longer. @param {Vector} vector @returns {Prediction} */
   predictSync(vector) {
+    const { labels } = this.#described(); // before the answer: onNote may ask the engine, too
     this.#ask(vector);
     const headline = this.#text(this.#call('mq_decide'));
-    return prediction(this.#described().labels, this.#engine.doubles, this.#engine.answer(), headline);
+    return prediction(labels, this.#engine.doubles, this.#engine.answer(), headline);
   }
 
   /**

@@ -94,7 +94,7 @@ import { isFile } from '../files.js';
 
 /**
  * @typedef {object} ExampleOptions
- * @property {string} [group] examples of a class with the same one are frames of one burst, or views of one thing, and count as one
+ * @property {string | undefined} [group] examples of a class with the same one are frames of one burst, or views of one thing, and count as one
  * @property {Uint8Array | null} [thumbnail] bytes of a small picture (JPEG, PNG or WebP), kept with the example in files and storage
  */
 

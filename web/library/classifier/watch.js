@@ -68,11 +68,14 @@ export class Watch {
    */
   next(prediction, seconds = performance.now() / 1000) {
     const engine = this.#engine;
+    if (this.#number === 0) throw new MetaqdaError('disposed', 'This watch was disposed of: get another one from classifier.watch().');
+    if (typeof seconds !== 'number') throw new MetaqdaError('argument', 'The time must be a number of seconds: leave it out for that of performance.now().');
     const labels = this.#labels();
     engine.reserve(8 * labels.length);
     if (prediction) {
       const { probabilities } = prediction;
-      if (typeof probabilities !== 'object') throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
+      if (typeof probabilities !== 'object' || probabilities === null)
+        throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
       if (
         labels.length === 0 ||
         Object.keys(probabilities ?? {}).length !== labels.length ||

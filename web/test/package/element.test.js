@@ -61,8 +61,18 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       );
       const { probabilities, none } = (await told('answer')).at(-1);
       assert.ok(Math.abs(none + probabilities.green + (probabilities.other ?? 0) - 1) < 1e-9);
-      await page.getByRole('button', { name: 'Undo' }).click();
+      const saved = await element.evaluate((/** @type {any} */ one) => Array.from(one.classifier.save()));
+      const undo = page.getByRole('button', { name: 'Undo' });
+      await undo.click();
       assert.equal((await counts()).other ?? 0, 0);
+      // With nothing taught it asks for something again.
+      await undo.click();
+      await answer.filter({ hasText: 'Show something' }).waitFor();
+      await page.locator('metaqda-classifier button:disabled', { hasText: 'Undo' }).waitFor();
+      // What was saved comes back.
+      await element.evaluate((/** @type {any} */ one, bytes) => one.open(new Uint8Array(bytes)), saved);
+      assert.deepEqual(await counts(), { green: 3, other: 3 });
+      await answer.filter({ hasText: /(green|other):? \d+ %|none of these/i }).waitFor();
       // Its parts are styled from outside.
       assert.deepEqual(await element.evaluate((one) => [...(one.shadowRoot?.querySelectorAll('[part]') ?? [])].map((part) => part.getAttribute('part'))), [
         'video',
@@ -84,6 +94,11 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       });
       await answer.filter({ hasText: 'Show something' }).waitFor();
       assert.deepEqual(await told('failed'), []);
+      await page.evaluate(() => {
+        for (const track of /** @type {any} */ (document.querySelector('metaqda-classifier')).shadowRoot.querySelector('video').srcObject.getTracks())
+          track.stop();
+      });
+      await answer.filter({ hasText: 'The camera is gone: connect it and reload the page.' }).waitFor();
       // Where there is no camera, event and element say so, with the remedy.
       await page.evaluate(() => {
         navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('Requested device not found', 'NotFoundError'));

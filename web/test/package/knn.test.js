@@ -189,8 +189,12 @@ test('a number that is not finite is refused at once, and an example that cannot
   assert.deepEqual(c.getClassExampleCount(), { a: 1 });
   c.addExample(tensor(0, 1, 0), 'b');
   assert.equal((await c.predictClass(tensor(0.1, 1, 0))).label, 'b');
-  c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] }, b: { shape: [1, 3], values: [0, 1, 0] } });
-  for (let i = 0; i < 2; i++) await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'dimension' }, 'no answer leaves an example out');
+  for (const [a, b] of [[[1, 2], [1, 3]], [[1, 2], [1.5, 2]], [[-1, -2], [1, 2]]]) // biome-ignore format: three pairs
+    assert.throws(
+      () => c.setClassifierDataset({ a: { shape: a, values: [1, 0] }, b: { shape: b, values: [0, 1, 0].slice(0, b[0] * b[1]) } }),
+      /use one network|must have the shape/,
+    );
+  assert.deepEqual(c.getClassExampleCount(), { a: 1, b: 1 }, 'what is refused changes nothing');
   c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] } });
   assert.throws(() => c.addExample(tensor(0, 1, 0), 'b'), /has 3 numbers, those before it have 2/);
   assert.deepEqual(c.getClassExampleCount(), { a: 1 });

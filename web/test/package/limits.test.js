@@ -204,6 +204,44 @@ test('columns of different units are noted once, where no scale is given', async
   c.dispose();
 });
 
+test('what onNote asks or changes does not reach the answer that it interrupts', async () => {
+  const rows = [
+    [1, 1000, 1],
+    [2, 3000, 1],
+    [1, 20, 5],
+    [2, 30, 9],
+  ];
+  const labels = ['a', 'a', 'b', 'b'];
+  const { c: other } = await taught(['p', 'q']);
+  const noting = async (/** @type {(c: any) => void} */ onNote) => {
+    /** @type {any} */
+    const c = await createClassifier({ onNote: () => onNote(c) });
+    c.addExamplesSync(rows, labels);
+    return c;
+  };
+  const plain = await noting(() => {});
+  plain.predictSync(rows[0]);
+  const asking = await noting(() => other.predictSync(vector(1, 1)));
+  assert.deepEqual(asking.predictSync(rows[0]), plain.predictSync(rows[0]));
+  const changing = await noting((c) => c.addExampleSync([1, 20, 6], 'c'));
+  assert.deepEqual(Object.keys(changing.predictSync(rows[0]).probabilities), ['a', 'b', 'c']);
+  const disposing = await noting((c) => c.dispose());
+  assert.throws(() => disposing.predictSync(rows[0]), refusal('disposed'));
+  for (const c of [other, plain, asking, changing]) c.dispose();
+});
+
+test('predictions may be frozen, of many classes too', async () => {
+  for (const n of [3, 120]) {
+    const c = await createClassifier();
+    for (let k = 0; k < n; k++) c.addExampleSync(vector(k, 0), `class ${k}`);
+    const p = Object.freeze(c.predictSync(vector(1, 1)));
+    assert.equal(Object.keys(p.probabilities).length, n);
+    assert.equal(p.probabilities, p.probabilities);
+    c.watch().next(p, 0);
+    c.dispose();
+  }
+});
+
 test('vectors that differ in length alone are noted, and their scale tells them apart', async () => {
   const points = [
     [1, 1],

@@ -131,5 +131,8 @@ test('what a watch refuses', async () => {
   for (const probabilities of [{}, null]) assert.throws(() => watch.next(/** @type {any} */ ({ probabilities }), 6), refusal('argument'));
   watch.next(null, 6);
   assert.equal(watch.shown.headline, '');
+  for (const seconds of ['7', new Date(7)]) assert.throws(() => watch.next(null, /** @type {any} */ (seconds)), refusal('argument'));
+  watch.dispose();
+  assert.throws(() => watch.next(null, 7), { code: 'disposed', message: /^This watch was disposed of/ });
   c.dispose();
 });
