@@ -131,6 +131,26 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
   }),
 );
 
+test('with nothing taught each name is followed by the next group that looks alike, also after the first one', () =>
+  visit({}, async ({ page }) => {
+    const files = (await drawings(folder, 6)).filter((file) => /\/(cat|rocket|umbrella)\/fxemoji/.test(file));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
+    await sortState(page, /^Nothing is taught yet/);
+    const alike = page.locator('.alike');
+    for (const [name, state] of /** @type {[string, RegExp][]} */ ([
+      ['First', /^Compared part by part/],
+      ['Second', TOGETHER],
+    ])) {
+      assert.equal(await alike.locator('.alike-picture').count(), 6, name);
+      await alike.getByRole('button', { name: 'New…' }).click();
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+      await status(page, new RegExp(`^18 pictures: .*6 ${name}`));
+      await sortState(page, state);
+    }
+    assert.ok(await alike.isVisible(), 'the third kind of thing has no name yet');
+  }));
+
 const photographs = existsSync(path.join(shared, 'corel1k.tar'));
 test(
   'photographs of nothing taught: what is left out stays out, and a name given rightly costs the others next to nothing',
@@ -172,8 +192,8 @@ test(
           await page.keyboard.press('Enter');
         }
         await status(page, /^\d+ pictures: /);
-        await sortState(page, TOGETHER);
         named.add(name);
+        await sortState(page, named.size > 1 ? TOGETHER : /^Compared part by part/);
         const { rows } = await savedTable(page);
         for (const file of leftOut) assert.notEqual(rows.find((row) => row.file === file)?.answer, name, `${file} was left out of ${name}`);
         const now = rows

@@ -332,8 +332,20 @@ export class Sorting {
     }
     this.#classified = true;
     this.#stale &&= this.#waiting !== undefined || key !== this.#key;
-    [this.#questions, this.#alike] = [[], []];
+    this.#later();
+    // Groups of pictures that are not like the examples may be further classes.
+    await this.batch.classify(items.map(({ embedding }) => embedding));
+    [this.#questions, this.#alike] = [[], (await this.#lookalikes(items)).filter(({ of }) => !of)];
     return true;
+  }
+
+  /** @param {Item[]} items of the last batch @returns {Promise<import('./ask.js').Group[]>} */
+  #lookalikes(items) {
+    return lookalikes(
+      this.batch,
+      items,
+      this.#items.filter(({ taught }) => taught),
+    );
   }
 
   /** @param {Item[]} items */
@@ -365,11 +377,7 @@ export class Sorting {
     this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
     this.#later();
     this.#questions = await this.batch.suggest(QUESTIONS).then(({ places, like }) => places.map((place, i) => Object.assign(items[place], { like: like[i] })));
-    this.#alike = await lookalikes(
-      this.batch,
-      items,
-      this.#items.filter(({ taught }) => taught),
-    );
+    this.#alike = await this.#lookalikes(items);
   }
 
   #cancel() {
