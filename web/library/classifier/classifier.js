@@ -541,7 +541,7 @@ export class Classifier {
     return i < 0 ? [] : [...this.#described().examples[i]];
   }
 
-  /** Numbers per vector; 0 if there is neither an example nor a learned prior. @returns {number} */
+  /** Numbers per vector; 0 before the first example, unless there is a learned prior. @returns {number} */
   get dimension() {
     return this.#described().dimension;
   }

@@ -225,7 +225,7 @@ test("pictures that are taught while the site's data are cleared are refused, ea
     const { answers, file, state } = await adding;
     assert.equal(answers.length, 20, 'once one is refused, all are');
     for (const { code, message } of answers)
-      assert.ok(['aborted', 'closed', 'cleared'].includes(code) && /save|export/.test(message) && !/JavaScript/.test(message), `${code}: ${message}`);
+      assert.ok(['aborted', 'closed', 'cleared'].includes(code) && /save|export/i.test(message) && !/JavaScript/.test(message), `${code}: ${message}`);
     assert.ok(file > 0);
     assert.deepEqual([state.storage.kept, state.storage.message], [false, answers.at(-1).message]);
   }));
@@ -260,7 +260,7 @@ const without = {
   ],
   'a database of a newer version is left alone': [
     "await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })",
-    /newer version of this page.*close all its tabs/,
+    /newer version of this page.*Close all its tabs/,
   ],
 };
 for (const [name, [code, message]] of Object.entries(without))
@@ -305,7 +305,7 @@ test('when the storage is full that is said, and what waited is stored once ther
     return { storage: (await engine.state()).storage };`,
     );
     assert.equal(full.storage.kept, false);
-    assert.match(full.storage.message, /storage is full.*save the session to a file/);
+    assert.match(full.storage.message, /storage is full.*Save the session to a file/);
     // What is removed meanwhile is gone for good, room or not.
     const kept = await run(
       page,

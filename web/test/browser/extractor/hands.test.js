@@ -215,7 +215,7 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
     await status(page, /added to “Cat”/); // before the kind is changed
     prior();
-    await status(page, 'This session has an example by now, so it stays for pictures.');
+    await status(page, 'This session has an example by now, so its kind cannot change.');
     await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
     // Who opens another session meanwhile has not chosen for that one.
     await page.getByRole('button', { name: `${One}s`, exact: true }).waitFor({ state: 'hidden' });
