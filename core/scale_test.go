@@ -417,3 +417,43 @@ func TestLeavingOutStandardisesAnew(t *testing.T) {
 		t.Errorf("%d frames left out together have p %.12f of their class, want that of teaching without them %.12f", len(left.Examples), left.Probabilities[0], want.Probabilities[0])
 	}
 }
+
+// Many examples are standardised anew in pieces, and what changes between two of them counts.
+func TestStandardisedExamplesAreEnrolledInPieces(t *testing.T) {
+	rows := tableOf(460)
+	labels, examples, query := make([]string, len(rows)), make([]Example, len(rows)), rows[0]
+	for i, x := range rows {
+		labels[i], examples[i].Vector = string(rune('a'+i%3)), x
+	}
+	teach := func(n int) (*Classifier, []string) {
+		c := test.Must(New(Settings{NonePrior: 0.2, Scale: model.Standardise}, nil))(t)
+		return c, test.Must(c.AddAll(labels[:n], examples[:n]))(t)
+	}
+	piece := func(c *Classifier) bool { // does one piece
+		asked := 0
+		return c.Prepare(func() bool { asked++; return asked == 1 })
+	}
+	whole, _ := teach(len(rows))
+	want := test.Must(whole.Predict(query))(t)
+	c, ids := teach(len(rows))
+	for n := 1; !piece(c); n++ {
+		if behind := n < len(rows)/enrolledRows; behind && !c.behind {
+			t.Fatalf("all examples are standardised after %d pieces", n)
+		}
+	}
+	if got := test.Must(c.Predict(query))(t); !slices.Equal(got.Probabilities, want.Probabilities) || got.None != want.None {
+		t.Errorf("in pieces the answer is %v, at once %v", got, want)
+	}
+	test.OK(t, c.Remove(ids[len(ids)-1]))
+	if piece(c) {
+		t.Fatal("one piece is all")
+	}
+	test.OK(t, c.Remove(ids[len(ids)-2])) // between two pieces
+	fewer, _ := teach(len(rows) - 2)
+	got, want := test.Must(c.Predict(query))(t), test.Must(fewer.Predict(query))(t)
+	for i, p := range want.Probabilities {
+		if math.Abs(got.Probabilities[i]-p) > 1e-9 {
+			t.Errorf("p of class %d is %.12f after two removals, %.12f without those examples", i, got.Probabilities[i], p)
+		}
+	}
+}
