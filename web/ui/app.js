@@ -347,11 +347,13 @@ async function build(engine, reader) {
   await refresh();
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   const wanted = (/** @type {File} */ file) => kinds.now.claims(file);
+  const take = (/** @type {File[]} */ files) => void (sorting.open ? sorting.add(files) : recogniser.take(files));
   catchPaste((files, where) => {
     const card = classes.cardAround(where);
-    void (card ? card.addFiles(files) : recogniser.take(files));
+    if (card) void card.addFiles(files);
+    else take(files);
   }, wanted);
-  catchMisses((files) => void recogniser.take(files), wanted);
+  catchMisses(take, wanted);
 }
 
 /** @param {string} version of the site that this page was loaded from, '' where it is not known */

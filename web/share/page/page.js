@@ -127,7 +127,9 @@ function taskOf(classes, one, judging, learn) {
   const does =
     judging && classes.length === 1
       ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
-      : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
+      : classes.length === 1
+        ? `This file says how likely a ${one} is “${classes[0]}”.`
+        : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
   return `${does} Show it a ${one}.${learn ? ' Where it is wrong, tell it what it is.' : ''}`;
 }
 

@@ -104,6 +104,12 @@ test('a session taught under the former extractor is read anew with one press', 
       await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
       await teach(page, 'Rocket', ['noto', 'twemoji']);
       await recognise(page, sample('emojione', 'cat'));
+      const slider = page.getByRole('slider', { name: 'Chance of something unknown' });
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await slider.fill('0.4');
+      await page.getByRole('dialog').locator('legend').first().click(); // a press in it leaves it open
+      await page.mouse.click(5, 300);
+      await slider.waitFor({ state: 'hidden' });
 
       await changeFile(site.folder, 'extractor/extractor.json', () => built);
       await page.reload();
@@ -118,6 +124,8 @@ test('a session taught under the former extractor is read anew with one press', 
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await card(page, 'Rocket').getByText('2 pictures').waitFor();
       assert.equal(likeliest(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
+      await page.getByRole('button', { name: 'Settings' }).click();
+      assert.equal(await slider.inputValue(), '0.4', 'its settings go along');
     });
   }));
 

@@ -5,7 +5,7 @@ import { lookalikes } from '../../ui/sort/alike.js';
 import { readFile } from 'node:fs/promises';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
-import { leaveOut } from '../../ui/sort/items.js';
+import { compare, copiedBytes, copyAll, leaveOut } from '../../ui/sort/items.js';
 import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, together, verdict, WAITING } from '../../ui/sort/sorting.js';
 import { judge } from '../../ui/teach/goodness.js';
 
@@ -46,6 +46,35 @@ test('a picture is what the engine decided, or what it was taught as', () => {
   assert.equal(isDoubtful(left), false, 'a person said none of these, whatever class came since');
   left.answer = doubt.answer;
   assert.equal(isDoubtful(left), true, 'it may be a class that came since');
+});
+
+test('a picture that a person left out of the only class is none of these, whatever its parts say', async () => {
+  const found = { wrong: 0.1, good: 5, views: [], cells: { values: new Float32Array(4) } };
+  for (const [out, taken, none] of /** @type {const} */ ([
+    [new Set(), 0, 0.1],
+    [new Set(['c']), -1, 1],
+  ])) {
+    const item = /** @type {any} */ ({ out, cells: null, compared: '', answer: null, taught: '' });
+    await compare(/** @type {any} */ (async () => found), /** @type {any} */ ({}), item, 'c', { key: 'k', sure: 85, keeps: () => true });
+    assert.deepEqual([item.answer.taken, item.answer.none, item.answer.doubtful], [taken, none, false]);
+  }
+});
+
+test('a file goes once into each folder of its pieces, which are those of the press', async () => {
+  const file = /** @type {any} */ ({ name: 'long.wav', size: 10 });
+  const pieces = /** @type {any[]} */ ([cat, cat, dog].map((one) => ({ ...one, file })));
+  assert.equal(copiedBytes(pieces), 20);
+  /** @type {string[]} */
+  const put = [];
+  const folders = /** @type {any} */ ({
+    put: async (/** @type {string} */ folder) => {
+      put.push(folder);
+      pieces[2].taught = 'new'; // meanwhile
+      return true;
+    },
+  });
+  const { copied } = await copyAll(folders, pieces, classes, { signal: new AbortController().signal, onProgress: () => {} });
+  assert.deepEqual([put, copied], [['Cat', 'Dog, small'], 3]);
 });
 
 /**

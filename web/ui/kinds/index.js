@@ -157,5 +157,8 @@ export const onSource = (listener) => {
   changed = listener;
 };
 
+/** Has the part that has claimed the source close it. */
+export const releaseSource = () => holder?.();
+
 /** Whether a part of the page has claimed the source. */
 export const sourceTaken = () => holder !== null;

@@ -92,9 +92,18 @@ export function sentence(error) {
  * @param {string} title
  */
 export function dialogHead(dialog, id, title) {
+  // A press closes it that begins and ends outside of its box: the gaps inside are the dialog's, too.
+  const outside = (/** @type {MouseEvent} */ { target, clientX: x, clientY: y }) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    return target === dialog && (x < left || x > right || y < top || y > bottom);
+  };
+  let began = false;
+  dialog.onpointerdown = (event) => {
+    began = outside(event);
+  };
   dialog.onclick = (event) => {
-    if (event.target === dialog) dialog.close();
-  }; // replaces the listener when a dialog is filled again
+    if (began && outside(event)) dialog.close();
+  }; // these replace the listeners when a dialog is filled again
   return el(
     'div',
     { class: 'dialog-head' },

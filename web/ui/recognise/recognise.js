@@ -114,7 +114,10 @@ export class Recogniser {
       onFolder(
         folder,
         () => this.kinds.now,
-        (files) => this.sort?.(files),
+        (files) => {
+          this.close();
+          this.sort?.(files);
+        },
       );
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.picture.addEventListener('load', () => this.picture.style.setProperty('--aspect', `${this.picture.naturalWidth / this.picture.naturalHeight}`));

@@ -24,7 +24,7 @@ export class ExtractorsDialog {
   #running = null;
   #busy = false;
 
-  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void}} parts */
+  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void|Promise<void>}} parts */
   constructor({ engine, reader, onReplaced }) {
     this.engine = engine;
     this.reader = reader;
@@ -369,6 +369,7 @@ export class ExtractorsDialog {
   /** @param {Kept|null} one */
   async #fresh(one) {
     const extractor = await this.#load(one);
+    await this.onReplaced();
     await this.engine.newSession(one ? `With ${one.manifest.id}`.slice(0, LONGEST) : 'With the built-in extractor');
     await this.reader.use(extractor);
     this.#leave(`A new session is open, with ${one ? `the extractor “${one.manifest.id}”` : 'the built-in extractor'}.`);
@@ -394,6 +395,11 @@ export class ExtractorsDialog {
     const { id } = await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST));
     try {
       await this.reader.use(extractor, kind.id);
+      await this.engine.stored((taught) => {
+        taught.configure({ nonePrior: state.nonePrior });
+        if (state.actions) taught.setActions(null, state.actions);
+      });
+      await this.engine.order(state.sort);
       const { read, without, unseen } = await this.#work(`Reading the ${noun()}s again`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));
       const left = (/** @type {number} */ count, /** @type {string} */ why) =>
         count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '';
@@ -425,9 +431,12 @@ export class ExtractorsDialog {
     const goOn = () => {
       if (signal.aborted) throw new Cancelled();
     };
-    for (const { name, examples } of classes) {
+    for (const { name, examples, actions } of classes) {
       goOn();
-      await this.engine.stored((taught) => taught.addClass(name));
+      await this.engine.stored((taught) => {
+        taught.addClass(name);
+        if (actions) taught.setActions(name, actions);
+      });
       for (const { thumbnail } of examples) {
         goOn();
         if (thumbnail?.length) {

@@ -14,6 +14,7 @@ import { withThumbnails } from '../kit/thumbnails.js';
 export async function savePictures(engine, kind, only) {
   const { state, classes } = await engine.changes(0);
   const some = (classes ?? []).filter(({ id, examples }) => examples.length && (!only || id === only));
+  if (!some.length) throw new Error(`There are no ${kind.one}s to save: teach some first.`);
   const file = `${writable(only ? some[0].name : state.sessionName)}.zip`;
   const zip = await zippedFolders(file, 0);
   const folders = folderNames(some.map(({ name }) => name));

@@ -59,7 +59,7 @@ export class Reader {
     this.dialog = null;
   }
 
-  /** The choice shown in the settings. @param {{onReplaced: () => void}} parts */
+  /** The choice shown in the settings. @param {{onReplaced: () => void|Promise<void>}} parts */
   choice({ onReplaced }) {
     this.onReplaced = onReplaced;
     void this.#name();

@@ -180,8 +180,8 @@ export class SessionsDialog {
         bytes,
         facts: { extractor = '{}' },
       } = await savedIn(event, 'session');
+      await this.onSwitched();
       const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
-      void this.onSwitched();
       tell('The session was opened.', notice);
       await this.#refresh();
     });
@@ -228,8 +228,8 @@ export class SessionsDialog {
     this.#leaving = '';
     this.#deleted = session.id;
     const open = session.id === this.#state?.sessionId; // afterwards another session may be open
+    if (open) await this.onSwitched();
     await this.engine.deleteSession(session.id);
-    if (open) void this.onSwitched();
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
   }

@@ -107,8 +107,14 @@ export async function compare(odd, kind, item, id, { key, sure, keeps }) {
   if (!item.cells && keeps(found.cells.values.byteLength)) item.cells = found.cells;
   item.compared = key;
   const { wrong } = found;
-  if (!item.out.has(id))
-    item.answer = { classes: [id], probabilities: [1 - wrong], none: wrong, taken: unlike(found) ? -1 : 0, doubtful: 100 * Math.max(wrong, 1 - wrong) < sure };
+  const out = item.out.has(id); // a person said that it is none of this class
+  item.answer = {
+    classes: [id],
+    probabilities: [out ? 0 : 1 - wrong],
+    none: out ? 1 : wrong,
+    taken: out || unlike(found) ? -1 : 0,
+    doubtful: !out && 100 * Math.max(wrong, 1 - wrong) < sure,
+  };
   return true;
 }
 
@@ -142,17 +148,28 @@ export async function copyAll(folders, items, classes, { signal, onProgress }) {
   const names = folderNames(groups.map(({ name }) => name));
   /** Whether each file was copied, by folder. */
   const put = new Map(names.map((name) => [name, /** @type {Map<File, boolean>} */ (new Map())]));
+  const ids = new Map(items.map((item) => [item, verdict(item).id])); // of now: others may be taught meanwhile
   let [done, copied] = [0, 0];
-  for (const item of [...items]) {
+  for (const [item, id] of ids) {
     if (signal.aborted) break;
     onProgress(done++);
-    const { id } = verdict(item);
     const folder = names[groups.findIndex((one) => one.id === id)] ?? names.at(-1);
     const fresh = put.get(folder)?.get(item.file) ?? (await folders.put(folder, item.file));
     put.get(folder)?.set(item.file, fresh);
     if (fresh) copied++;
   }
   return { copied, there: done - copied };
+}
+
+/** Bytes of the files in all folders: a file is once in each folder that one of its pieces belongs to. @param {readonly Item[]} items */
+export function copiedBytes(items) {
+  /** @type {Map<string, Set<File>>} */
+  const folders = new Map();
+  for (const item of items) {
+    const { id } = verdict(item);
+    folders.set(id, (folders.get(id) ?? new Set()).add(item.file));
+  }
+  return [...folders.values()].flatMap((files) => [...files]).reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Saves the answers as a table. @param {readonly Item[]} items @param {readonly import('../teach/correct.js').Named[]} classes */

@@ -14,10 +14,11 @@ import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
 import { Home } from './home.js';
-import { compare, copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
+import { compare, copiedBytes, copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
 import { countsOf, groupsOf, NONE, WAITING } from './sorting.js';
 import { note } from '../kit/note.js';
+import { releaseSource } from '../kinds/index.js';
 import { onlyClass } from '../recognise/good.js';
 import { Viewer } from './viewer.js';
 
@@ -99,7 +100,12 @@ export class Sorting {
       onOpen: (items, item) => this.viewer.open(items, item),
       onSelect: () => this.selection.count(this.gallery.selected.size),
     });
-    this.viewer = new Viewer({ kinds, bounds: engine.bounds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
+    this.viewer = new Viewer({
+      kinds,
+      bounds: engine.bounds,
+      onTeach: this.#teach,
+      onClosed: (last) => void (this.asks.contains(document.activeElement) || this.gallery.focus(last)),
+    });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
     this.head = el('div', { class: 'sort-top' });
@@ -128,7 +134,8 @@ export class Sorting {
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
-    this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} ${noun()}s fit at a time: the last ${files.length - room} were left out.`] : [];
+    if (!this.#run && files.length) this.#errors = [];
+    if (files.length > room) this.#errors.push(`Only ${MOST.toLocaleString('en')} ${noun()}s fit at a time: the last ${files.length - room} were left out.`);
     this.#queue.push(...some);
     this.#total += some.length;
     if (this.#run) return; // the present run takes these too
@@ -199,7 +206,7 @@ export class Sorting {
     this.#comparing.abort();
     this.batch.close();
     for (const one of [this.#waiting, this.#drawing]) clearTimeout(one);
-    this.#drawing = undefined;
+    this.#drawing = this.#waiting = undefined;
     this.viewer.dialog.close();
     [this.#queue, this.#errors, this.#run] = [[], [], null];
     this.#total = this.#done = this.#items.length;
@@ -247,6 +254,7 @@ export class Sorting {
     byId('recognise', HTMLElement).hidden = open;
     note('sorting', open);
     if (open && !was) {
+      releaseSource(); // it would go on behind this view
       history.scrollRestoration = 'manual'; // after Back, the browser must not scroll away from the notice about the closed view
       if (history.state !== 'sort') history.pushState('sort', '');
       scrollTo({ top: 0, behavior: 'instant' });
@@ -302,7 +310,7 @@ export class Sorting {
     this.asks.removeAttribute('style');
     this.#draw();
     const { groups, doubtful } = countsOf(this.#items);
-    if (!this.#run) say(`${stopped}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);
+    if (!this.#run) say(this.#items.length ? `${stopped}${outcome(this.#items.length, groups, doubtful, this.#classes)}` : stopped.trim());
   }
 
   /** Compares a picture with the examples of the only class. @param {Item} item @returns {Promise<boolean>} false if it cannot be compared */
@@ -325,17 +333,27 @@ export class Sorting {
     const { signal } = (this.#comparing = new AbortController());
     const key = this.#key;
     for (const [i, item] of items.entries()) {
-      if (!(await this.#compare(item))) return false;
-      if (signal.aborted) throw Object.assign(new Error('The comparison was cancelled.'), { code: 'cancelled' });
+      const compared = await this.#compare(item);
+      if (signal.aborted) {
+        item.compared = ''; // another session may be open by now
+        throw Object.assign(new Error('The comparison was cancelled.'), { code: 'cancelled' });
+      }
+      if (!compared) return false;
       if (this.#again) return true; // something changed: they are compared anew
       this.#progress(i + 1, items.length);
     }
     this.#classified = true;
     this.#stale &&= this.#waiting !== undefined || key !== this.#key;
+    [this.#questions, this.#alike] = [[], []];
     this.#later();
-    // Groups of pictures that are not like the examples may be further classes.
-    await this.batch.classify(items.map(({ embedding }) => embedding));
-    [this.#questions, this.#alike] = [[], (await this.#lookalikes(items)).filter(({ of }) => !of)];
+    try {
+      // Groups of pictures that are not like the examples may be further classes.
+      await this.batch.classify(items.map(({ embedding }) => embedding));
+      this.#alike = (await this.#lookalikes(items)).filter(({ of }) => !of);
+    } catch (error) {
+      if (!this.open || this.#run) throw error; // closed, or others came
+      if (/** @type {{code?: string}} */ (error).code !== 'cancelled') this.#errors.push(sentence(error));
+    }
     return true;
   }
 
@@ -520,12 +538,7 @@ export class Sorting {
     const run = new AbortController();
     try {
       const zip = !canWriteFolders();
-      const folders = zip
-        ? await zippedFolders(
-            `${noun()}s in folders.zip`,
-            this.#items.reduce((sum, { file }) => sum + file.size, 0),
-          )
-        : await chosenFolder();
+      const folders = zip ? await zippedFolders(`${noun()}s in folders.zip`, copiedBytes(this.#items)) : await chosenFolder();
       if (!folders || !this.open || this.#stage === 'copying') return;
       if (this.#stage !== 'idle' || this.#stale)
         throw new Error(`Nothing was copied, since ${noun()}s were taught or added meanwhile: wait until all are judged, then copy again.`);

@@ -30,13 +30,14 @@ export class Viewer {
     this.dialog.append(dialogHead(this.dialog, 'viewer-title', ''), this.#body);
     this.dialog.addEventListener('keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-      if (!step) return;
+      if (!step || event.target instanceof HTMLMediaElement) return; // which the arrows seek in
       event.preventDefault();
       this.#go(step);
     });
     this.dialog.addEventListener('close', () => {
       const last = this.#items[this.#at];
       this.#items = [];
+      this.bar.reset();
       this.#forget();
       render(html``, this.#body);
       if (last) onClosed(last);

@@ -60,7 +60,7 @@ export class ClassCard {
     Object.assign(this.element, { className: 'card', tabIndex: -1 });
     this.element.dataset.class = taught.id;
     dropZone(this.element, (files) => void this.addFiles(files), {
-      wanted: list.kinds.now.claims,
+      wanted: (file) => list.kinds.now.claims(file), // the kind may change
       other: { type: DRAGGED, take: (text) => void this.#guard(() => list.takeIn(text, taught.id)) },
     });
   }

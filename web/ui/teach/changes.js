@@ -31,7 +31,7 @@ export class Changes {
     this.#undo.addEventListener('click', () => void this.undo());
     this.#redo.addEventListener('click', () => void this.redo());
     document.addEventListener('keydown', (event) => {
-      const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
+      const field = event.target instanceof HTMLInputElement && ['text', 'number'].includes(event.target.type);
       const key = event.key.toLowerCase();
       if (!(event.ctrlKey || event.metaKey) || event.altKey || field || (key !== 'z' && (key !== 'y' || event.shiftKey))) return;
       event.preventDefault();

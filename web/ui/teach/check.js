@@ -60,6 +60,9 @@ export class CheckPanel {
   /** Forgets what was left out, after another session was opened. */
   reset() {
     this.#out = [];
+    this.#shown = null;
+    this.headline.textContent = '';
+    render(html``, this.result);
   }
 
   /** Call it after a change of the classes: stops the computation, which is outdated. */

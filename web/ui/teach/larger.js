@@ -140,6 +140,7 @@ export class LargerView {
     const next = examples[examples.indexOf(this.#exampleId) + step];
     if (!next) return;
     this.#exampleId = next;
+    this.#error = '';
     this.#draw();
     void this.#play();
   }
