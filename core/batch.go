@@ -232,6 +232,9 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 			}
 		}
 		c.standardise()
+		if err := c.enrolAll(); err != nil {
+			return nil, err
+		}
 	}
 	x := mat.NewDense(len(vectors)/d, len(c.x), nil)
 	for i := range len(vectors) / d {

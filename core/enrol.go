@@ -104,7 +104,7 @@ func (c *Classifier) enrolSome(k *class) error {
 // Ready reports whether the densities have all examples, so that an answer need not wait.
 func (c *Classifier) Ready() bool {
 	defer c.reading()()
-	return !c.behind
+	return !c.behind && (c.lda == nil || !c.unscaled())
 }
 
 // Prepare does in advance the work of the first answer after changes, and reports whether it is

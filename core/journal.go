@@ -30,7 +30,7 @@ type Change struct {
 }
 
 func (c *Classifier) tell(what Change) {
-	c.moved = true
+	c.moved = c.moved || what.Do == PutExample || what.Do == DropExample || what.Do == DropClass
 	c.version++
 	if c.Changed != nil {
 		what.Class.Bursts = nil

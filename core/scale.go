@@ -33,12 +33,17 @@ func (c *Classifier) standardise() {
 	}
 	d, n, units := c.dim(), 0.0, 0
 	mean, scale := make([]float64, d), make([]float64, d)
+	var first []float32                       // the origin, about which a constant column is zero
 	count := func(row []float32, w float64) { // West, 1979
+		if first == nil {
+			first = row
+		}
 		n += w
 		for i, v := range row {
-			step := w * (float64(v) - mean[i])
+			x := float64(v) - float64(first[i])
+			step := w * (x - mean[i])
 			mean[i] += step / n
-			scale[i] += step * (float64(v) - mean[i])
+			scale[i] += step * (x - mean[i])
 		}
 	}
 	for _, k := range c.classes { // in their order, to get the same bits
@@ -53,8 +58,9 @@ func (c *Classifier) standardise() {
 		units++
 		count(c.beside[at:at+d], 1)
 	}
-	for i, v := range scale {
-		scale[i] = v / n
+	for i, v := range first {
+		mean[i] += float64(v)
+		scale[i] /= n
 	}
 	for i, v := range shrunk(mean, scale, n) {
 		if scale[i] = 0; v > 0 {

@@ -457,3 +457,39 @@ func TestStandardisedExamplesAreEnrolledInPieces(t *testing.T) {
 		}
 	}
 }
+
+// After many examples came at once, a batch is answered at once, and so after a rename.
+func TestABatchIsAskedAfterManyStandardisedExamples(t *testing.T) {
+	rows := tableOf(601)
+	labels, examples := make([]string, 600), make([]Example, 600)
+	for i := range labels {
+		labels[i], examples[i].Vector = string(rune('a'+i%3)), rows[i]
+	}
+	c := test.Must(New(Settings{Scale: model.Standardise}, nil))(t)
+	test.Must(c.AddAll(labels, examples))(t)
+	want := test.Must(c.Classify(nil, rows[599:], nil))(t)
+	test.Must(c.Predict(rows[0]))(t)
+	known := c.lda
+	test.OK(t, c.RenameClass("a", "z"))
+	if test.Must(c.Predict(rows[0]))(t); c.lda != known {
+		t.Error("a rename teaches all examples anew")
+	}
+	if got := test.Must(c.Classify(nil, rows[599:], nil))(t); math.Abs(got[1].None-want[1].None) > 1e-9 {
+		t.Errorf("none is %v, at first %v", got[1].None, want[1].None)
+	}
+}
+
+func TestAConstantColumnOfGroupsDoesNotVary(t *testing.T) {
+	c := test.Must(New(Settings{Scale: model.Standardise}, nil))(t)
+	r := rand.New(rand.NewPCG(41, 1))
+	for g := range 12 {
+		x := []float32{float32(100 + 10*r.NormFloat64()), float32(5 + r.NormFloat64()), -0.97017115}
+		for range 25 {
+			test.Must(c.Add(string(rune('a'+g%2)), string(rune('A'+g)), x))(t)
+		}
+	}
+	test.Must(c.Predict([]float32{100, 5, -0.97}))(t)
+	if scale := c.prior.file.Transform.Scale; scale[2] != 0 || !(scale[0] > 0) {
+		t.Errorf("the scale is %v, that of the constant column must be 0", scale)
+	}
+}
