@@ -131,6 +131,7 @@ func (s *session) arrived(steps []log.Step) map[string]bool {
 // shown shows what other tabs have changed.
 func (e *Engine) shown(s *session) {
 	if s == e.session {
+		e.prepare() // they may be many
 		e.refresh()
 		e.announce()
 	}

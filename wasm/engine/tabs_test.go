@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	metaqda "metaqda/core"
 	"metaqda/core/test"
@@ -454,5 +455,34 @@ func TestTwoTabs(t *testing.T) {
 			w.settle()
 			w.equal(name)
 		})
+	}
+}
+
+// A tab that takes over many pictures of another one enrols them in slices, and answers.
+func TestManyPicturesOfAnotherTabAreEnrolled(t *testing.T) {
+	s, r := log.NewMemory(), rand.New(rand.NewPCG(3, 9))
+	a := newWorld(t, s)
+	test.OK(t, first(a.AddExample(a.addClass(t, "k0"), picture(r, 1), nil, "")))
+	test.OK(t, first(a.AddExample(a.addClass(t, "k1"), picture(r, 2), nil, "")))
+	a.Flush()
+	b := New(s, "", Hooks{Now: time.Now, Yield: func(bool) { time.Sleep(time.Millisecond) }})
+	test.OK(t, b.Start())
+	test.Must(b.Show(picture(r, 1)))(t)
+	labels, vectors := make([]string, 500), make([][]float32, 500)
+	for i := range labels {
+		labels[i], vectors[i] = fmt.Sprintf("k%d", i%2), picture(r, float64(1+i%2))
+	}
+	test.Must(a.AddExamples(labels, vectors, nil, ""))(t)
+	a.Flush()
+	test.OK(t, b.Follow(Note{Session: b.State().SessionID, Step: 99}))
+	done := make(chan struct{})
+	go func() { b.Await(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the pictures are never enrolled")
+	}
+	if got := test.Must(b.Show(picture(r, 1)))(t); got == nil || got.Label != "k0" {
+		t.Errorf("the answer is %+v", got)
 	}
 }
