@@ -39,6 +39,9 @@ const placedAtOnce = 512
 // than that of the classifier.
 func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	defer c.writing()()
+	if n < 0 {
+		return nil, &Error{Code: "argument", Message: strconv.Itoa(n) + " examples cannot be added: give 0 or more."}
+	}
 	if err := c.fits(n, d); err != nil {
 		return nil, err
 	}

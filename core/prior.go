@@ -76,7 +76,7 @@ func (p *Prior) transform(dst []float64, vector []float32) error {
 	if p != nil {
 		d = p.Dim()
 	}
-	if len(vector) != d {
+	if p == nil || len(vector) != d { // a damaged log may have neither prior nor vector
 		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: d}
 	}
 	for i, v := range vector {
@@ -124,7 +124,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 		if len(c.examples) > 0 {
 			return &Error{Code: "prior", Message: "Only a classifier without examples can be without a prior."}
 		}
-		c.prior, c.lda = nil, nil
+		c.prior, c.lda, c.behind, c.untold = nil, nil, false, false
 		return nil
 	}
 	if d := before; d != nil && len(c.examples) > 0 && d.Dim() != p.Dim() {

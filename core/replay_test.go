@@ -285,3 +285,19 @@ func TestAStepThatTakesBackItsOwnIsRepeated(t *testing.T) {
 		t.Errorf("labels %q and %q", own, copy)
 	}
 }
+
+// A damaged log may have neither the vector of an example nor a prior.
+func TestAnExampleWithoutVectorAndPriorIsRefused(t *testing.T) {
+	c := test.Must(New(Settings{}, nil))(t)
+	id := test.Must(c.AddClass("k"))(t)
+	err := c.Replay(Command{Do: DoStep, Step: "s", Entries: []Entry{{Do: "example", ID: "x", Example: &Example{ID: "x", Class: id, Order: 1}}}}, 0)
+	if err == nil || c.Count() != 0 {
+		t.Errorf("error %v, %d examples", err, c.Count())
+	}
+}
+
+func TestANegativeNumberOfExamplesIsRefused(t *testing.T) {
+	if _, err := test.Must(New(Settings{}, nil))(t).BeginAdd(-1, 3); Code(err) != "argument" {
+		t.Errorf("error %v", err)
+	}
+}

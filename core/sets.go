@@ -126,13 +126,18 @@ func scoreOf(most, p float64) float64 { return logOf(most) - logOf(p) }
 // false, which it asks after each example, and reports whether it is done.
 func (c *Classifier) Scores(more func() bool) (all []float64, done bool) {
 	defer c.writing()()
+	_ = c.settle() // which may make a new version; without examples there are no scores
 	if c.scores == nil || c.scores.version != c.version {
 		c.scores = &scores{version: c.version}
 	}
 	s := c.scores
 	for !s.done {
 		out, err := c.leaveOutOne(s.next)
-		if out == nil || err != nil {
+		if err != nil {
+			c.scores = nil
+			return nil, true
+		}
+		if out == nil {
 			slices.Sort(s.all)
 			s.done = true
 			break

@@ -101,13 +101,14 @@ func (c *Classifier) endBulk() (err error) {
 			err = c.enrolSoon(k)
 		}
 	}
-	if c.untold = c.untold || c.later; !c.later {
-		for _, k := range late {
-			c.tellBursts(k)
-		}
-	}
 	c.late = nil
-	c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })
+	if c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) }); c.behind && c.later {
+		c.untold = true
+		return err
+	}
+	for _, k := range late {
+		c.tellBursts(k)
+	}
 	return err
 }
 

@@ -197,7 +197,12 @@ func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vec
 //go:wasmexport mq_room
 func Room(n int64) int64 {
 	state.room = nil
-	if failed := guard(func() (int32, error) { return 0, state.memory.Reserve(int(n)) }); failed < 0 {
+	if failed := guard(func() (int32, error) {
+		if n < 0 {
+			return 0, &metaqda.Error{Code: "argument", Message: "There is no room of " + strconv.FormatInt(n, 10) + " bytes: give 0 or more."}
+		}
+		return 0, state.memory.Reserve(int(n))
+	}); failed < 0 {
 		return int64(failed)
 	}
 	state.room = make([]float64, (n+7)/8)

@@ -26,6 +26,7 @@ type Budget struct {
 // Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
 // the memory in use only if too few bytes are free by the last measurement.
 func (b *Budget) Reserve(bytes int) error {
+	bytes = max(0, bytes)
 	if bytes > b.free {
 		b.free = b.Most - 2*b.used()
 	}

@@ -82,3 +82,11 @@ func TestTheHeapGrowsAtOnce(t *testing.T) {
 		t.Errorf("it grew beside garbage from %d to %d", grown, now)
 	}
 }
+
+func TestANegativeSizeGrantsNothing(t *testing.T) {
+	b := &Budget{Most: 1000, Used: func() int { return 0 }}
+	test.OK(t, b.Reserve(-1<<40))
+	if err := b.Reserve(1 << 39); metaqda.Code(err) != "memory" {
+		t.Errorf("error %v", err)
+	}
+}
