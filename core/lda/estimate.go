@@ -117,8 +117,8 @@ func (e *estimation) kappa(o *Options) float64 {
 // weight returns the estimate of w, or the option if only one class has residuals.
 func (e *estimation) weight(s *shared, taught []*class) float64 {
 	o, d, w := s.options, float64(s.cov.dim), e.within/e.freedom
-	t := s.squaredScale(taught, e.mean)
-	if t == 0 {
+	t, pairs := s.squaredScale(taught, e.mean)
+	if !pairs || w == 0 {
 		return o.Shared
 	}
 	fills := max(1, min(d, w*w/t))
@@ -129,9 +129,9 @@ func (e *estimation) weight(s *shared, taught []*class) float64 {
 // bounded returns v, but at most furthest times more or less than centre.
 func bounded(v, centre float64) float64 { return max(centre/furthest, min(centre*furthest, v)) }
 
-// squaredScale returns t, from the examples that [chooseAsked] takes of the classes with residuals. It
-// returns 0 if that is one class at most. mean is scratch of length d.
-func (s *shared) squaredScale(taught []*class, mean []float64) float64 {
+// squaredScale returns t, from the examples that [chooseAsked] takes of the classes with residuals, and
+// whether these are two classes or more. mean is scratch of length d.
+func (s *shared) squaredScale(taught []*class, mean []float64) (t float64, pairs bool) {
 	var several []*class
 	for _, k := range taught {
 		if k.count() > 1 {
@@ -140,7 +140,7 @@ func (s *shared) squaredScale(taught []*class, mean []float64) float64 {
 	}
 	chosen := chooseAsked(several)
 	rows, share := make([][]float64, len(chosen)), make([]float64, len(chosen)) // share: of the covariance, in the mean of rᵢrᵢᵀ
-	sum, pairs := 0.0, 0.0
+	sum, total := 0.0, 0.0
 	for i, a := range chosen {
 		n := a.of.n[a.at]
 		share[i] = 1 - n/a.of.weight()
@@ -154,12 +154,12 @@ func (s *shared) squaredScale(taught []*class, mean []float64) float64 {
 			if chosen[k].of != a.of {
 				v := inner(r, rows[i])
 				sum += v * v
-				pairs += share[k] * share[i]
+				total += share[k] * share[i]
 			}
 		}
 	}
-	if pairs == 0 {
-		return 0
+	if total == 0 {
+		return 0, false
 	}
-	return sum / pairs
+	return sum / total, true
 }

@@ -214,6 +214,23 @@ func TestEstimatesWithoutEvidence(t *testing.T) {
 	}
 }
 
+// Residuals of two classes that are orthogonal, as of texts without a common word, are evidence: w does
+// not jump where they are nearly so.
+func TestOrthogonalResidualsAreEvidence(t *testing.T) {
+	weight := func(e float64) float64 {
+		x := scene{
+			{{1, 1, 0, e, 0, 0, 0, 0}, {1, 0, 1, 0, 0, 0, 0, 0}, {1, .5, .9, 0, 0, 0, 0, 0}},
+			{{0, 0, 0, 0, 1, 1, 0, e}, {0, e, 0, 0, 1, 0, 1, 0}, {0, 0, 0, 0, 1, .3, .8, 0}},
+		}
+		c := x.teach(t, niw.HandCrafted(8, 1), Options{Shared: 1, Kappa: 3, Centre: 1.2, Spread: 1})
+		c.settle()
+		return c.shared.cov.weight
+	}
+	if at, near := weight(0), weight(1e-6); at != near {
+		t.Errorf("w is %v for orthogonal residuals, %v for nearly orthogonal ones", at, near)
+	}
+}
+
 // Frames of one thing that were not found as near-copies lie closer than its other pictures. So where
 // near-copies are looked for, kappa is never below the option.
 func TestKappaIsNotBelowTheOptionBesideNearCopies(t *testing.T) {
