@@ -167,7 +167,7 @@ test('a shared file of good ones says the same, if their pictures go along', asy
     file = await share(page, { learn: true, pictures: true });
   });
   await opened(plain, async (page) => {
-    await page.getByText('This file tells 1 thing apart: Good.').waitFor();
+    await page.getByText('This file says how likely a picture is “Good”.').waitFor();
     await recognise(page, bad);
     assert.equal(await page.locator('.good').isVisible(), false, 'there are no examples to compare with');
   });
