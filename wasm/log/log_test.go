@@ -765,3 +765,55 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// written counts the segments that are written.
+type written struct {
+	DB
+	segments int
+}
+
+type counting struct {
+	Tx
+	of *written
+}
+
+func (w *written) Do(writes bool, f func(Tx) error) error {
+	return w.DB.Do(writes, func(t Tx) error { return f(counting{t, w}) })
+}
+
+func (c counting) Put(t Table, k Key, v any) error {
+	if t == Snapshots && k.N > 0 {
+		c.of.segments++
+	}
+	return c.Tx.Put(t, k, v)
+}
+
+// A session that was opened is compacted without writing its pictures again.
+func TestCompactionAfterOpeningWritesWhatHasChanged(t *testing.T) {
+	db := NewMemory()
+	test.OK(t, Create(db, Summary{Session: Session{ID: "s"}}, nil))
+	d := open(t, db)
+	test.OK(t, d.do(func(c *metaqda.Classifier) error {
+		labels, examples := make([]string, 1000), make([]metaqda.Example, 1000)
+		for i := range labels {
+			labels[i], examples[i].Vector = fmt.Sprint("class ", i%2), []float32{1, float32(i)}
+		}
+		return test.Err(c.AddAll(labels, examples))
+	}))
+	test.OK(t, d.compact())
+	d = open(t, db)
+	compact := func(want int) {
+		t.Helper()
+		w := &written{DB: db}
+		undo, redo := d.taught.History()
+		if test.Must(d.stored.Compact(w, d.now(), d.taught.Classes(), undo, redo))(t); w.segments != want {
+			t.Errorf("%d segments are written, want %d", w.segments, want)
+		}
+	}
+	compact(0)
+	test.OK(t, d.do(func(c *metaqda.Classifier) error { return c.Move(c.Classes()[0].Examples[0].ID, "class 1") }))
+	compact(1)
+	if again := open(t, db); len(again.taught.Classes()[0].Examples) != 499 {
+		t.Error("the move is lost")
+	}
+}

@@ -310,7 +310,7 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 				loose = append(loose, x)
 				continue
 			}
-			if was.Example != x { // it has moved
+			if was.Class != x.Class || was.Order != x.Order || was.Group != x.Group { // it has moved
 				dirty[was.segment] = true
 			}
 			next.examples[x.ID] = kept{x, was.segment}

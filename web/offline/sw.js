@@ -152,13 +152,17 @@ async function activate() {
 /** Whether former versions may be left. */
 let untidy = true;
 
+/** Tabs that were answered, but are not among the clients before their document is there. @type {Set<string>} */
+const coming = new Set();
+
 /** Deletes former versions that no tab has come from. */
 async function tidy() {
   const { installing, waiting } = worker.registration;
   if (installing || waiting) return; // a cache may be that of a newer version
   untidy = false;
   const clients = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
-  const alive = new Set(clients.map(({ id }) => address(clientPath(id))));
+  for (const { id } of clients) coming.delete(id);
+  const alive = new Set([...clients.map(({ id }) => id), ...coming].map((id) => address(clientPath(id))));
   const names = [cacheName, ...(await formerCaches())];
   for (const name of names) {
     const cache = await caches.open(name);
@@ -186,7 +190,10 @@ function mine(request) {
 async function answer(event) {
   const { request, clientId, resultingClientId } = event;
   const name = request.mode === 'navigate' ? await pageCache() : await cacheOf(clientId);
-  if (resultingClientId) cacheNames.set(resultingClientId, name);
+  if (resultingClientId) {
+    cacheNames.set(resultingClientId, name);
+    coming.add(resultingClientId);
+  }
   const work = Promise.all([resultingClientId ? record(resultingClientId, name) : undefined, untidy ? tidy() : undefined]);
   event.waitUntil(work.catch(() => {})); // storage that is full keeps no record: the next start of this worker takes its own version
   const cache = name ? await caches.open(name) : null;

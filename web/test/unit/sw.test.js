@@ -195,6 +195,25 @@ test('an update fetches only what changed, waits to be asked, and deletes the fo
   assert.equal(await (await next.ask(SCOPE, { mode: 'navigate' }))?.text(), 'page 2');
 });
 
+test('a tab that is loading keeps the version that it was answered from', async () => {
+  const world = new World('v1', first);
+  await world.started('v1');
+  const again = world.worker('v1'); // a cold start, which tidies up first
+  const cache = /** @type {FakeCache} */ (world.stores.get('metaqda-v1'));
+  cache.keys = async () => {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    return FakeCache.prototype.keys.call(cache);
+  };
+  await again.ask(SCOPE, { mode: 'navigate', to: 'loading' }); // it is no client yet
+  assert.ok(cache.files.has(`${SCOPE}.client/loading`));
+  world.clients.add('loading');
+  world.publish('v2', { ...first, 'web/app.js': 'app 2' });
+  const next = await world.started('v2');
+  assert.equal(await next.text('web/app.js', { from: 'loading' }), 'app');
+});
+
 test('a site that is being replaced is not installed half, and nothing of it is kept', async () => {
   const world = new World('v2', first);
   await assert.rejects(world.worker('v1').wait('install'), /this is version v1, the site is v2/);

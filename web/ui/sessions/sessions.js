@@ -117,6 +117,8 @@ export class SessionsDialog {
   #row(session) {
     const { id, name } = session;
     const open = id === this.#state?.sessionId;
+    const at = document.activeElement; // what is being typed stays, whatever is drawn meanwhile
+    const typed = at instanceof HTMLInputElement && at.dataset.session === id ? at.value : name;
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
       html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
     if (id === this.#leaving) {
@@ -125,7 +127,7 @@ export class SessionsDialog {
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
     return html`<li class=${open ? 'session open' : 'session'}>
-      <div class="session-text"><input class="card-name" type="text" maxlength="80" .value=${live(name)} aria-label="Name of the session ${name}"
+      <div class="session-text"><input class="card-name" type="text" maxlength="80" data-session=${id} .value=${live(typed)} aria-label="Name of the session ${name}"
         @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(
           /** @type {any} */ { key, target },
         ) => {
@@ -136,15 +138,11 @@ export class SessionsDialog {
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
 
-  /** Clears the error of a refused name once another name is typed. @param {Event} event */
-  #settle = ({ target }) => {
+  /** Clears the error of a refused name once another name is typed. */
+  #settle = () => {
     if (!this.#error) return;
-    const field = /** @type {HTMLInputElement} */ (target);
-    const { value, selectionStart } = field;
     this.#error = '';
-    this.#draw(); // restores the previous name
-    field.value = value;
-    field.setSelectionRange(selectionStart, selectionStart);
+    this.#draw();
   };
 
   /** Asks whether a session is to be deleted. @param {string} id empty for none */

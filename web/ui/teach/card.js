@@ -377,7 +377,7 @@ export class ClassCard {
           this.#taken.push(id);
           this.complain('');
         } catch (error) {
-          this.complain(sentence(error));
+          if (source?.open) this.complain(sentence(error)); // else a person has closed it
         }
       },
       { onHold },
