@@ -54,7 +54,7 @@ test('what was measured is told in words', () => {
       after: { accuracy: 0.76, unknown: 0.36, loss: 0.9 },
     });
   const tried =
-    'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; “none of these” for something unknown 40 % before, 36 % after.';
+    'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; mean chance of “none of these” for something unknown 40 % before, 36 % after.';
   assert.equal(told(new Uint8Array(1)), `Learned from 14 classes in 2 other sessions, and in use here. ${tried} Its percentages are closer to the truth.`);
   assert.equal(told(null), `Nothing has changed. What is learned is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`);
 });

@@ -36,7 +36,7 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
       taught.addClass(), taught.addClass(7), taught.addClass('cat'), taught.renameClass(cat, ''), taught.removeClass('nowhere'),
       taught.addExampleSync('1, 2, 3', cat), taught.addExampleSync(nan, cat), taught.addExampleSync(infinite, cat),
       taught.addExampleSync(new Float32Array(3), cat), taught.addExampleSync(new Float32Array(0), cat), taught.addExampleSync(picture(0, 1), cat, { thumbnail: 'thumbnail' }),
-      engine.show(new Float64Array(1280)), engine.taught.predict(null), taught.configure({ nonePrior: 1 }), engine.order(7), taught.configure({ nonePrior: '1' }),
+      engine.show('1, 2, 3'), engine.taught.predict(null), taught.configure({ nonePrior: 1 }), engine.order(7), taught.configure({ nonePrior: '1' }),
       engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), taught.undo('nowhere'), engine.usePrior(), engine.on('change'), engine.on('nothing', () => {}), engine.deleteSession('nowhere'),
     ].map(refusal));
     const x = picture(0.5, 3);

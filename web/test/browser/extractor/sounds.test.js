@@ -162,7 +162,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
       await page.getByRole('button', { name: 'Live microphone' }).click();
       await page
         .getByRole('alert')
-        .filter({ hasText: `lets no file use the microphone: choose ${one}s instead, or open this one by https` })
+        .filter({ hasText: `lets no file use the microphone: choose ${one}s instead, or open this file by https` })
         .waitFor();
     },
     { flags },
