@@ -63,7 +63,7 @@ func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none floa
 	return c.lda.ProbabilitiesTo(dst, *x)
 }
 
-// Classify answers for many vectors judged together, which is usually right more often than one by one;
+// Classify answers for many vectors judged together. That is usually right more often than one by one.
 // [lda.Classifier.Classify] says how and at what cost. ctx may be a context.Context, or nil;
 // once it has ended, its error is returned. progress, unless nil, is called now and then.
 // Errors are those of Predict, as an [Error] that names the index of the vector.

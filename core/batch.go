@@ -232,7 +232,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 			}
 		}
 		c.standardise()
-		if err := c.enrolAll(); err != nil {
+		if err := c.enrolAll(); err != nil { // standardise leaves many for later
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	enrolledRows   = 64  // in one piece of work
 )
 
-// enrolAnew enrols all examples in densities that have none.
+// enrolAnew enrols all examples in densities that have none, or leaves many of them for later.
 func (c *Classifier) enrolAnew() error {
 	for _, k := range c.classes {
 		k.known = 0

@@ -29,6 +29,7 @@ type Change struct {
 	Err     error    // of DropExample: why the example cannot be used; nil if it was removed
 }
 
+// tell notes a change. Only those of examples move the scale of the columns.
 func (c *Classifier) tell(what Change) {
 	c.moved = c.moved || what.Do == PutExample || what.Do == DropExample || what.Do == DropClass
 	c.version++

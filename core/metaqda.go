@@ -201,6 +201,7 @@ func (c *Classifier) Clone() (*Classifier, error) {
 	return c.clone()
 }
 
+// clone is Clone for one who holds the lock.
 func (c *Classifier) clone() (*Classifier, error) {
 	if err := c.reserve(c.cloning()); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (p *Prior) transform(dst []float64, vector []float32) error {
 	if p != nil {
 		d = p.Dim()
 	}
-	if p == nil || len(vector) != d { // a damaged log may have neither prior nor vector
+	if d == 0 || len(vector) != d { // a damaged log may have neither prior nor vector
 		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: d}
 	}
 	for i, v := range vector {
@@ -197,7 +197,7 @@ func Default(d int) (*Prior, error) {
 // DefaultFile returns the content of a file of [Default], for programs that write one.
 func DefaultFile(d int) (*model.Prior, error) {
 	if d < 1 || d > model.MaxDimension {
-		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: give from 1 to " + strconv.Itoa(model.MaxDimension) + " numbers, such as fewer by another layer or pooling."}
+		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: give from 1 to " + strconv.Itoa(model.MaxDimension) + "."}
 	}
 	return handCrafted(d)
 }

@@ -169,8 +169,8 @@ func (w *walk) members(id string) (all []*Example) {
 
 // Replay repeats a command that another copy of the session logged. Both copies have the same undo
 // history, except for the last steps here, which come after the command in the log. Their number is
-// before. A new step is put in front of them. Replay leaves out the parts of a step that cannot be repeated
-// now, and returns the error of the first. It does not call Logged.
+// before. A new step is put in front of them. Replay leaves out the parts of a step that cannot be
+// repeated now, and returns the error of the first. It does not call Logged.
 func (c *Classifier) Replay(x Command, before int) (err error) {
 	defer c.writing()()
 	c.close() // what was begun here is logged first

@@ -183,8 +183,8 @@ func (w *Watch) update() error {
 }
 
 // levels returns the level of each class: the mean of logit p over some of its examples, with p the
-// probability of their class. It predicts the classes' examples in turn, at most asked in all. It predicts the
-// first frame of a group. A class without predictions gets the mean of all, and
+// probability of their class. It predicts the classes' examples in turn, at most asked in all. Only the
+// first frame of a group is predicted. A class without predictions gets the mean of all, and
 // [watch.Level] if there are none.
 func (c *Classifier) levels() []float64 {
 	sums, counts, p := make([]float64, len(c.classes)), make([]float64, len(c.classes)), make([]float64, len(c.classes))

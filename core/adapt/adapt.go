@@ -78,8 +78,9 @@ func (e *TooLittleError) Error() string {
 // Right answers, none of these among them, must be more probable. Neither the accuracy nor the
 // probability of none of these for unknown classes may be lower.
 //
-// It costs O(d³), n d² for whitening all n pictures, and some hundred tasks in at most 400 dimensions. It returns a *[niw.ValueError] if p is for other densities or has no session model, or
-// if a picture lies too far out under p. It returns a *[TooLittleError] for too few classes, and a
+// It costs O(d³), n d² for whitening all n pictures, and some hundred tasks in at most 400 dimensions.
+// It returns a *[niw.ValueError] if p is for other densities or has no session model, or if a picture
+// lies too far out under p. It returns a *[TooLittleError] for too few classes, and a
 // *[niw.DimensionError] for embeddings of another length. Other errors are those of the prior's
 // transform and of ctx.
 func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {

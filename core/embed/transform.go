@@ -182,12 +182,12 @@ func largest(y []float64) (top float64, err error) {
 // of the mean of the cells. cells holds n vectors of length d, one after the other; w is as long as
 // y. It returns the part that belongs to no cell: all parts sum to wᵀy.
 //
-// Number i of y is (h(x_i) - Centre_i)/l, h the power after the shift, l [Transform.lengthOf]. Centre and Constant belong
-// to no cell. Each cell gets a part of h(x_i) in proportion to what it adds to x_i. These are the
-// integrated gradients from zero activation, with l kept constant (Sundararajan, Taly and Yan,
-// Axiomatic attribution for deep networks, 2017). If some cells add to x_i and others subtract,
-// h(x_i) is first split between the two sides by their Shapley values. Errors are those of
-// [Transform.ApplyTo]. Cost O(n d).
+// Number i of y is (h(x_i) - Centre_i)/l. h is the power after the shift, and l scales y to length
+// one. Centre and Constant belong to no cell. Each cell gets a part of h(x_i) in proportion to what
+// it adds to x_i. These are the integrated gradients from zero activation, with l kept constant
+// (Sundararajan, Taly and Yan, Axiomatic attribution for deep networks, 2017). If some cells add to
+// x_i and others subtract, h(x_i) is first split between the two sides by their Shapley values.
+// Errors are those of [Transform.ApplyTo]. Cost O(n d).
 func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 	n := len(dst)
 	d := len(cells) / max(1, n)

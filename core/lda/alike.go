@@ -23,9 +23,9 @@ type Neighbour struct {
 //
 //	|W (x - p)|,  W' W = S⁻¹
 //
-// the closest first, or all if there are fewer. Only the closest frame of a
-// burst counts. Ties go to the first class, then to its first picture. It returns a
-// *[niw.DimensionError] or *[niw.ValueError] about x.
+// the closest first, or all if there are fewer. Only the closest frame of a burst counts. Ties go to
+// the first class, then to its first picture. It returns a *[niw.DimensionError] or *[niw.ValueError]
+// about x.
 //
 // Cost d² for whitening, at most d for each picture.
 func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {

@@ -113,6 +113,8 @@ func (c *Classifier) use(o Options) {
 }
 
 // Dim returns d.
+//
+//go:noinline // some kilobytes less to download
 func (c *Classifier) Dim() int { return c.prior.Dim() }
 
 // SetOptions replaces the options and keeps the pictures. It returns a *[niw.ValueError] for an option

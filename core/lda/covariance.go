@@ -218,8 +218,8 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	return true
 }
 
-// primalFor reports whether to use the primal form: where it is the smaller one. A large primal form is
-// kept until the other form is much smaller.
+// primalFor reports whether to use the primal form: the smaller form is used. A large primal form is kept
+// until the other form is much smaller.
 func (c *covariance) primalFor(taught []*class) bool {
 	rho := 0
 	for _, k := range taught {

@@ -114,7 +114,7 @@ func (e *estimation) kappa(o *Options) float64 {
 	return w * (o.Spread + classes - 1) / (o.Spread*w/o.Kappa + between)
 }
 
-// weight returns the estimate of w, or the option if only one class has residuals.
+// weight returns the estimate of w, or the option if fewer than two classes have residuals.
 func (e *estimation) weight(s *shared, taught []*class) float64 {
 	o, d, w := s.options, float64(s.cov.dim), e.within/e.freedom
 	t, pairs := s.squaredScale(taught, e.mean)

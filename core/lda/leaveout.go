@@ -19,8 +19,8 @@ const fewClasses = 5
 // left out as a whole and predicted by its mean. If it is the only example of its class, the class
 // gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
 //
-// This is exact up to [ExactUpTo] examples, and with up to five classes for the only example of a class. But
-// the bursts are those of the whole session. Otherwise only the densities are exact, see
+// This is exact up to [ExactUpTo] examples, and with up to five classes for the only example of a
+// class. But the bursts are those of the whole session. Otherwise only the densities are exact, see
 // [shared.supportTo]. The session's posterior then lacks the evidence of the example itself. The
 // evidence of the other examples is computed with it. The session's w, kappa and spread and the share
 // of its parts stay. On emoji, with and without the shipped prior, probabilities differ by .006 in the mean

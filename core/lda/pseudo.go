@@ -319,7 +319,8 @@ func (q *pseudoLabels) take(lambda float64) {
 const tempering = 0.3
 
 // agreement is the evidence of a batch about the session's log temperature. Answers judged together
-// are better than single answers, so they serve as labels to test these. A picture counts in proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
+// are better than single answers, so they serve as labels to test these. A picture counts in
+// proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
 type agreement struct {
 	batch *batch
 	alone *mat.Dense         // n×C: u of each picture when alone

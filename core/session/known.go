@@ -30,8 +30,8 @@ type known struct {
 // inferKnown returns the posterior of threshold and slope (section 4). unknown has the scores of
 // examples with their whole class left out, own those of examples left out of their class. The
 // likelihood of a node counts the former as unknown and the latter as known. bursts has the number
-// of bursts of each class. Known queries score higher with more bursts, so the mean
-// threshold rises with the mean of the logarithms of these numbers.
+// of bursts of each class. Known queries score higher with more bursts, so the mean threshold
+// rises with the mean of the logarithms of these numbers.
 func (p *Population) inferKnown(unknown, own, bursts []float64, way int) (q known) {
 	mean, deviation, doubt := p.cohort(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64

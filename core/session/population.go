@@ -8,8 +8,8 @@ import (
 )
 
 // Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients:
-// [Fit] fits fifteen of them with whole families of domains left out, and FitAlone two. Use [Bayes] for a prior that none was
-// fitted for.
+// [Fit] fits fifteen of them with whole families of domains left out, and FitAlone two. Use [Bayes] for
+// a prior that none was fitted for.
 type Population struct {
 	LogT            float64 // ln T, of all sessions
 	LeftOut         float64 // η: an example left out of a class of K scores lower than a query by η/K

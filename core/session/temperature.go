@@ -79,8 +79,8 @@ func (p *Population) temperatureOf(all []said, left func(i int) bool) (q tempera
 
 // tilt returns how far examples that are the only ones of their classes move the mean of h, in SD.
 // It is (Alone[0] + Alone[1] z) times their share of all examples, within ±4. z is the mean of their u
-// under the other classes; it is nearer to zero for more similar classes. A normal density times exp(tilt x)
-// is one whose mean is moved by tilt.
+// under the other classes; it is nearer to zero for more similar classes. A normal density times
+// exp(tilt x) is one whose mean is moved by tilt.
 func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 	n, z := 0.0, 0.0
 	for i := range all {
@@ -92,7 +92,7 @@ func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 	if n == 0 || p.LogTemperature.Alone == [2]float64{} {
 		return 0
 	}
-	const most = 4 // the nodes end at 2.8
+	const most = 4 // well beyond the nodes, which end at 2.8
 	tilt := (p.LogTemperature.Alone[0] + p.LogTemperature.Alone[1]*z/n) * n / float64(len(all))
 	return math.Max(-most, math.Min(most, tilt))
 }
@@ -101,8 +101,8 @@ func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 // leaves a posterior as it is.
 type Evidence [hardNodes]float64
 
-// leastLog bounds the log probability of an answer. A much lower one would round away the
-// digits of a sum of evidence for good, even if it is subtracted again.
+// leastLog bounds the log probability of an answer. A much lower one would take digits
+// off a sum of evidence for good, even if it is subtracted again.
 const leastLog = -500
 
 // Evidence returns the evidence about h of a query with calibrated log density ratios u. The query

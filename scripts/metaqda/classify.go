@@ -72,9 +72,9 @@ func counted(n int, one, more string) string {
 
 var classifyAbout = fmt.Sprintf(`Writes a CSV with a line for each picture: its row, its file if the .json beside the
 data names "files", the answer, and all probabilities. The answer is "none of these" if that
-is at least %d %% probable, else the most probable class. A name that a spreadsheet would take for a formula gets an
-apostrophe before it. A class with the name of another column gets "class" before it in
-the heading. What was taught comes from a classifier file or from examples.
+is at least %d %% probable, else the most probable class. A name that a spreadsheet would
+take for a formula gets an apostrophe before it. A class with the name of another column
+gets "class" before it in the heading. What was taught comes from a classifier file or from examples.
 From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz

@@ -275,7 +275,7 @@ func TestTeachingATable(t *testing.T) {
 		{predict("--classifier", at("plain"), "--examples", at("table.csv")), "leave one of them out"},
 		{teach("same.csv"), `class 1, "a", cannot be taught: class "A" exists already`},
 		{teach("none.csv"), "choose another name"},
-		{teach("wide.csv"), "give from 1 to 8192 numbers"},
+		{teach("wide.csv"), "give from 1 to 8192"},
 		{predict(), "--classifier or by --examples"},
 		{[]string{"predict", "--classifier", at("plain"), "--data", at("table.csv")}, "no --out given; `metaqda predict --help`"},
 	} {

@@ -96,7 +96,8 @@ func priorCommand() *cli.Command {
 
 const exportAbout = `Writes a classifier as plain numbers in one safetensors file, for other programs. It
 answers as the classifier does now, also none of these. web/share/README.md has the
-lines of Python and of JavaScript that read it. The classifier is a session saved by the page, or what the npm package saves.`
+lines of Python and of JavaScript that read it. The classifier is a session saved by the
+page, or what the npm package saves.`
 
 func exportCommand() *cli.Command {
 	var from, prior, out string

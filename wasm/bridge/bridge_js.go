@@ -21,8 +21,8 @@ var (
 	jsArrayBuffer  = js.Global().Get("ArrayBuffer")
 )
 
-// Method implements a method of a JavaScript object, and returns its result. If later is not nil, it is called in a goroutine, where it may wait,
-// and its result counts instead.
+// Method implements a method of a JavaScript object, and returns its result. If later is not nil,
+// it is called in a goroutine, where it may wait, and its result counts instead.
 type Method func(args []js.Value) (result any, later Call, err error)
 
 // Call is a part of a method, such as what is left of it once its arguments are decoded.

@@ -355,12 +355,13 @@ func (b *batch) leftOut(first, end int) {
 	}
 }
 
-// Influence finds the examples that probably have a wrong label, at most as many as most, and the class
-// that needs another example most. It returns the number of a job. The answer begins with that class, the class
-// that it is confused with, -1 for none, and its doubt. Then come seven numbers for each example or
-// burst. Four are the number of its examples, its class, the class that fits better, and their log
-// odds. Three are about the others: how many were asked about, how many more are right without it,
-// and the change of their mean log probability. The reply has the examples' ids, a line each.
+// Influence finds at most so many examples that probably have a wrong label, and the class that
+// needs another example most. It returns the number of a job. The answer begins with that class,
+// the class that it is confused with, -1 for none, and its doubt. Then come seven numbers for each
+// example or burst. Four are the number of its examples, its class, the class that fits better, and
+// their log odds. Three are about the others: how many were asked about, how many more are right
+// without it, and the change of their mean log probability. The reply has the examples' ids, a line
+// each.
 //
 //go:wasmexport mq_influence
 func Influence(h, most int32) int32 {

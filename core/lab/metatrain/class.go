@@ -90,14 +90,14 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
-// priorGrad is the gradient in kappa, nu and log det S, S the prior scale.
+// priorGrad is the gradient with respect to kappa, nu and log det S, S the prior scale.
 type priorGrad struct {
 	kappa, nu, logDet float64
 }
 
-// reverse carries dl back to the inner products. dl is the gradient of the loss in the class's log
-// densities, one for each query. The columns off to off+K of dcross are stored. The queries'
-// squared lengths dr2 and the prior's scalars are added. The Gram matrix is left in c.dG,
+// reverse carries dl back to the inner products. dl is the gradient of the loss with respect to the
+// class's log densities, one for each query. The columns off to off+K of dcross are stored. The
+// queries' squared lengths dr2 and the prior's scalars are added. The Gram matrix is left in c.dG,
 // symmetrised so that the support's gradient is dG W. The steps follow the formulas above [class]
 // line by line:
 //
@@ -153,8 +153,8 @@ func (c *class) reverseGram(dLogDet, dTotal float64) {
 	}
 }
 
-// reverseKappa returns the gradient in the prior's kappa in M and in log det S_j, that is, not
-// through kappa_j.
+// reverseKappa returns the gradient with respect to the prior's kappa in M and in log det S_j, that
+// is, not through kappa_j.
 func (c *class) reverseKappa(dLogDet float64) float64 {
 	kappa := c.post.Kappa - float64(c.k)
 	var inM float64

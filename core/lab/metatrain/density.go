@@ -19,8 +19,8 @@ type norm struct {
 	logNorm, kappa, nu float64
 }
 
-// newNorm returns the log normaliser of p and its derivatives in kappa_j and
-// nu_j; that by log det S_j is -1/2 always.
+// newNorm returns the log normaliser of p and its derivatives with respect to kappa_j
+// and nu_j; that with respect to log det S_j is -1/2 always.
 func newNorm(inf niw.Inference, p *niw.Posterior) norm {
 	n, d := norm{logNorm: p.LogNorm(inf)}, float64(p.Dim)
 	if inf == niw.MAP {

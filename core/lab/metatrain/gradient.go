@@ -117,7 +117,7 @@ func (e *Engine) update() {
 // largest task and is reused.
 type Workspace struct {
 	rows   []float64 // n×d: whitened support, then queries
-	grad   []float64 // n×d: gradient in the whitened rows, then V
+	grad   []float64 // n×d: gradient with respect to the whitened rows, then V
 	rowsT  []float64 // d×n, transposes of both
 	gradT  []float64
 	cross  []float64 // queries×support
@@ -238,7 +238,7 @@ func (e *Engine) backward(w *Workspace, t *Task) float64 {
 	return loss
 }
 
-// lossGradient computes the task's loss and the gradient in the log densities.
+// lossGradient computes the task's loss and the gradient with respect to the log densities.
 func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	nq, way, o := w.n-w.ns, len(t.Shots), &e.objective
 	e.head.prepare(&w.head, way, o.pi(t.Labels))
@@ -253,8 +253,8 @@ func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	return w.score.loss * scale
 }
 
-// queryGradient stores the gradient of query i by its log densities in column i of dl. It propagates
-// the gradient in the prior predictive at once.
+// queryGradient stores the gradient with respect to the log densities of query i in column i of dl.
+// It propagates the gradient with respect to the prior predictive at once.
 func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *Engine) {
 	l, l0 := w.logp[i*way:(i+1)*way], w.logp0[i]
 	logits := w.logits[:way]
@@ -277,8 +277,8 @@ func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *En
 	w.reversePrior(i, dl0, e)
 }
 
-// reversePrior propagates the gradient in query i's density under the prior predictive to the
-// squared length of the query and the prior's scalars.
+// reversePrior propagates the gradient with respect to query i's density under the prior predictive
+// to the squared length of the query and the prior's scalars.
 func (w *Workspace) reversePrior(i int, dl0 float64, e *Engine) {
 	w.dr2[i] = 0
 	if dl0 == 0 {
@@ -315,7 +315,7 @@ func (e *Engine) reverseClasses(w *Workspace, nq int) {
 	}
 }
 
-// reverseRows propagates the gradient in inner products to the whitened rows:
+// reverseRows propagates the gradient with respect to inner products to the whitened rows:
 // dZ = dcross S + 2 diag(dr2) Z and dS += dcrossᵀ Z.
 func (e *Engine) reverseRows(w *Workspace, nq int) {
 	z, dz := w.matrix(w.rows, w.ns, nq), w.matrix(w.grad, w.ns, nq)
@@ -359,7 +359,7 @@ func (e *Engine) accumulateBlock(g *Gradient, w *Workspace, b int) {
 // blockRows returns the number of block rows of dL.
 func blockRows(d int) int { return (d + gradBlock - 1) / gradBlock }
 
-// Gradient stores the loss of one task and its gradient in g. Cost 3 n d²/2
+// Gradient stores the loss of one task and its gradient with respect to g. Cost 3 n d²/2
 // multiply-adds for n rows, no allocation once w has grown.
 func (e *Engine) Gradient(g *Gradient, w *Workspace, t *Task) float64 {
 	g.reset()

@@ -9,9 +9,8 @@ import "math"
 //	logit_j    = ln((1-π)/C) + (l_j - l_0)/T
 //	logit_none = ln π + None
 //
-// The zero Head is T = 1 without an offset. Among the classes l_0
-// cancels. A head is only for training; package session has a prior's session
-// model.
+// The zero Head is T = 1 without an offset. Among the classes l_0 cancels. A head is only for training;
+// package session has a prior's session model.
 type Head struct{ LogT, None float64 }
 
 // headTerms are the parts of the head that depend on the task but on no query.
@@ -38,8 +37,9 @@ func (t *headTerms) logits(dst, l []float64, l0 float64) {
 	}
 }
 
-// reverse carries g, the gradient in the logits of one query, back. It stores the gradient in the
-// log densities in dl, which may be g. It returns that by l_0 and adds that by the head to grad.
+// reverse carries g, the gradient with respect to the logits of one query, back. It stores the
+// gradient with respect to the log densities in dl, which may be g. It returns that of l_0 and adds
+// that of the head to grad.
 func (t *headTerms) reverse(dl, g, l []float64, l0 float64, grad *Head) (dl0 float64) {
 	if t.openWorld {
 		grad.None += g[len(l)]

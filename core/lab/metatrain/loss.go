@@ -51,7 +51,7 @@ func (a *score) add(s score) {
 }
 
 // query computes loss and gradient of one query. It overwrites logits, of length C or C+1, with the
-// gradient in the logits; for NLL with the gradient in the log densities l.
+// gradient with respect to the logits; for NLL with the gradient with respect to the log densities l.
 func (loss Loss) query(logits, l []float64, label int) (s score) {
 	best := metrics.Best(logits)
 	y := label

@@ -252,7 +252,7 @@ func (t *Trainer) gradient() float64 {
 	return sum / float64(batch)
 }
 
-// gradNorms returns the norms of the batch's mean gradient in m and L and in
+// gradNorms returns the norms of the batch's mean gradient with respect to m and L and in
 // the learned scalars. The scalars' gradient is first carried over to their
 // logarithms.
 func (t *Trainer) gradNorms() (matrix, scalar float64) {
@@ -279,7 +279,7 @@ func (t *Trainer) gradNorms() (matrix, scalar float64) {
 	return math.Sqrt(sum) / float64(t.config.Batch), math.Sqrt(dot(s[:], s[:])) / float64(t.config.Batch)
 }
 
-// scalarGradient returns the gradient in the learned scalars:
+// scalarGradient returns the gradient with respect to the learned scalars:
 // d/d ln kappa = kappa d/dkappa, d/d ln(nu-d+1) = (nu-d+1) d/dnu.
 func (t *Trainer) scalarGradient() (s [scalarCount]float64) {
 	s[atKappa] = t.grad.Kappa * math.Exp(t.scalars[atKappa])
