@@ -86,9 +86,9 @@ async function types() {
   });
   const shared = path.join(out, 'types/base/remote.d.ts'); // which all entries read: projects for Node.js alone have no lib dom
   await writeFile(shared, `/// <reference lib="dom" />\n${await readFile(shared, 'utf8')}`);
-  // In the tree they stand apart, where no browser fetches them.
-  const tag = "declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }\n";
+  const tag = "declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }\n"; // JSDoc has no words for it
   await appendFile(path.join(out, 'types/library/element.d.ts'), tag);
+  // In the tree they stand apart, where no browser fetches them.
   await appendFile(path.join(out, 'types/library/storage.d.ts'), "export * from './types.js';\n");
 }
 

@@ -33,7 +33,7 @@ const site = path.resolve(process.argv[2] ?? path.join(root, 'build/site'));
  * @property {() => import('esbuild').Plugin} plugin for that
  * @property {string} [thread] what else the policy lets run: the audio thread's program, which the page's own makes a file of
  * @property {string[]} from parts of THIRD_PARTY.md
- * @property {RegExp} carries matches the rows of these for this file
+ * @property {RegExp} carries matches rows of these that apply to this file
  */
 
 const [own, kinds, others] = ['### Feature extractor', '### What reads sounds and hands', '### What runs other extractors'];

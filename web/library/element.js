@@ -117,16 +117,16 @@ export class MetaqdaClassifier extends Base {
     this.#listen(video, signal);
     this.#tell('ready');
     const output = this.#part('answer');
+    const taught = (/** @type {Classifier<Picture>} */ one) => Object.values(one.counts).some((n) => n > 0);
     while (!signal.aborted) {
       if (tracks.every(({ readyState }) => readyState === 'ended')) throw new MetaqdaError('missing', 'The camera is gone: connect it and reload the page.');
       const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
       this.#part('undo').disabled = classifier.steps.undo === '';
-      const taught = Object.values(classifier.counts).some((n) => n > 0);
-      if (!taught) output.textContent = PROMPT;
+      if (!taught(classifier)) output.textContent = PROMPT;
       else if (!document.hidden) {
         const vector = await classifier.embed(video);
         if (signal.aborted) return;
-        if (classifier === this.#classifier && Object.values(classifier.counts).some((n) => n > 0)) {
+        if (classifier === this.#classifier && taught(classifier)) {
           const answer = classifier.predictSync(vector);
           output.textContent = answer.headline;
           this.#tell('answer', answer);

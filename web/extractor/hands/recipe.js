@@ -7,8 +7,8 @@
  * larger, turned so that the fingers point up. That is repeated until the landmarks stay where they are, in at most LOOKS
  * looks. If the whole picture leaves doubt, its middle and the picture with a margin are tried too, and the surest look
  * goes on. The embedding is the mean of the answers to the last two looks, each scaled to length one. A hand that the
- * network takes for a left one is mirrored for these two looks, so both hands of a person give similar embeddings. Where left and right hands are told
- * apart (handedness), nothing is mirrored.
+ * network takes for a left one is mirrored for these two looks. So both hands of a person give similar embeddings. Where
+ * left and right hands are told apart (handedness), nothing is mirrored.
  */
 
 /** Changes with the numbers that are answered, for the identity of the extractor. */

@@ -76,11 +76,7 @@ export class Watch {
       const { probabilities } = prediction;
       if (typeof probabilities !== 'object' || probabilities === null)
         throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
-      if (
-        labels.length === 0 ||
-        Object.keys(probabilities ?? {}).length !== labels.length ||
-        !labels.every((label) => typeof probabilities[label] === 'number')
-      ) {
+      if (labels.length === 0 || Object.keys(probabilities).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
         throw new MetaqdaError('argument', 'The prediction is of other classes than there are now: predict again, after every change of classes.');
       }
       labels.forEach((label, i) => {

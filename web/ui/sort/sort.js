@@ -104,7 +104,9 @@ export class Sorting {
       kinds,
       bounds: engine.bounds,
       onTeach: this.#teach,
-      onClosed: (last) => void (this.asks.contains(document.activeElement) || this.gallery.focus(last)),
+      onClosed: (last) => {
+        if (!this.asks.contains(document.activeElement)) this.gallery.focus(last);
+      },
     });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });

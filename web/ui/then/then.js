@@ -230,7 +230,7 @@ export class Then {
       ${devices.map((device) => this.#link(device))}
       ${
         this.change
-          ? html`<div class="then-rate"><label class="small" for="then-rate">False alarms an hour, about</label>
+          ? html`<div class="then-rate"><label class="small" for="then-rate">About how many false alarms an hour</label>
         <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(String(this.perHour))}
           @change=${(/** @type {any} */ { target }) => void this.#allow(target.valueAsNumber).catch((error) => say(sentence(error)))}>
         <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>`

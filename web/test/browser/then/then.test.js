@@ -253,7 +253,7 @@ test('the false alarms that a session allows are undone, kept over a reload, and
   withDevices(async (page, site) => {
     const said = 'When Rocket is seen: say “There it is”';
     await add(page, { when: 'Rocket', does: 'say a sentence', fields: { Sentence: 'There it is' } }, said);
-    const rate = page.getByRole('spinbutton', { name: 'False alarms an hour, about' });
+    const rate = page.getByRole('spinbutton', { name: 'About how many false alarms an hour' });
     const is = (/** @type {string} */ value) => eventually(async () => assert.equal(await rate.inputValue(), value));
     await is('1');
     await rate.fill('12.5');
