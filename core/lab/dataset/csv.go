@@ -13,11 +13,12 @@ import (
 	"strings"
 )
 
-// labelColumns are the headings that mark the column of class names.
+// labelColumns are the headings that mark the column of class names. Of several the one that comes
+// first here counts: x, y and label are two numbers and a class.
 var labelColumns = []string{"label", "class", "target", "y"}
 
 // DecodeCSV decodes one example per line. The column of class names is the one
-// headed label, class, target or y; without a heading it is the only column
+// headed label, or else class, target or y. Without a heading it is the only column
 // that is not a number. Rows in messages count the examples from 0. file is
 // used in messages, meta may be nil.
 func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
@@ -89,15 +90,17 @@ type csvParser struct {
 // findLabel settles the label column from the first line and says whether that
 // line is a heading.
 func (p *csvParser) findLabel(first []string) (header bool, err error) {
-	words := 0
-	for i, field := range first {
-		for _, name := range labelColumns {
+	for _, name := range labelColumns {
+		for i, field := range first {
 			if strings.EqualFold(strings.TrimSpace(field), name) {
 				p.column = i
 				p.dim = len(first) - 1
 				return true, nil
 			}
 		}
+	}
+	words := 0
+	for i, field := range first {
 		if _, err := strconv.ParseFloat(strings.TrimSpace(field), 64); err != nil {
 			p.column = i
 			words++

@@ -74,6 +74,7 @@ func TestDecodeCSV(t *testing.T) {
 	for name, text := range map[string]string{
 		"heading in the middle": "a,label,b\n1,cat,2\n3,dog,4\n5,cat,6\n",
 		"no heading":            "1,2,cat\n3,4,dog\n5,6,cat\n",
+		"label beside y":        "a,y,label\n1,2,cat\n3,4,dog\n5,6,cat\n",
 		"byte order mark":       "\ufefflabel,a,b\ncat,1,2\ndog,3,4\ncat,5,6\n",
 	} {
 		s, err := DecodeCSV("x.csv", strings.NewReader(text), nil)
