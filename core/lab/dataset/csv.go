@@ -44,7 +44,9 @@ func (p *csvParser) read(r io.Reader) error {
 		record, err := c.Read()
 		header := false
 		switch {
-		case errors.Is(err, io.EOF) && !first:
+		case errors.Is(err, io.EOF) && first:
+			return noEmbeddings(p.file)
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && first:
 			return damaged(p.file, "is no CSV with a label column", err)
@@ -90,6 +92,10 @@ type csvParser struct {
 // findLabel settles the label column from the first line and says whether that
 // line is a heading.
 func (p *csvParser) findLabel(first []string) (header bool, err error) {
+	if i := unheaded(first); i >= 0 {
+		return false, &FileError{File: p.file, Row: -1, Problem: fmt.Sprintf("has nothing in column %d of its first line", i),
+			Remedy: "leave out a column of row numbers (index=False in pandas), or give it a heading or a value"}
+	}
 	for _, name := range labelColumns {
 		for i, field := range first {
 			if strings.EqualFold(strings.TrimSpace(field), name) {
@@ -116,6 +122,12 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 	}
 	p.dim = len(first) - 1
 	return false, nil
+}
+
+// unheaded returns the first empty field, -1 for none. pandas writes one above the numbers of rows,
+// which are no embedding.
+func unheaded(first []string) int {
+	return slices.IndexFunc(first, func(field string) bool { return strings.TrimSpace(field) == "" })
 }
 
 func (p *csvParser) add(record []string) error {

@@ -182,6 +182,8 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"csv without label", csv("1,2\n3,4\n", nil), -1, "first line of headings"},
 		{"csv with a word", csv("label,a\nx,1\ny,oops\n", nil), 1, `"oops"`},
 		{"csv with NaN", csv("label,a\nx,NaN\n", nil), 0, `"NaN"`},
+		{"csv of pandas with row numbers", csv(",a,label\n0,1,x\n1,2,y\n", nil), -1, "leave out a column of row numbers"},
+		{"csv without a line", csv("", nil), -1, "holds no embeddings"},
 		{"csv ragged", csv("label,a\nx,1\ny,1,2\n", nil), -1, "wrong number of fields"},
 		{"csv foreign class", csv("label,a\nx,1\ny,2\n", meta(`{"classes":["x"]}`)), 1, `class "y"`},
 		{"no such file", func() error { _, err := Load("nowhere.npz"); return err }, -1, "does not exist"},
