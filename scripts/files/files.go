@@ -67,10 +67,17 @@ func Folder(path string) error {
 }
 
 // Write writes all of the file or nothing: to a temporary name in the same
-// folder, then renamed. A link stays, and the file that it names is written. A pipe or a device,
-// such as /dev/stdout, takes the bytes itself.
+// folder, then renamed. A link stays, and the file that it names is written. A pipe or a device
+// takes the bytes itself. So does the standard output, by any name: a file behind it may hold more.
 func Write(path string, data []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) {
+		if _, err := os.Stdout.Write(data); err != nil {
+			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
+		}
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
 		}

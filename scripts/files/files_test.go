@@ -40,3 +40,18 @@ func TestAPipeTakesTheBytes(t *testing.T) {
 		t.Errorf("the pipe has %q", got)
 	}
 }
+
+// A shell that appends the output of several programs to a file loses none of it.
+func TestTheStandardOutputKeepsWhatItHas(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	test.OK(t, os.WriteFile(file, []byte("before "), 0o644))
+	out := test.Must(os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0))(t)
+	defer out.Close()
+	defer func(f *os.File) { os.Stdout = f }(os.Stdout)
+	os.Stdout = out
+	test.OK(t, Write(file, []byte("bytes")))
+	test.Must(out.WriteString(" after"))(t)
+	if got := test.Must(os.ReadFile(file))(t); string(got) != "before bytes after" {
+		t.Errorf("the file has %q", got)
+	}
+}
