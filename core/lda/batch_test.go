@@ -418,3 +418,23 @@ func TestAnswersGoBackWhereTogetherIsLessSure(t *testing.T) {
 		}
 	}
 }
+
+// Vectors of length one are at the bound exactly where the mean of a class's only example is half as
+// long: that of a vector and of zero.
+func TestRoundingDoesNotDecideWhatIsFarOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 1))
+	const d = 9
+	half := make([]float64, d)
+	half[0] = 0.5
+	k := newClass("a", d, 0)
+	k.add(half)
+	b := &batch{r2: make([]float64, 1)}
+	q := newPseudoLabels(b, k, nil)
+	for range 100 {
+		x := niwtest.Vector(rng, d, 0)
+		floats.Scale(1/floats.Norm(x, 2), x)
+		if b.r2[0] = squaredNorm(x); !q.within(0, 1) {
+			t.Fatalf("a squared length of %v is beyond the bound %v", b.r2[0], q.farthest)
+		}
+	}
+}

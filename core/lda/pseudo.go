@@ -41,8 +41,9 @@ const (
 
 	// farOut bounds the squared distance of a picture from the prior's mean. Its unit is the
 	// squared distance of the class's farthest example. Pictures beyond it get no weight in the
-	// class, so a long vector that is not of a picture cannot move it.
-	farOut = 4
+	// class, so a long vector that is not of a picture cannot move it. Vectors of length one may be
+	// at the bound exactly, and rounding must not decide about these.
+	farOut = 4 * (1 + 1e-9)
 )
 
 // pseudoLabels are the pictures of a batch that have weight in a class, with their sum by
