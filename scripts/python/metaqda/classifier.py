@@ -157,6 +157,11 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         classes: rows sum to one. Times 1 - predict_none(X) they are those of the page."""
         return self._ask('predict', self._checked(X))[0]
 
+    def predict_log_proba(self, X):
+        """Returns the logarithms of predict_proba(X); they are -inf for a class without examples."""
+        with np.errstate(divide='ignore'):
+            return np.log(self.predict_proba(X))
+
     def predict_none(self, X):
         """Returns the probability of each row that it is of none of the classes. The page
         decides for none of these from .335 on."""

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 import unittest
+import warnings
 
 import numpy as np
 from sklearn.base import clone
@@ -39,6 +40,14 @@ class Contract(Case):
         groups = np.arange(len(X)) // 2
         piped.fit(X, y, fewshotclassifier__groups=groups)
         np.testing.assert_array_equal(piped[-1].predict(StandardScaler().fit_transform(X)), piped.predict(X))
+
+    def test_log_probabilities_are_those_of_scikit_learn(self):
+        c, X, _ = taught()
+        np.testing.assert_allclose(c.predict_log_proba(X), np.log(c.predict_proba(X)), rtol=0, atol=1e-9)
+        c.partial_fit(X[:1], c.classes_[:1], classes=['zebra'])
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            self.assertEqual(c.predict_log_proba(X)[:, -1].max(), -np.inf)
 
     def test_partial_fit_answers_as_fit_does(self):
         X, y, queries, _ = split(*emoji(), 2)
