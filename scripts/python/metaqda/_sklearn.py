@@ -59,6 +59,28 @@ except ImportError:
         return X, y
 
 
+def unlabelled(y):
+    """Returns the first row without a label, None if all have one. scikit-learn stumbles over some of
+    pandas and says nothing helpful of None. Numbers are left to it."""
+    if hasattr(y, 'isna'):
+        missing = np.asarray(y.isna()).ravel()
+    elif getattr(y, 'dtype', None) == object or isinstance(y, (list, tuple)):
+        missing = [missing_label(label) for label in y]
+    else:
+        return None
+    return int(np.argmax(missing)) if np.any(missing) else None
+
+
+def missing_label(label):
+    """Returns whether a label is None, NaN, NaT or pandas.NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA
+        return True
+    except ValueError:  # an array
+        return False
+
+
 class Unfitted(MetaqdaError, NotFittedError):
     """A question before fit."""
 
@@ -74,6 +96,8 @@ def checked(estimator, X, y=NO_LABELS, reset=False):
                 return validate_data(estimator, X, reset=reset, dtype=np.float32, order='C')
             if y is None:
                 raise ValueError('fit requires y to be passed, but the target y is None: give a label for each row.')
+            if (row := unlabelled(y)) is not None:
+                raise ValueError(f'Input y contains NaN or None: row {row} has no label. Give it one, or leave the row out.')
             if hasattr(getattr(y, 'dtype', None), 'numpy_dtype'):  # pandas' Int64, which would become float64
                 y = y.to_numpy(y.dtype.numpy_dtype)
             X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')

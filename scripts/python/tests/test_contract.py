@@ -115,6 +115,21 @@ class Contract(Case):
             named.save(self.folder / 'named')
             self.assertEqual((self.folder / 'c').read_bytes(), (self.folder / 'named').read_bytes())
 
+    def test_a_missing_label_is_named(self):
+        class Missing:  # as pandas.NA
+            def __ne__(self, other):
+                return self
+
+            def __bool__(self):
+                raise TypeError('boolean value of NA is ambiguous')
+
+        class Series(list):  # as a series of Int64
+            def isna(self):
+                return np.array([v is None for v in self])
+
+        for y in [['a', None, 'b'], ['a', np.nan, 'b'], np.array(['a', Missing(), 'b'], object), np.array(['a', None, 'b'], object), Series([1, None, 2])]:
+            self.refused('value', 'row 1 has no label', FewShotClassifier().fit, np.eye(3), y)
+
     def test_classes_of_partial_fit_are_a_list_or_a_set(self):
         for classes, want in [({'z'}, 'abz'), ([], 'ab'), (np.array(['z']), 'abz')]:
             c = FewShotClassifier().partial_fit(np.eye(4), list('abab'), classes=classes)
