@@ -94,6 +94,14 @@ func (p *Prior) options(s Settings) lda.Options {
 	if s.Scale != "" {
 		o.Near = 0
 	}
+	if t := p.file.Transform; t.Scale != nil {
+		o.Filled = 1 // the constant
+		for _, v := range t.Scale {
+			if v != 0 {
+				o.Filled++
+			}
+		}
+	}
 	return o
 }
 
@@ -204,7 +212,7 @@ func DefaultFile(d int) (*model.Prior, error) {
 
 // forTables returns [Default] for standardised columns of p's length. A constant √d, which is about
 // as large as the columns together, follows them. So scaling to length one does not lose how far a
-// row is from the mean.
+// row is from the mean. [Classifier.standardise] leaves columns that do not vary out of d.
 func (p *Prior) forTables() (*Prior, error) {
 	d := p.Dim()
 	file, err := handCrafted(d + 1)

@@ -62,14 +62,18 @@ func (c *Classifier) standardise() {
 		mean[i] += float64(v)
 		scale[i] /= n
 	}
+	varying := 0.0
 	for i, v := range shrunk(mean, scale, n) {
 		if scale[i] = 0; v > 0 {
 			scale[i] = 1 / math.Sqrt(v)
+			varying++
 		}
 	}
 	file := *c.prior.file
-	if file.Transform.Mean, file.Transform.Scale = mean, scale; units < 2 {
+	file.Transform.Mean, file.Transform.Scale, file.Transform.Constant = mean, scale, math.Sqrt(max(1, varying))
+	if units < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
+		file.Transform.Constant = math.Sqrt(float64(d))
 	}
 	defer func(later bool) { c.later = later }(c.later)
 	c.later = true                          // many examples are enrolled in pieces

@@ -55,19 +55,19 @@ func deviations(rows [][]float32) (means, deviations []float64) {
 }
 
 // The oracle is a classifier without a scale and without near-copies that is given standardised
-// numbers, and √d beside d of them.
+// numbers, and √d beside d of them that vary.
 func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 	rows := tableOf(24)
 	taught, asked := rows[:12], rows[12:]
 	scaled := func(of [][]float32, x []float32) []float32 {
-		y := make([]float32, len(x), len(x)+1)
+		var y []float32
 		means, deviations := deviations(of)
 		for j := range x {
 			if deviations[j] > 0 {
-				y[j] = float32((float64(x[j]) - means[j]) / deviations[j])
+				y = append(y, float32((float64(x[j])-means[j])/deviations[j]))
 			}
 		}
-		return append(y, float32(math.Sqrt(float64(len(x)))))
+		return append(y, float32(math.Sqrt(float64(len(y)))))
 	}
 	teach := func(s Settings, p *Prior, rows [][]float32) *Classifier {
 		c := test.Must(New(s, p))(t)
@@ -83,7 +83,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		for _, x := range of {
 			plain = append(plain, scaled(of, x))
 		}
-		file := test.Must(DefaultFile(len(of[0]) + 1))(t)
+		file := test.Must(DefaultFile(len(plain[0])))(t)
 		file.Session.Near = 0
 		want := teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
 		for _, x := range asked {
@@ -491,5 +491,27 @@ func TestAConstantColumnOfGroupsDoesNotVary(t *testing.T) {
 	test.Must(c.Predict([]float32{100, 5, -0.97}))(t)
 	if scale := c.prior.file.Transform.Scale; scale[2] != 0 || !(scale[0] > 0) {
 		t.Errorf("the scale is %v, that of the constant column must be 0", scale)
+	}
+}
+
+// Among few examples of a table most columns may be constant, as the pixels at the edge of pictures.
+func TestConstantColumnsHaveNoEffect(t *testing.T) {
+	rows := tableOf(24)
+	answer := func(constant int) (p []float64) {
+		c := test.Must(New(Settings{NonePrior: 0.2, Scale: "standardise"}, nil))(t)
+		with := func(x []float32) []float32 { return append(slices.Clone(x), make([]float32, constant)...) }
+		for i, x := range rows[:12] {
+			test.Must(c.Add(string(rune('a'+i%3)), "", with(x)))(t)
+		}
+		for i, x := range rows[12:] {
+			p = append(p, test.Must(c.Predict(with(x)))(t).Probabilities[i%3])
+		}
+		return p
+	}
+	alone, beside := answer(0), answer(1000)
+	for i, p := range beside {
+		if math.Abs(p-alone[i]) > 1e-9 {
+			t.Errorf("row %d: the right class has %v beside a thousand constants, %v without them", i, p, alone[i])
+		}
 	}
 }

@@ -39,6 +39,15 @@ type Options struct {
 	Spread     float64             // n_2 of the session's spread, the unit of densities; 0 for the prior's unit
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 	Parts      *Parts              // of embeddings; nil for a single part
+	Filled     int                 // how many of the d numbers are not zero in all embeddings; 0 for d
+}
+
+// filled returns d without the numbers that are zero in all embeddings.
+func (o *Options) filled(d int) float64 {
+	if o.Filled > 0 {
+		d = o.Filled
+	}
+	return float64(d)
 }
 
 // Validate returns a *[niw.ValueError] for an option out of range.

@@ -116,7 +116,7 @@ func (e *estimation) kappa(o *Options) float64 {
 
 // weight returns the estimate of w, or the option if fewer than two classes have residuals.
 func (e *estimation) weight(s *shared, taught []*class) float64 {
-	o, d, w := s.options, float64(s.cov.dim), e.within/e.freedom
+	o, d, w := s.options, s.options.filled(s.cov.dim), e.within/e.freedom
 	t, pairs := s.squaredScale(taught, e.mean)
 	if !pairs || w == 0 {
 		return o.Shared

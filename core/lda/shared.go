@@ -118,7 +118,7 @@ func (s *shared) perSpread() float64 {
 	for j, m := range s.cov.members {
 		h0 += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
 	}
-	return math.Pow(float64(s.cov.dim), 0.1) * math.Max(1, h0/h) * (n2 + classes - 1) / (n2 + classes*scatter)
+	return math.Pow(s.options.filled(s.cov.dim), 0.1) * math.Max(1, h0/h) * (n2 + classes - 1) / (n2 + classes*scatter)
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
