@@ -250,6 +250,7 @@ func TestBadInput(t *testing.T) {
 		want []string
 	}{
 		{"no data", nil, []string{"--data"}},
+		{"decimal comma", []string{"--n-tasks", "0,3"}, []string{`invalid value "0,3" for --n-tasks: invalid syntax; `}},
 		{"missing file", []string{"--data", filepath.Join(dir, "gone.npz")}, []string{"gone.npz", "does not exist", "check the path"}},
 		{"torn file", []string{"--data", torn}, []string{"torn.npz", "write the file again"}},
 		{"flipped bit", []string{"--data", flipped}, []string{"flipped.npz", "write the file again"}},

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -75,9 +76,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
+// ofStrconv is what strconv says before the reason.
+var ofStrconv = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
+
 // usageError adds the remedy to what is wrong with a flag.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	what := strings.Replace(err.Error(), "for flag -", "for --", 1)
+	what = ofStrconv.ReplaceAllString(what, "")
 	return fmt.Errorf("%s; `%s --help` tells the flags", what, c.FullName())
 }
 
