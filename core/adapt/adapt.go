@@ -96,6 +96,10 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	if p.Session.Shared == 0 || p.Session.Population == nil {
 		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
 	}
+	if p.NIW.Spiked != nil { // its coordinates are not those of L, which [carried] goes back by
+		own := *p
+		own.NIW, p = p.NIW.Dense(), &own
+	}
 	rng := rand.New(rand.NewPCG(0x61646170, 0))
 	taught, most, err := examples(p, sessions, rng)
 	if err != nil {
@@ -250,10 +254,10 @@ func residuals(c *mat.Dense) (r *mat.Dense, mean []float64) {
 }
 
 // carried returns p with m' and S' in place of m and S, of the coordinates of
-// embeddings: m + L m' and L L'.
+// embeddings: m + L m' and L L'. p must have L.
 func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
 	d := p.NIW.Dim()
-	base := p.NIW.Dense()
+	base := p.NIW
 	white := update(p, d, classes, s.scale)
 	blas64.Trmv(blas.NoTrans, base.L.RawTriangular(), blas64.Vector{N: d, Data: white.M, Inc: 1})
 	floats.Add(white.M, base.M)
