@@ -121,7 +121,8 @@ func (e *estimation) weight(s *shared, taught []*class) float64 {
 	if !pairs || w == 0 {
 		return o.Shared
 	}
-	fills := max(1, min(d, w*w/t))
+	root := w / math.Sqrt(t) // of F: w w and t may both be too small for a number
+	fills := max(1, min(d, root*root))
 	fresh := bounded((d-fills)/(w*(1+fills)), o.Shared)
 	return coarse(math.Exp((e.freedom*math.Log(fresh) + o.Spread*math.Log(o.Shared)) / (e.freedom + o.Spread)))
 }

@@ -1,6 +1,7 @@
 package lda
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/niw/niwtest"
+	"metaqda/core/test"
 )
 
 // scatter returns Σ_i (x_i-x̄)(x_i-x̄)ᵀ of whitened rows and their mean.
@@ -243,5 +245,20 @@ func TestKappaIsNotBelowTheOptionBesideNearCopies(t *testing.T) {
 	alone.settle()
 	if beside.settle(); !(alone.shared.kappa < 1 && beside.shared.kappa == 3) {
 		t.Errorf("kappa is %v, and %v where near-copies are looked for", alone.shared.kappa, beside.shared.kappa)
+	}
+}
+
+// The squares of squared lengths may be too small for a number.
+func TestTinyExamplesAreAnswered(t *testing.T) {
+	for _, size := range []float64{1e-80, 1e-100, 1e-160} {
+		rng := rand.New(rand.NewPCG(5, 5))
+		c := test.Must(New(niw.HandCrafted(2, 1), variants["session"]))(t)
+		for j := range 2 {
+			test.OK(t, c.AddClass(fmt.Sprint(j)))
+			for range 3 {
+				test.OK(t, c.Add(fmt.Sprint(j), []float64{size * rng.NormFloat64(), size * (float64(j) + rng.NormFloat64())}))
+			}
+		}
+		ask(t, c, []float64{size, size})
 	}
 }
