@@ -46,6 +46,7 @@ type covariance struct {
 	making   *construction // nil when done
 	changing bool          // some of the changes are taken in, by update
 	lent     bool          // rows, diff and means are shared with a clone, see own
+	worn     bool          // rotate has lost digits: update makes U anew
 	anew     int           // up to this order of U plus half the classes, each change makes U anew, so its bits do not depend on the history
 	x, work  []float64
 }
@@ -155,7 +156,7 @@ func (c *covariance) inner(x, tx, y, ty []float64) float64 {
 }
 
 // update brings the covariance up to date with the examples of the classes. It changes the factor
-// example by example, or makes it anew if that is less work. It reports false if more returned
+// example by example, or makes it anew if that is less work or if an example far out has gone. It reports false if more returned
 // false before the end: then only update may be called next.
 func (c *covariance) update(taught []*class, more func() bool) bool {
 	if c.making != nil {
@@ -215,7 +216,7 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 		}
 	}
 	c.changing = false
-	return true
+	return !c.worn || c.build(taught, primal, more)
 }
 
 // primalFor reports whether to use the primal form: the smaller form is used. A large primal form is kept

@@ -300,3 +300,25 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		}
 	}
 }
+
+// An example far out may take all digits of the others in the factor, which is changed by rotations.
+// Once it has gone, they are there again.
+func TestARemovedOutlierLeavesNothingInTheFactor(t *testing.T) {
+	for _, far := range []float64{1e3, 1e5, 1e8, 1e12} {
+		rng := rand.New(rand.NewPCG(96, 1))
+		s := scene{nil, nil}
+		for i := range 120 {
+			s[i%2] = append(s[i%2], niwtest.Vector(rng, 70, float64(i%2)))
+		}
+		c, want := s.teach(t, niw.HandCrafted(70, 1), Options{}), s.teach(t, niw.HandCrafted(70, 1), Options{})
+		out := niwtest.Vector(rng, 70, 0)
+		floats.Scale(far, out)
+		c.settle()
+		test.OK(t, c.Add("c1", out))
+		c.settle()
+		test.OK(t, c.Remove("c1", 60))
+		for _, x := range s[0][:5] {
+			same(t, fmt.Sprint("after one at ", far), ask(t, c, x), ask(t, want, x), 1e-10)
+		}
+	}
+}

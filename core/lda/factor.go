@@ -59,6 +59,7 @@ func (c *covariance) rotate(from int, x []float64, scale float64) {
 	if scale != 1 {
 		floats.Scale(math.Sqrt(math.Abs(scale)), x[:end])
 	}
+	left := 1.0 // of the determinant of UᵀU
 	for k := from; k < c.n; k++ {
 		row := c.row(k)[k:end]
 		y := x[k:end]
@@ -66,17 +67,24 @@ func (c *covariance) rotate(from int, x []float64, scale float64) {
 			continue
 		}
 		s := y[0] / row[0]
-		r := math.Sqrt(math.Max(1+sign*s*s, leastPivot))
+		r2 := math.Max(1+sign*s*s, leastPivot)
+		left *= r2
+		r := math.Sqrt(r2)
 		blas64.Axpy(sign*s, vector(y), vector(row))
 		blas64.Scal(1/r, vector(row))
 		blas64.Scal(r, vector(y))
 		blas64.Axpy(-s, vector(row), vector(y))
 	}
+	c.worn = c.worn || left < leastLeft
 }
 
 // leastPivot bounds r² in rotate from below. Without rounding r² is positive, since A without an
 // example is still at least I.
 const leastPivot = 1e-12
+
+// leastLeft is the share of the determinant below which rotate loses about half of the digits: an
+// example was taken out that lies much farther out than all others.
+const leastLeft = 1e-8
 
 // construction is the state of a covariance that is made anew in pieces.
 type construction struct {
