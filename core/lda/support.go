@@ -146,19 +146,21 @@ func (c *Classifier) chooseAsked() []asked {
 }
 
 // chooseAsked returns the examples whose left-out scores are evidence about the session: at most 64,
-// of at most 32 classes. It takes those with the smallest [class.lot], so the order of examples and
+// of at most 32 classes. It takes those that come first by [byLot], so the order of examples and
 // classes does not matter.
 func chooseAsked(taught []*class) (chosen []asked) {
 	classes := slices.Clone(taught)
 	if len(classes) > supportClasses {
-		first := make(map[*class]float64, len(classes))
+		first := make(map[*class][]float64, len(classes))
 		for _, k := range classes {
-			first[k] = 1
+			first[k] = k.row(0)
 			for i := range k.count() {
-				first[k] = min(first[k], k.lot(i))
+				if byLot(k.row(i), first[k]) < 0 {
+					first[k] = k.row(i)
+				}
 			}
 		}
-		slices.SortStableFunc(classes, func(a, b *class) int { return cmp.Compare(first[a], first[b]) })
+		slices.SortStableFunc(classes, func(a, b *class) int { return byLot(first[a], first[b]) })
 		classes = classes[:supportClasses]
 	}
 	each := supportExamples / max(1, len(classes))
@@ -168,7 +170,7 @@ func chooseAsked(taught []*class) (chosen []asked) {
 			order[i] = i
 		}
 		if len(order) > each {
-			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.lot(a), k.lot(b)) })
+			slices.SortStableFunc(order, func(a, b int) int { return byLot(k.row(a), k.row(b)) })
 			order = order[:each]
 		}
 		for _, i := range order {
@@ -178,10 +180,19 @@ func chooseAsked(taught []*class) (chosen []asked) {
 	return chosen
 }
 
-// lot returns a hash in [0, 1) of the first whitened coordinate of the i-th example.
-func (c *class) lot(i int) float64 {
-	x := c.row(i)
-	_, f := math.Modf(math.Abs(x[0]) * 4096)
+// byLot compares two whitened examples by hashes in [0, 1) of their first numbers, or of the first
+// ones of which these differ: a number may be the same in all examples.
+func byLot(x, y []float64) int {
+	for i, v := range x {
+		if c := cmp.Compare(lot(v), lot(y[i])); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func lot(v float64) float64 {
+	_, f := math.Modf(math.Abs(v) * 4096)
 	return f
 }
 
