@@ -2,6 +2,7 @@ package metatrain
 
 import (
 	"context"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -53,7 +54,7 @@ func sampleOf(p *niw.Prior, o lda.Options, white *mat.Dense, e *episode.Episode)
 	c, err := lda.New(p, o)
 	must(err)
 	for j, rows := range e.Support {
-		label := string(rune('a' + j))
+		label := strconv.Itoa(j)
 		must(c.AddClass(label))
 		for _, r := range rows {
 			must(c.Add(label, white.RawRowView(r)))
