@@ -56,7 +56,7 @@ func (s *Training) Episode(i int) Episode {
 	rng := generator(s.seed, i)
 	e := Episode{Pool: i % len(s.pools)}
 	pool := &s.pools[e.Pool]
-	unknown := s.c.UnknownClasses.logUniform(rng)
+	unknown := min(s.c.UnknownClasses.logUniform(rng), len(pool.Rows)-s.c.Way.Min)
 	way := min(s.c.Way.logUniform(rng), len(pool.Rows)-unknown)
 	shot, query := s.c.Shot.logUniform(rng), s.c.Query.logUniform(rng)
 	if s.c.Imbalanced {

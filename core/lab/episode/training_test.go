@@ -49,6 +49,19 @@ func TestTrainingStaysWithinItsBounds(t *testing.T) {
 	}
 }
 
+// Unseen classes leave enough of a small pool for the episode.
+func TestUnseenClassesLeaveTheWay(t *testing.T) {
+	pool := uneven(6)
+	s := test.Must(NewTraining([]Pool{pool}, Tasks{Way: Range{2, 9}, Shot: Range{1, 2}, Query: Range{1, 2}, UnknownClasses: Range{2, 9}}, 7))(t)
+	for i := range 100 {
+		e := s.Episode(i)
+		checkEpisode(t, &pool, e)
+		if e.Way() < 2 {
+			t.Fatalf("episode %d: %d ways", i, e.Way())
+		}
+	}
+}
+
 func TestLogUniform(t *testing.T) {
 	rng := generator(1, 2)
 	r := Range{1, 8}
