@@ -127,13 +127,21 @@ func (c *Classifier) use(o Options) {
 func (c *Classifier) Dim() int { return c.prior.Dim() }
 
 // SetOptions replaces the options and keeps the pictures. It returns a *[niw.ValueError] for an option
-// out of range, and then changes nothing. Cost O(C d). After a change of Near or Shared the next
-// answer finds the bursts or the scale matrix anew.
+// out of range, and then changes nothing. Cost O(C d), or O(1) if only NonePrior changes. After a
+// change of Near or Shared the next answer finds the bursts or the scale matrix anew.
 func (c *Classifier) SetOptions(o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	c.use(o)
+	now := c.options
+	if now.NonePrior = o.NonePrior; now != o {
+		c.use(o)
+		return nil
+	}
+	c.options = o
+	for _, other := range c.others {
+		other.options.NonePrior = o.NonePrior
+	}
 	return nil
 }
 

@@ -173,3 +173,21 @@ func FuzzProbabilities(f *testing.F) {
 		}
 	})
 }
+
+// Another prior probability of none of these needs no work, and is that of a classifier made with it.
+func TestAnotherNonePriorKeepsWhatIsComputed(t *testing.T) {
+	for name, o := range variants {
+		c, x := teach(t, niw.HandCrafted(5, 1), o, []int{4, 3, 2})
+		c.Prepare(always)
+		o.NonePrior = 0.6
+		test.OK(t, c.SetOptions(o))
+		if !c.Settled() {
+			t.Errorf("%s: the next answer has to compute anew", name)
+		}
+		other, _ := teach(t, niw.HandCrafted(5, 1), o, []int{4, 3, 2})
+		same(t, name, ask(t, c, x[1][0]), ask(t, other, x[1][0]), 0)
+		dst, want := make([]float64, 3), make([]float64, 3)
+		got, none := test.Must(c.LeaveOutTo(dst, "c0", 1))(t), test.Must(other.LeaveOutTo(want, "c0", 1))(t)
+		same(t, name+", left out", append(dst, got), append(want, none), 1e-12)
+	}
+}
