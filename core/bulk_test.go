@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"metaqda/core/model"
 	"metaqda/core/test"
@@ -201,5 +202,32 @@ func TestALongLabelIsCutBetweenLetters(t *testing.T) {
 		if Code(err) != "label" || !strings.Contains(err.Error(), strings.Repeat("猫", model.MaxLabel)+"\"") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// Adding, merging and undoing cost about the same for each example, however many there are.
+func TestManyGroupsCostNoMore(t *testing.T) {
+	took := func(n int) (least time.Duration) {
+		labels, examples := slices.Repeat([]string{"a"}, n), make([]Example, n)
+		for i := range examples {
+			examples[i] = Example{Group: fmt.Sprint(i), Vector: []float32{float32(i), 1}}
+		}
+		for range 2 {
+			c := test.Must(New(Settings{}, nil))(t)
+			c.Lazy = true
+			test.Must(c.AddClass("b"))(t)
+			start := time.Now()
+			test.Must(c.AddAll(labels, examples))(t)
+			test.OK(t, c.MergeClasses("a", "b"))
+			test.Must(c.Undo())(t)
+			if d := time.Since(start); least == 0 || d < least {
+				least = d
+			}
+		}
+		return least
+	}
+	few, many := took(1250), took(20000)
+	if many > 60*few && many > 4*time.Second { // 16 times as many; it took 150 times as long, and 8 s
+		t.Errorf("1250 examples take %v, 20000 take %v", few, many)
 	}
 }

@@ -44,10 +44,11 @@ type class struct {
 	Class  // without examples: those are in units
 	folded string
 	units  []*unit
-	size   int     // number of examples
-	known  int     // number of units, from the first, that are enrolled in lda
-	late   bool    // it has changed in bulk
-	top    float64 // largest order of an example so far
+	named  map[string]*unit // those of groups, by the group's name
+	size   int              // number of examples
+	known  int              // number of units, from the first, that are enrolled in lda
+	late   bool             // it has changed in bulk
+	top    float64          // largest order of an example so far
 }
 
 // unit counts as one example for the densities: an example, or the mean of the frames of a

@@ -163,7 +163,7 @@ func (c *Classifier) enrolEach(k *class) {
 		if err == nil {
 			continue
 		}
-		k.units = slices.Delete(k.units, k.known, k.known+1)
+		k.drop(k.known)
 		k.size -= len(u.frames)
 		for _, x := range u.frames {
 			delete(c.examples, x.ID)

@@ -131,15 +131,12 @@ func (k *Class) whole() *class {
 	slices.SortStableFunc(sorted, func(a, b *Example) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	groups := map[string]*unit{}
 	for _, x := range sorted {
-		u := groups[x.Group]
+		u := all.named[x.Group]
 		if u == nil {
 			u = &unit{group: x.Group}
 			all.units = append(all.units, u)
-			if x.Group != "" {
-				groups[x.Group] = u
-			}
+			all.name(u)
 		}
 		u.frames = append(u.frames, x)
 	}

@@ -220,12 +220,13 @@ func (c *Classifier) clone() (*Classifier, error) {
 	for j, k := range c.classes {
 		own := &classes[j]
 		*own = *k
-		own.Bursts, own.units = slices.Clone(k.Bursts), make([]*unit, len(k.units))
+		own.Bursts, own.units, own.named = slices.Clone(k.Bursts), make([]*unit, len(k.units)), nil
 		for i, u := range k.units {
 			first := len(frames)
 			frames = append(frames, u.frames...)
 			units = append(units, unit{u.group, frames[first:len(frames):len(frames)]})
 			own.units[i] = &units[len(units)-1]
+			own.name(own.units[i])
 		}
 		other.classes, other.ids[k.ID] = append(other.classes, own), own
 		other.folds[k.folded] = append(other.folds[k.folded], own)

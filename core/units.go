@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,7 +41,11 @@ func (c *Classifier) put(x *Example) error {
 	}
 	k.size++
 	c.examples[x.ID], k.top = x, max(k.top, x.Order)
-	c.tell(Change{Do: PutExample, Class: k.Class, At: k.place(x), Example: x})
+	at := 0
+	if c.Changed != nil {
+		at = k.place(x)
+	}
+	c.tell(Change{Do: PutExample, Class: k.Class, At: at, Example: x})
 	c.burstsChanged(k)
 	return nil
 }
@@ -127,11 +132,7 @@ func (c *Classifier) regroup(k *class, i int, frames []*Example) error {
 }
 
 func (c *Classifier) putUnit(k *class, u *unit) error {
-	first := u.frames[0]
-	i := len(k.units)
-	for i > 0 && before(first.Order, k.units[i-1].frames[0].Order, first.ID, k.units[i-1].frames[0].ID) {
-		i--
-	}
+	i := k.from(u.frames[0])
 	if c.bulk {
 		k.known = min(k.known, i) // endBulk tells the densities
 	} else if i < k.known || k.known == len(k.units) {
@@ -140,6 +141,7 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 		}
 	}
 	k.units = slices.Insert(k.units, i, u)
+	k.name(u)
 	c.behind = c.behind || k.known < len(k.units)
 	return nil
 }
@@ -162,22 +164,54 @@ func (c *Classifier) takeUnit(k *class, i int) error {
 		}
 		k.known--
 	}
-	k.units = slices.Delete(k.units, i, i+1)
+	k.drop(i)
 	return nil
+}
+
+// drop deletes the i-th unit.
+func (k *class) drop(i int) {
+	delete(k.named, k.units[i].group)
+	k.units = slices.Delete(k.units, i, i+1)
+}
+
+// name keeps a unit by its group, if it has one.
+func (k *class) name(u *unit) {
+	if u.group == "" {
+		return
+	}
+	if k.named == nil {
+		k.named = map[string]*unit{}
+	}
+	k.named[u.group] = u
+}
+
+// from returns where a unit whose first frame is x stands, or would stand.
+func (k *class) from(x *Example) int {
+	i, _ := slices.BinarySearchFunc(k.units, x, func(u *unit, x *Example) int {
+		first := u.frames[0]
+		return cmp.Or(cmp.Compare(first.Order, x.Order), cmp.Compare(first.ID, x.ID))
+	})
+	return i
 }
 
 // unit returns where the unit of a group stands, -1 for none.
 func (k *class) unit(group string) int {
-	if group == "" {
+	u := k.named[group]
+	if u == nil {
 		return -1
 	}
-	return slices.IndexFunc(k.units, func(u *unit) bool { return u.group == group })
+	i := k.from(u.frames[0])
+	return i + slices.Index(k.units[i:], u)
 }
 
-// find returns the unit of an example and its place there. It looks from the end, where
-// examples are added.
+// find returns the unit of an example and its place there. It looks from the end of the unit, where
+// frames are added.
 func (k *class) find(x *Example) (unit, at int) {
-	for unit = len(k.units) - 1; ; unit-- {
+	first := x
+	if u := k.named[x.Group]; u != nil {
+		first = u.frames[0]
+	}
+	for unit = k.from(first); ; unit++ {
 		frames := k.units[unit].frames
 		for at = len(frames) - 1; at >= 0; at-- {
 			if frames[at] == x {
