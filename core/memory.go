@@ -30,10 +30,10 @@ func (c *Classifier) asking(n, d int) int {
 
 // fits returns nil if n examples of length d fit, or the [Error] with which AddAll refuses them.
 func (c *Classifier) fits(n, d int) error {
-	all, classes := len(c.examples)+n, len(c.classes)
-	if all > model.MaxExamples {
+	if n > model.MaxExamples-len(c.examples) { // the sum may be too large for an int
 		return tooMany(model.MaxExamples, "examples")
 	}
+	all, classes := len(c.examples)+n, len(c.classes)
 	return c.reserve(needs(all, classes, d) - needs(len(c.examples), classes, d))
 }
 

@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -299,5 +300,15 @@ func TestAnExampleWithoutVectorAndPriorIsRefused(t *testing.T) {
 func TestANegativeNumberOfExamplesIsRefused(t *testing.T) {
 	if _, err := test.Must(New(Settings{}, nil))(t).BeginAdd(-1, 3); Code(err) != "argument" {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestTooManyExamplesAreRefusedHoweverMany(t *testing.T) {
+	c := test.Must(New(Settings{}, nil))(t)
+	test.Must(c.Add("a", "", []float32{1, 2, 3}))(t)
+	for _, n := range []int{model.MaxExamples, math.MaxInt} {
+		if _, err := c.BeginAdd(n, 3); Code(err) != "limit" {
+			t.Errorf("%d examples: error %v", n, err)
+		}
 	}
 }
