@@ -52,7 +52,8 @@ type Extractor = model.Extractor
 // Several goroutines may use one classifier at once. Predictions run beside each other and wait
 // for changes; the first prediction after a change computes shared state for all. Changed,
 // Logged, NewID, Reserve and the function given to Prepare are called under the lock: they must not
-// call the classifier. Set the exported fields before others use it.
+// call the classifier. Several goroutines may call Reserve at once, since clones and batches do so,
+// too. Set the exported fields before others use it.
 type Classifier struct {
 	Name      string                // written into files
 	Extractor Extractor             // of the vectors, written into files; [Classifier.Identify] checks it
