@@ -294,6 +294,9 @@ func decodeThumbnails(examples []Example, tensors map[string]tensor) error {
 		examples[i].Thumbnail = append([]byte(nil), t.data[from:to]...)
 		from = to
 	}
+	if from < len(t.data) {
+		return fail("its thumbnails end at byte ", from, " of ", len(t.data))
+	}
 	return nil
 }
 
