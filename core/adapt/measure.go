@@ -210,7 +210,9 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 		}
 		samplers = append(samplers, s)
 	}
-	return metatrain.Sessions(ctx, p, m.prior.Session.Options(), dom, samplers, tasks, 1)
+	o := m.prior.Session.Options()
+	o.Parts = nil // they are of embeddings, not of these coordinates
+	return metatrain.Sessions(ctx, p, o, dom, samplers, tasks, 1)
 }
 
 // temperature returns the δ of ln T + δ that makes the answers most probable, and their measure under

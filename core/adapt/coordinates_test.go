@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/lda"
 	"metaqda/core/niw"
 	"metaqda/core/test"
 )
@@ -33,5 +34,16 @@ func TestASpikedPriorLearnsWhatItsFactorLearns(t *testing.T) {
 	}
 	if !mat.EqualApprox(mat.NewVecDense(dim, a.M), mat.NewVecDense(dim, b.M), 1e-9) {
 		t.Errorf("m' is %v, want %v", a.M, b.M)
+	}
+}
+
+// Parts are those of embeddings. The coordinates in which priors are measured have none.
+func TestPartsDoNotChangeWhatIsMeasured(t *testing.T) {
+	p, s := plain(), world(4, 6, 5, 3)
+	want := learn(t, p, s)
+	p.Session.Parts = &lda.Parts{First: dim / 3}
+	got := learn(t, p, s)
+	if got.Before != want.Before || got.After != want.After {
+		t.Errorf("%+v and %+v, want %+v and %+v", got.Before, got.After, want.Before, want.After)
 	}
 }
