@@ -166,3 +166,27 @@ func TestFarExamplesAsQueries(t *testing.T) {
 		}
 	}
 }
+
+// Equal examples far away, as rows of numbers that were not scaled, still have densities.
+func TestFarExamplesHaveDensities(t *testing.T) {
+	const d = 5
+	for _, far := range []float64{1e6, 1e8, 1e12, 1e30} {
+		row := make([]float64, d)
+		for i := range row {
+			row[i] = far * float64(i+1)
+		}
+		for _, n := range []int{3, 7} {
+			x := mat.NewDense(n, d, nil)
+			for i := range n {
+				x.SetRow(i, row)
+			}
+			for _, pooled := range []bool{false, true} {
+				dst := make([]float64, 1)
+				none := New(niw.HandCrafted(d, 1), niw.FB, pooled, []*mat.Dense{x}).LogDensitiesTo(dst, row)
+				if !(dst[0] > none) || math.IsInf(dst[0], 0) {
+					t.Errorf("%d examples at %v, pooled %v: log density %v, of none %v", n, far, pooled, dst[0], none)
+				}
+			}
+		}
+	}
+}
