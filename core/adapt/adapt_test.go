@@ -231,3 +231,18 @@ func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
 		t.Errorf("after the caller gave up: %v", err)
 	}
 }
+
+// Rounding may take the identity out of S + w RᵀR.
+func TestFarExamplesAreLearnedFrom(t *testing.T) {
+	for _, far := range []float32{1e8, 1e12} {
+		s := world(1, 5, 4, 4)
+		for _, c := range s {
+			for _, x := range c {
+				for i := range x {
+					x[i] *= far
+				}
+			}
+		}
+		test.Must(Learn(t.Context(), plain(), []Session{s}))(t)
+	}
+}
