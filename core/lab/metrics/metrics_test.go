@@ -75,9 +75,7 @@ func TestFitTemperatureStaysBounded(t *testing.T) {
 		"huge margins":  {[][]float64{{1e9, 0}, {0, 1e9}, {0, 1e9}}, []int{0, 1, 0}},
 		"single column": {[][]float64{{3}}, []int{0}},
 	} {
-		if got := FitTemperature(c.scores, c.labels); !(got >= minTemperature/2 && got <= maxTemperature*1.0001) && got < 1e9 {
-			t.Errorf("%s: temperature %v", name, got)
-		} else if math.IsNaN(got) || math.IsInf(got, 0) {
+		if got := FitTemperature(c.scores, c.labels); !(got >= minTemperature/2 && got <= maxTemperature*1.0001) {
 			t.Errorf("%s: temperature %v", name, got)
 		}
 	}
