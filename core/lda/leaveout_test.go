@@ -14,8 +14,11 @@ import (
 // nothing, and answers nearly as if it did.
 func TestLeaveOutOfLargeSessions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
-	for _, shots := range [][]int{slices.Repeat([]int{5}, 5), slices.Repeat([]int{2}, 20), slices.Repeat([]int{1, 2}, 20), slices.Repeat([]int{3}, 40), {1, 30}} {
+	for i, shots := range [][]int{slices.Repeat([]int{5}, 5), slices.Repeat([]int{2}, 20), slices.Repeat([]int{1, 2}, 20), slices.Repeat([]int{3}, 40), {1, 30}, slices.Repeat([]int{8}, 5)} {
 		o := with(Options{})
+		if i == 5 {
+			o.Spread = 1
+		}
 		o.Population, o.NonePrior = somePopulation(), 0.2
 		c, _ := teach(t, niwtest.Prior(rng, 24), o, shots)
 		c.own()
