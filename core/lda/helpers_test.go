@@ -33,9 +33,9 @@ var variants = map[string]Options{
 // somePopulation has every coefficient away from where it would do nothing.
 func somePopulation() *session.Population {
 	return &session.Population{
-		LogT: 1, LeftOut: 0.3, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6},
+		LogT: 1, LeftOut: 0.3, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6, Alone: [2]float64{0.3, 0.1}},
 		CohortMean: session.CohortMean{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, CohortDeviation: session.CohortDeviation{SD: 2, Count: 1.5},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Weight: 0.3},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, ByShots: 0.3, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Weight: 0.3, UnknownWeight: 0.2},
 	}
 }
 
