@@ -145,9 +145,14 @@ async function isWhole(response, file) {
 }
 
 async function activate() {
+  // Of tabs that came before any version nothing is known. They belong to the first one.
+  if ((await formerCaches()).length === 0) for (const { id } of await everyone()) await record(id, cacheName).catch(() => {});
   await tidy();
   await worker.clients.claim();
 }
+
+/** All tabs and workers. */
+const everyone = () => worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
 
 /** Whether former versions may be left. */
 let untidy = true;
@@ -160,7 +165,7 @@ async function tidy() {
   const { installing, waiting } = worker.registration;
   if (installing || waiting) return; // a cache may be that of a newer version
   untidy = false;
-  const clients = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
+  const clients = await everyone();
   for (const { id } of clients) coming.delete(id);
   const alive = new Set([...clients.map(({ id }) => id), ...coming].map((id) => address(clientPath(id))));
   const names = [cacheName, ...(await formerCaches())];

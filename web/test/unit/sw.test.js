@@ -303,6 +303,20 @@ test('a tab goes on with its version after another started a new one, and then i
   assert.deepEqual([...world.stores.keys()], ['metaqda-v2']);
 });
 
+test('a tab that was there before the first version goes on with that version, too', async () => {
+  const world = new World('v1', first);
+  world.clients.add('first visit'); // loaded from the network, before there was a worker
+  const old = await world.started('v1');
+  assert.equal(await old.text('web/app.js', { from: 'first visit' }), 'app');
+  world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
+  const next = await world.started('v2');
+  assert.equal(await next.open('late'), 'page 2');
+  for (const worker of [next, world.worker('v2')]) assert.equal(await worker.text('web/app.js', { from: 'first visit' }), 'app');
+  world.clients.delete('first visit');
+  await next.text('web/app.js', { from: 'late' });
+  assert.deepEqual([...world.stores.keys()], ['metaqda-v2']);
+});
+
 test('requests to elsewhere and those that change something are left alone', async () => {
   const world = new World('v1', first);
   const worker = world.worker('v1');
