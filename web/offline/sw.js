@@ -38,7 +38,7 @@ const worker = /** @type {Scope} */ (/** @type {unknown} */ (self));
 worker.addEventListener('install', (/** @type {LifeEvent} */ event) => event.waitUntil(install()));
 worker.addEventListener('activate', (/** @type {LifeEvent} */ event) => event.waitUntil(activate()));
 worker.addEventListener('fetch', (/** @type {RequestEvent} */ event) => {
-  if (mine(event.request)) event.respondWith(answer(event));
+  if (mine(event.request)) event.respondWith(answer(event).catch(() => fetch(event.request))); // a browser that cannot read its caches
 });
 worker.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   if (event.data?.type === 'activate') void worker.skipWaiting();

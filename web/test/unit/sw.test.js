@@ -317,6 +317,15 @@ test('a tab that was there before the first version goes on with that version, t
   assert.deepEqual([...world.stores.keys()], ['metaqda-v2']);
 });
 
+test('where the browser cannot read its caches, all comes from the network', async () => {
+  const world = new World('v1', first);
+  const worker = await world.started('v1');
+  const broken = () => Promise.reject(new Error('Unexpected internal error.'));
+  for (const cache of world.stores.values()) Object.assign(cache, { match: broken, put: broken, keys: broken });
+  assert.equal(await worker.open('tab'), 'page 1');
+  assert.equal(await worker.text('web/app.js', { from: 'tab' }), 'app');
+});
+
 test('requests to elsewhere and those that change something are left alone', async () => {
   const world = new World('v1', first);
   const worker = world.worker('v1');
