@@ -65,6 +65,9 @@ function ofLengthOne(numbers) {
   return length > 0 ? numbers.map((value) => value / length) : numbers;
 }
 
+/** The largest. A call takes 65,536 arguments at most in Safari, and a long sound has more frames. @param {number[]} values */
+const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
 /** The mean square. @param {Float32Array} samples */
 function powerOf(samples) {
   let sum = 0;
@@ -82,7 +85,7 @@ export function loudness(samples) {
 export function drawnSpectrum(samples) {
   const padded = samples.length < 400 ? Float32Array.from({ length: 400 }, (_, i) => samples[i] ?? 0) : samples;
   const rows = melSpectra(padded, yamnetBank, { power: 1 });
-  const loudest = Math.max(1e-6, ...rows.map((row) => Math.max(...row)));
+  const loudest = Math.max(1e-6, most(rows.map((row) => Math.max(...row))));
   const levels = new Uint8Array(rows.length * 64);
   rows.forEach((row, i) =>
     levels.set(
@@ -103,7 +106,7 @@ function heard(network, samples) {
   const rows = melSpectra(whole, yamnetBank, { power: 1 }).map((row) => row.map((value) => Math.log(value + 0.001) + 1.404));
   const starts = startsOf(rows.length, patch);
   const powers = starts.map((at) => powerOf(whole.subarray(at * hop, (at + patch.frames) * hop)));
-  const least = 0.01 * Math.max(...powers);
+  const least = 0.01 * most(powers);
   const [mean, [speech]] = meansOver(
     network,
     starts.filter((_, i) => powers[i] >= least).map((at) => joined(rows, at, patch.frames)),
@@ -123,7 +126,7 @@ function spoken(network, samples) {
   const rows = melSpectra(laid, speechBank, { power: 2, lead: (frame - 400) / 2 }).map((row) =>
     row.map((value, band) => 10 * Math.log10(Math.max(1e-10, value + (short ? noise[band] : 0)))),
   );
-  const floor = Math.max(...rows.map((row) => Math.max(...row))) - 80;
+  const floor = most(rows.map((row) => Math.max(...row))) - 80;
   const scaled = rows.map((row) => row.map((value) => Math.max(value, floor) / 10 + 2));
   return meansOver(
     network,
@@ -135,7 +138,7 @@ function spoken(network, samples) {
 function trimmed(samples) {
   const powers = [];
   for (let at = 0; at + frame <= samples.length; at += hop) powers.push(powerOf(samples.subarray(at, at + frame)));
-  const least = 1e-4 * Math.max(...powers);
+  const least = 1e-4 * most(powers);
   const first = powers.findIndex((power) => power > least);
   return first < 0 ? samples : samples.subarray(first * hop, powers.findLastIndex((power) => power > least) * hop + frame);
 }

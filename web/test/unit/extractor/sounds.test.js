@@ -14,7 +14,7 @@ import { builtKinds, loadExtractor } from '../../../../scripts/embed/extractor.m
 import { decodeSound } from '../../../../scripts/embed/hear.mjs';
 import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
 import { filesOf, listed, loadNetworks } from '../../../extractor/networks.js';
-import { embedSound } from '../../../extractor/sounds/recipe.js';
+import { drawnSpectrum, embedSound } from '../../../extractor/sounds/recipe.js';
 import { resample } from '../../../extractor/sounds/resample.js';
 import { htkBank, melSpectra, slaneyBank } from '../../../extractor/sounds/spectra.js';
 import { kinds, soundOf } from '../../extractors/sounds.js';
@@ -66,6 +66,13 @@ test('the speech embedding is that of the network before it was turned into 8 bi
     const embedding = await share(samples);
     assert.ok(embedding.length === 96 && embedding.every(Number.isFinite));
   }
+});
+
+test('half an hour of sound is embedded and drawn, too', () => {
+  const long = new Float32Array(1800 * 16_000).fill(0.1);
+  const run = () => [new Float32Array(96).fill(1), new Float32Array(1)];
+  assert.equal(embedSound({ speech: { run }, yamnet: { run } }, long).length, 1120);
+  assert.equal(drawnSpectrum(long).frames, 179_998);
 });
 
 test('a WAV file is read; what is no sound, or none that is known, is refused by a sentence', async () => {
