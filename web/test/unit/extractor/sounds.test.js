@@ -81,6 +81,55 @@ test('a WAV file is read; what is no sound, or none that is known, is refused by
   for (const file of [new Uint8Array(0), new Uint8Array(100), new TextEncoder().encode('OggS, not at all')]) await assert.rejects(decodeSound(file));
 });
 
+/** A chunk of a WAV file, with the byte that fills an odd one. @param {string} id @param {Buffer} content */
+const chunk = (id, content) =>
+  Buffer.concat([Buffer.from(`${id}....`), content, Buffer.alloc(content.length % 2)])
+    .fill(content.length & 255, 4, 5)
+    .fill(content.length >> 8, 5, 6)
+    .fill(0, 6, 8);
+
+test('WAV files of every usual form are read, as browsers scale them', async () => {
+  const odd = chunk('LIST', Buffer.from('odd'));
+  const facts = chunk('fact', Buffer.alloc(4));
+  const plain = { format: 1, bits: 16, channels: 1, header: 16, before: /** @type {Buffer[]} */ ([]) };
+  const forms = [
+    plain,
+    { ...plain, bits: 8 },
+    { ...plain, bits: 24, channels: 2 },
+    { ...plain, bits: 32, before: [odd] },
+    { ...plain, before: [odd] },
+    { ...plain, format: 3, bits: 32, header: 18, before: [facts] },
+    { ...plain, format: 3, bits: 64, header: 18, before: [facts] },
+    { ...plain, bits: 24, header: 40 },
+    { ...plain, format: 3, bits: 32, channels: 2, header: 40, before: [odd] },
+  ];
+  for (const { format, bits, channels, header, before } of forms) {
+    const said = `format ${format}, ${bits} bits, ${channels} channels, a header of ${header}`;
+    const fmt = Buffer.alloc(header);
+    const block = (channels * bits) / 8;
+    fmt.writeUInt16LE(header === 40 ? 0xfffe : format, 0);
+    fmt.writeUInt16LE(channels, 2);
+    fmt.writeUInt32LE(8000, 4);
+    fmt.writeUInt32LE(8000 * block, 8);
+    fmt.writeUInt16LE(block, 12);
+    fmt.writeUInt16LE(bits, 14);
+    if (header === 40) fmt.writeUInt16LE(format, 24);
+    const values = [0.5, -0.5, 0.25, -1];
+    const data = Buffer.alloc(values.length * block);
+    for (const [i, value] of values.entries()) {
+      for (let c = 0; c < channels; c++) {
+        const at = i * block + (c * bits) / 8;
+        if (format === 3) data[bits === 32 ? 'writeFloatLE' : 'writeDoubleLE'](value, at);
+        else if (bits === 8) data[at] = 128 + 128 * value;
+        else data.writeIntLE(value * 2 ** (bits - 1), at, bits / 8);
+      }
+    }
+    const file = Buffer.concat([Buffer.from('RIFF....WAVE'), chunk('fmt ', fmt), ...before, chunk('data', data), odd]);
+    const { samples, rate } = await decodeSound(new Uint8Array(file));
+    assert.deepEqual([[...samples], rate], [values, 8000], said);
+  }
+});
+
 const yamnet = path.join(root, 'build/site/kinds/sounds/yamnet');
 const missing = !existsSync(path.join(shared, 'extractors/parity-sounds.npz'))
   ? 'the recordings do not lie beside the clone'
