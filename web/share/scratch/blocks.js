@@ -93,6 +93,8 @@ export class Blocks {
     if (!on) {
       this.sense.off();
       this.#last = null;
+      this.#watch?.dispose();
+      this.#watch = null; // the next turn begins anew
       return;
     }
     try {
@@ -104,6 +106,7 @@ export class Blocks {
     } catch (error) {
       if (turn !== this.#turn) return;
       this.#looking = false;
+      this.sense.off();
       throw error;
     }
   }
@@ -144,10 +147,10 @@ export class Blocks {
   async #look() {
     const turn = this.#turn;
     const classifier = await this.classifier();
-    this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
     const embedding = await classifier.embed(await this.sense.now()).catch(nothing);
     if (turn !== this.#turn) return; // it was turned off meanwhile
     this.#last = embedding && classifier.predictSync(embedding);
+    this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
     this.#watch.next(this.#last);
   }
 

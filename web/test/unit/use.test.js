@@ -67,8 +67,9 @@ function blocks(name, sense = {}) {
     now: async () => asked.looks++,
     ...sense,
   };
-  const classifier = { watch: () => ({ next: () => {} }), embed: async () => [], predictSync: () => null };
-  return { made: new Blocks(/** @type {any} */ ({ BlockType: {}, ArgumentType: {} }), given, name, ['a'], async () => /** @type {any} */ (classifier)), asked };
+  const classifier = { watch: () => /** @type {any} */ ({ next: () => {}, dispose: () => {} }), embed: async () => [], predictSync: () => null };
+  const made = new Blocks(/** @type {any} */ ({ BlockType: {}, ArgumentType: {} }), given, name, ['a'], async () => /** @type {any} */ (classifier));
+  return { made, asked, classifier };
 }
 /** Lets go on what waits for nothing. */
 const idle = () =>
@@ -101,6 +102,34 @@ test('a camera that is turned off and on again looks no more often, and off mean
   opened();
   await opening;
   assert.deepEqual(slow.asked, { looks: 0, on: 0 });
+});
+
+test('a camera whose first look fails is turned off', async () => {
+  const { made, asked } = blocks('Mugs', { now: async () => Promise.reject(new Error('no network')) });
+  await assert.rejects(made.camera({ STATE: 'on' }), /no network/);
+  assert.equal(asked.on, 0);
+});
+
+test('what was here when the camera was turned off is not here when it is turned on again', async () => {
+  const { made, classifier } = blocks('Mugs');
+  classifier.watch = () => {
+    const watch = {
+      here: '',
+      next: () => {
+        watch.here = 'a';
+      },
+      dispose: () => {},
+    };
+    return watch;
+  };
+  await made.camera({ STATE: 'on' });
+  assert.equal(made.when({ LABEL: 'a' }), true);
+  await made.camera({ STATE: 'off' });
+  const opening = made.camera({ STATE: 'on' });
+  assert.equal(made.when({ LABEL: 'a' }), false, 'before the first look');
+  await opening;
+  assert.equal(made.when({ LABEL: 'a' }), true);
+  await made.camera({ STATE: 'off' });
 });
 
 test('extensions of sessions with other names have other ids, in letters and digits, and each stays the same', () => {
