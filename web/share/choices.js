@@ -133,8 +133,8 @@ export const choices = [
     what: 'ONNX files that many programs read: from a picture to probabilities, and from the numbers of the feature extractor.',
     how: [
       'Unpack the zip, and load picture.onnx with ONNX Runtime, in any language that it has.',
-      'The input “picture” takes the bytes of a picture of any size: height × width × 3 (RGB).',
-      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has ten lines of Python.',
+      'The input “picture” takes the bytes of an upright picture of any size, over white: height × width × 3 (RGB).',
+      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has a few lines of Python.',
     ],
     make: async (read, taught, how) => {
       const numbers = await taught.numbers();
