@@ -126,6 +126,19 @@ test('a web page of one’s own recognises as the page does, by picture and by c
         assert.deepEqual(await page.evaluate(({ now }) => now?.getTracks().map(({ readyState }) => readyState), stream), ['ended'], stopped);
         assert.equal(await page.locator('video').isVisible(), false, stopped);
       }
+      // A file that is chosen while the camera starts.
+      await page.getByLabel('A picture').setInputFiles(asked[0]);
+      await page.evaluate(() => {
+        const { play } = HTMLMediaElement.prototype;
+        HTMLMediaElement.prototype.play = function () {
+          const playing = play.call(this);
+          document.querySelector('input')?.dispatchEvent(new Event('change'));
+          return playing;
+        };
+      });
+      await page.getByRole('button', { name: 'Camera' }).click();
+      await page.waitForTimeout(2000);
+      assertRounded(await listed(page), before[0].numbers);
     },
     { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] },
   );
