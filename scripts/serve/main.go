@@ -143,7 +143,7 @@ func site(root *os.Root) http.Handler {
 		}
 		for _, coding := range []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
 			variant, err := root.Stat(name + coding.suffix)
-			if err == nil && !variant.ModTime().Before(info.ModTime()) && strings.Contains(r.Header.Get("Accept-Encoding"), coding.name) {
+			if err == nil && !variant.ModTime().Before(info.ModTime()) && accepts(r.Header.Get("Accept-Encoding"), coding.name) {
 				w.Header().Set("Content-Encoding", coding.name)
 				name, info = name+coding.suffix, variant
 				break
@@ -155,6 +155,17 @@ func site(root *os.Root) http.Handler {
 		r.URL.Path = "/" + strings.TrimSuffix(name, "index.html")
 		files.ServeHTTP(w, r)
 	})
+}
+
+// accepts says whether a list of codings has this one, with a weight that is not zero.
+func accepts(list, coding string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		name, weight, weighted := strings.Cut(one, ";")
+		if strings.EqualFold(strings.TrimSpace(name), coding) {
+			return !weighted || strings.Trim(weight, " q=0.") != ""
+		}
+	}
+	return false
 }
 
 // onlyFor refuses requests for names that are not this machine's. Otherwise another site could make

@@ -65,6 +65,8 @@ func TestFilesAreAnsweredWithTypeCodingAndHeaders(t *testing.T) {
 		{"/web/app.js", "gzip, deflate, br, zstd", "text/javascript; charset=utf-8", "br", "web/app.js.br"},
 		{"/web/app.js", "gzip, deflate", "text/javascript; charset=utf-8", "gzip", "web/app.js.gz"},
 		{"/web/app.js", "", "text/javascript; charset=utf-8", "", "web/app.js"},
+		{"/web/app.js", "br;q=0, GZIP;q=0.5", "text/javascript; charset=utf-8", "gzip", "web/app.js.gz"},
+		{"/web/app.js", "gzip;q=0.000, brotli", "text/javascript; charset=utf-8", "", "web/app.js"},
 	} {
 		w := ask(handler, c.path, "Accept-Encoding", c.accept)
 		h := w.Header()
