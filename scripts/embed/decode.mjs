@@ -12,11 +12,22 @@ const sharp = load('sharp');
 export async function decodePicture(file) {
   const image = sharp(file, { failOn: 'error', ignoreIcc: true }).autoOrient();
   const { space, depth } = await image.metadata();
+  if (space === 'cmyk') return fromInk(await image.pipelineColourspace('cmyk').toColourspace('cmyk').raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true }));
   // Grey pictures stay untouched: a conversion to sRGB would bend their values.
   const plain = (space === 'b-w' || space === 'srgb') && depth === 'uchar';
   const { data, info } = await (plain ? image : image.toColourspace('srgb'))
     .raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
   return { data: toRGBA(data, info.channels), width: info.width, height: info.height };
+}
+
+/** Four inks as browsers show them without a profile. @param {{data: Uint8Array, info: {width: number, height: number, channels: number}}} raw */
+function fromInk({ data, info: { width, height, channels } }) {
+  const rgba = new Uint8Array(4 * width * height).fill(255);
+  for (let i = 0; i < width * height; i++) {
+    const light = 255 - data[channels * i + 3];
+    for (let c = 0; c < 3; c++) rgba[4 * i + c] = Math.round(((255 - data[channels * i + c]) * light) / 255);
+  }
+  return { data: rgba, width, height };
 }
 
 /** @param {Uint8Array} data @param {number} channels 1 grey, 2 grey + alpha, 3 RGB, 4 RGBA */
