@@ -8,6 +8,8 @@ import { Reducer, preprocess } from './preprocess.js';
 
 /** Pixels read back at a time: 4 MB of RGBA. */
 const bandPixels = 1 << 20;
+/** Longest side of a canvas. Browsers draw nothing on one that is too long: in Chrome from 65,536 pixels on, in others before. */
+const longest = 8192;
 
 /** No colour management and no premultiplication: the bytes of the file, upright. @type {ImageBitmapOptions} */
 const asStored = { colorSpaceConversion: 'none', premultiplyAlpha: 'none', imageOrientation: 'from-image' };
@@ -72,14 +74,28 @@ async function reduceBitmap(bitmap, size, views, pause) {
     throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
   }
   const reducer = new Reducer(width, height, size, views);
-  const rows = Math.min(height, Math.max(1, Math.floor(bandPixels / width)));
-  const context = context2d(width, rows);
+  const rows = Math.min(height, longest, Math.max(1, Math.floor(bandPixels / width)));
+  const context = context2d(Math.min(width, longest), rows);
+  /** @param {number} x @param {number} y @param {number} columns @param {number} count of rows */
+  const read = (x, y, columns, count) => {
+    context.clearRect(0, 0, columns, rows);
+    context.drawImage(bitmap, x, y, columns, count, 0, 0, columns, count);
+    return context.getImageData(0, 0, columns, count).data;
+  };
   for (let row = 0; row < height; row += rows) {
     if (row > 0) await pause();
     const count = Math.min(rows, height - row);
-    context.clearRect(0, 0, width, rows);
-    context.drawImage(bitmap, 0, row, width, count, 0, 0, width, count);
-    reducer.addRows(context.getImageData(0, 0, width, count).data, count);
+    if (width <= longest) {
+      reducer.addRows(read(0, row, width, count), count);
+      continue;
+    }
+    const band = new Uint8ClampedArray(4 * width * count);
+    for (let x = 0; x < width; x += longest) {
+      const columns = Math.min(longest, width - x);
+      const part = read(x, row, columns, count);
+      for (let y = 0; y < count; y++) band.set(part.subarray(4 * columns * y, 4 * columns * (y + 1)), 4 * (width * y + x));
+    }
+    reducer.addRows(band, count);
   }
   return reducer.finish();
 }

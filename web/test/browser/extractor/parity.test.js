@@ -123,6 +123,28 @@ test('a large transparent picture, turned by its EXIF, agrees too, in the worker
   }
 });
 
+test('a picture that is longer than any canvas agrees, whichever way it lies', async () => {
+  for (const [width, height] of [
+    [70_000, 24],
+    [12, 70_000],
+  ]) {
+    const pixels = Uint8Array.from({ length: 3 * width * height }, (_, i) => {
+      const at = Math.floor(i / 3);
+      return (((at % width) >> (width > height ? 11 : 2)) * 40 + (Math.floor(at / width) >> (width > height ? 3 : 11)) * 70 + 25 * (i % 3)) & 255;
+    });
+    const png = await sharp(pixels, { raw: { width, height, channels: 3 } })
+      .png({ compressionLevel: 1 })
+      .toBuffer();
+    const expected = await native.embed(await decodePicture(png));
+    await inPage(async (page) => {
+      await page.route('**/parity/long.png', (route) => route.fulfill({ body: png, contentType: 'image/png' }));
+      const { embeddings } = await embedInPage(page, ['/parity/long.png']);
+      const most = farthest(embeddings[0], expected);
+      assert.ok(most <= 1e-4, `largest difference ${most} of ${width} x ${height}`);
+    });
+  }
+});
+
 test('ImageBitmap, ImageData and file give the same numbers and stay usable', async () => {
   await inPage(async (page) => {
     const [a, b, c, again, open] = await page.evaluate(async (url) => {
