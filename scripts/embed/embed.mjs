@@ -4,7 +4,7 @@
  * A folder of pictures or sounds, one subfolder per class or unlabelled, to embeddings:
  *   node scripts/embed/embed.mjs FOLDER --out NAME.npz [--unlabelled]
  */
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtKinds } from './extractor.mjs';
@@ -76,6 +76,9 @@ async function main(args) {
   const workers = Number(values.workers);
   if (!(Number.isInteger(workers) && workers > 0 && workers <= 256)) throw new Complaint(`--workers is ${values.workers}, not a number of threads from 1 to 256; see --help.`);
   if (values.unlabelled && (values.splits ?? values.split) !== undefined) throw new Complaint('Pictures that are --unlabelled have no splits; leave out --splits and --split.');
+  const facts = values.out.replace(/\.npz$/, '.json');
+  const [written, ...read] = await Promise.all([facts, values.splits, values.extractor].map((name) => name && realpath(name).catch(() => '')));
+  if (written && read.includes(written)) throw new Complaint(`'${facts}' is read and would be written over; choose another --out.`);
   const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
   const { pictures } = listed;
   const [kind, variant] = values.kind.split('/');
@@ -94,11 +97,11 @@ async function main(args) {
   const kept = found.flatMap((embedding, i) => (embedding ? [i] : []));
   if (!kept.length) throw new Complaint(`No ${kind} are seen in any picture of '${positionals[0]}'; check that they are shown large.`);
   if (kept.length < found.length) console.error(`No ${kind} are seen in ${found.length - kept.length} of ${found.length} pictures, which are left out, the first of them ${pictures[found.indexOf(null)].file}`);
-  const facts = {
+  const about = {
     name: path.basename(values.out, '.npz'), dimension: extractor.dimension, ...listed.facts,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
   };
-  if (listed.facts.files) facts.files = kept.map((i) => /** @type {string[]} */ (listed.facts.files)[i]);
+  if (listed.facts.files) about.files = kept.map((i) => /** @type {string[]} */ (listed.facts.files)[i]);
   const embeddings = new Float32Array(kept.length * extractor.dimension);
   kept.forEach((i, row) => embeddings.set(/** @type {Float32Array} */ (found[i]), row * extractor.dimension));
   const arrays = {
@@ -107,7 +110,7 @@ async function main(args) {
   };
   await writeWhole([
     [values.out, encodeNPZ(arrays)],
-    [values.out.replace(/\.npz$/, '.json'), JSON.stringify(facts, null, 1) + '\n'],
+    [facts, JSON.stringify(about, null, 1) + '\n'],
   ]);
   if (!values.quiet) console.error(`${kept.length} ${kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
 }

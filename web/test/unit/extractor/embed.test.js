@@ -203,6 +203,17 @@ test('wrong arguments are explained', async () => {
   assert.match((await embed(path.join(temporary, 'nowhere'), '--out', 'x.npz')).stderr, /cannot be read; check its name/);
 });
 
+test('a file that is read is not written over', async () => {
+  const folder = await pictureFolder('kept');
+  const splits = path.join(temporary, 'kept.json');
+  const text = JSON.stringify({ train: ['insect'], test: ['bird'] });
+  await writeFile(splits, text);
+  const { code, stderr } = await embed(folder, '--out', path.join(temporary, 'kept.npz'), '--splits', splits, '--extractor', built);
+  assert.equal(await readFile(splits, 'utf8'), text);
+  assert.equal(code, 2);
+  assert.match(stderr, /kept\.json' is read and would be written over; choose another --out\.$/m);
+});
+
 test('grey, transparent and turned pictures decode as a browser shows them', async () => {
   const grey = await decodePicture(path.join(parity, 'ant_image_0011.jpg'));
   assert.deepEqual([grey.width, grey.height, grey.data.length], [300, 200, 4 * 300 * 200]);
