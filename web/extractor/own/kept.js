@@ -73,17 +73,21 @@ export async function keep({ sha256, manifest, contents }) {
   }
 }
 
-/** @returns {Promise<Kept[]>} in the order of their names */
+/** @returns {Promise<Kept[]>} in the order of their names, without those that another version of the site kept in a form of its own */
 export async function kept() {
   const cache = await open();
   const manifests = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(place('', '')) && url.endsWith('/manifest.json'));
   const all = await Promise.all(
     manifests.map(async (url) => {
-      const manifest = decodeManifest(await (await cache.match(url))?.text());
-      return { manifest, sha256: /** @type {string} */ (manifest.sha256) };
+      try {
+        const manifest = decodeManifest(await (await cache.match(url))?.text());
+        return [{ manifest, sha256: /** @type {string} */ (manifest.sha256) }];
+      } catch {
+        return [];
+      }
     }),
   );
-  return all.sort((a, b) => a.manifest.id.localeCompare(b.manifest.id));
+  return all.flat().sort((a, b) => a.manifest.id.localeCompare(b.manifest.id));
 }
 
 /** Deletes all of an extractor. @param {string} sha256 */

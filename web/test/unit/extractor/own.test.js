@@ -288,3 +288,36 @@ async function library() {
   });
   return import(pathToFileURL(outfile).href);
 }
+
+test('an extractor that another version kept in a form of its own hides no other', async (t) => {
+  const [right, strange] = ['a', 'b'].map((digit) => digit.repeat(64));
+  const manifest = {
+    format: 'metaqda-extractor-1',
+    id: 'right',
+    sha256: right,
+    runtime: 'onnx',
+    files: [{ name: 'm.onnx', bytes: 3, sha256: right }],
+    dimension: 10,
+    inputSize: 64,
+    views: [{ name: 'whole' }],
+    outputs: [{ node: 'x' }],
+    licence: 'MIT',
+  };
+  /** @type {Map<string, object>} */
+  const stored = new Map([
+    [`https://site.test/kept-extractors/${right}/manifest.json`, /** @type {object} */ (manifest)],
+    [`https://site.test/kept-extractors/${strange}/manifest.json`, { ...manifest, sha256: strange, later: true }],
+  ]);
+  const cache = { keys: async () => [...stored.keys()].map((url) => ({ url })), match: async (/** @type {string} */ url) => Response.json(stored.get(url)) };
+  const world = /** @type {any} */ (globalThis);
+  const before = [world.caches, world.document];
+  Object.assign(world, { caches: { open: async () => cache }, document: { baseURI: 'https://site.test/' } });
+  t.after(() => {
+    [world.caches, world.document] = before;
+  });
+  const { kept } = await import('../../../extractor/own/kept.js');
+  assert.deepEqual(
+    (await kept()).map(({ sha256 }) => sha256),
+    [right],
+  );
+});
