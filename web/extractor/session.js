@@ -77,8 +77,8 @@ export async function createSession(createRuntime, files, pause = async () => {}
       const opened = picture instanceof Blob ? await decodePicture(picture) : picture;
       const { width, height } = opened;
       const used = views.slice(0, count);
-      const looked = await inTurn(await pixelsOf(opened, inputSize, used, pause), look);
-      if (opened !== picture) /** @type {ImageBitmap} */ (opened).close();
+      const inputs = await pixelsOf(opened, inputSize, used, pause).finally(() => opened !== picture && /** @type {ImageBitmap} */ (opened).close());
+      const looked = await inTurn(inputs, look);
       return cellsOf(looked, used, { width, height }, dimension);
     },
     close: runtime.close,

@@ -19,7 +19,8 @@ export async function createHands(createNetwork, fetched) {
   const see = async (picture) => {
     const source = picture instanceof Blob ? await decodePicture(picture) : picture;
     const { width, height } = source;
-    const [data] = 'data' in source ? preprocess(source, EDGE, views) : await pixelsOf(source, EDGE, views);
+    const pixels = async () => ('data' in source ? preprocess(source, EDGE, views) : pixelsOf(source, EDGE, views));
+    const [data] = await pixels().finally(() => source !== picture && /** @type {ImageBitmap} */ (source).close());
     const hand = handIn(networks, { data, width, height }, fetched.id === handed);
     return hand.there < SURE || !hand.embedding.every(Number.isFinite) ? null : hand;
   };

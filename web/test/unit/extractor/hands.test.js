@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createHands } from '../../../extractor/hands/session.js';
 import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
@@ -99,4 +100,49 @@ test('hands in other styles, mirrored and small are nearest to the same sign, le
   assert.notEqual(apart.sha256, sha256);
   await assert.rejects(embed(await picture(styles[0], 'sun')), { code: 'no-hand' });
   await assert.rejects(embed({ data: new Uint8Array(4).fill(255), width: 1, height: 1 }), { code: 'no-hand' });
+});
+
+test('a picture that was decoded for a look is closed, also where it cannot be read', async (t) => {
+  const world = /** @type {any} */ (globalThis);
+  const before = {
+    ImageBitmap: world.ImageBitmap,
+    ImageData: world.ImageData,
+    createImageBitmap: world.createImageBitmap,
+    OffscreenCanvas: world.OffscreenCanvas,
+  };
+  t.after(() => Object.assign(world, before));
+  let open = 0;
+  class Bitmap {
+    width = 2;
+    height = 2;
+    close() {
+      open--;
+    }
+  }
+  let broken = false;
+  const context = { clearRect() {}, drawImage() {}, getImageData: () => ({ data: new Uint8ClampedArray(16) }) };
+  Object.assign(world, {
+    ImageBitmap: Bitmap,
+    ImageData: class {},
+    createImageBitmap: async () => {
+      open++;
+      return new Bitmap();
+    },
+    OffscreenCanvas: class {
+      getContext() {
+        return broken ? null : context;
+      }
+    },
+  });
+  const run = () => [new Float32Array(672).fill(1), new Float32Array(63), new Float32Array([9]), new Float32Array([1])];
+  const { embed } = await createHands(async () => ({ run, close() {} }), {
+    id: 'hands-1',
+    networks: { hand: /** @type {any} */ ({}) },
+    wasm: new ArrayBuffer(0),
+  });
+  await embed(new Blob(['a picture']));
+  assert.equal(open, 0);
+  broken = true;
+  await assert.rejects(embed(new Blob(['a picture'])), /no canvas/);
+  assert.equal(open, 0);
 });
