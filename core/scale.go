@@ -2,10 +2,13 @@ package metaqda
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"metaqda/core/embed"
 	"metaqda/core/model"
 )
 
@@ -23,62 +26,118 @@ func checkScale(s Settings, p *Prior) error {
 // unscaled reports whether columns must be standardised anew.
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
-// standardise updates the means and deviations of the columns after examples changed; see [shrunk].
-// The frames of a group together count as one example, and so does each row of a batch: its rows say
-// how far columns spread, which few examples hardly do. Cost O(N d), and that of teaching all
-// examples anew.
+// standardise finds the transform of the columns anew after examples changed; see [columns]. The frames
+// of a group together count as one example, and so does each row of a batch: its rows say how far
+// columns spread, which few examples hardly do. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
 	}
-	d, n, units := c.dim(), 0.0, 0
-	mean, scale := make([]float64, d), make([]float64, d)
-	var first []float32                       // the origin, about which a constant column is zero
-	count := func(row []float32, w float64) { // West, 1979
-		if first == nil {
-			first = row
-		}
-		n += w
-		for i, v := range row {
-			x := float64(v) - float64(first[i])
-			step := w * (x - mean[i])
-			mean[i] += step / n
-			scale[i] += step * (x - mean[i])
-		}
-	}
-	for _, k := range c.classes { // in their order, to get the same bits
-		for _, u := range k.units {
-			units++
-			for _, x := range u.frames {
-				count(x.Vector, 1/float64(len(u.frames)))
-			}
-		}
-	}
-	for at := 0; at < len(c.beside); at += d {
-		units++
-		count(c.beside[at:at+d], 1)
-	}
-	for i, v := range first {
-		mean[i] += float64(v)
-		scale[i] /= n
-	}
-	varying := 0.0
-	for i, v := range shrunk(mean, scale, n) {
-		if scale[i] = 0; v > 0 {
-			scale[i] = 1 / math.Sqrt(v)
-			varying++
-		}
-	}
 	file := *c.prior.file
-	file.Transform.Mean, file.Transform.Scale, file.Transform.Constant = mean, scale, math.Sqrt(max(1, varying))
-	if units < 2 {
-		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
-		file.Transform.Constant = math.Sqrt(float64(d))
-	}
+	file.Transform = c.columns()
 	defer func(later bool) { c.later = later }(c.later)
 	c.later = true                          // many examples are enrolled in pieces
 	_ = c.replacePrior(&Prior{file: &file}) // on numbers too large for it the old scale stays
 	c.moved = false
+}
+
+// columns returns the transform that standardises the examples' columns. If no number of them is
+// negative, as of counts and sizes, each x of a column with the mean μ first becomes
+//
+//	v = (x/μ + ½)^¼
+//
+// which is near to a logarithm: such columns often have a long tail of large numbers. Then the
+// column's mean is subtracted, and the rest divided by its deviation; see [shrunk]. Measured in
+// core/session/EXPERIMENTS.md.
+func (c *Classifier) columns() embed.Transform {
+	d := c.dim()
+	one := embed.Transform{Kind: embed.L2, Constant: math.Sqrt(float64(d))} // one example has no deviation
+	least := float32(math.Inf(1))
+	units := c.eachRow(func(row []float32, _ float64) { least = min(least, slices.Min(row)) })
+	if units < 2 {
+		return one
+	}
+	t := embed.Transform{Kind: embed.L2}
+	raw := c.moments(func(_ int, x float64) float64 { return x })
+	of := raw
+	if least >= 0 {
+		of = c.moments(func(i int, x float64) float64 { return tailless(x, raw.mean[i]) })
+	}
+	varying := 0.0
+	t.Mean, t.Scale = of.mean, shrunk(of.mean, of.variance, raw.n)
+	for i, v := range t.Scale {
+		if v > 0 {
+			t.Scale[i] = 1 / math.Sqrt(v)
+			varying++
+		}
+	}
+	t.Constant = math.Sqrt(max(1, varying))
+	if least >= 0 { // s v = (s⁴ (x + μ/2)/μ)^¼
+		t.Kind, t.Power, t.Centre, t.Mean = embed.CL2N, tailPower, make([]float64, d), raw.mean
+		for i, s := range t.Scale {
+			t.Centre[i] = s * of.mean[i]
+			if s > 0 {
+				t.Scale[i] = s * s * s * s / t.Mean[i]
+			}
+			t.Mean[i] *= -0.5
+		}
+	}
+	return t
+}
+
+const tailPower = 0.25 // of v
+
+// tailless returns v of an x >= 0 for [Classifier.columns].
+func tailless(x, mean float64) float64 {
+	if mean == 0 {
+		return 0
+	}
+	return math.Sqrt(math.Sqrt(x/mean + 0.5))
+}
+
+// eachRow calls f with each example and its weight, and with the rows of a batch. It returns how many
+// count.
+func (c *Classifier) eachRow(f func(row []float32, w float64)) (units int) {
+	for _, k := range c.classes { // in their order, to get the same bits
+		for _, u := range k.units {
+			units++
+			for _, x := range u.frames {
+				f(x.Vector, 1/float64(len(u.frames)))
+			}
+		}
+	}
+	d := c.dim()
+	for at := 0; at < len(c.beside); at += d {
+		units++
+		f(c.beside[at:at+d], 1)
+	}
+	return units
+}
+
+// moments are weighted means and variances of columns.
+type moments struct {
+	n              float64
+	mean, variance []float64
+}
+
+// moments returns those of the numbers that value makes of the examples, by West's updates (1979).
+func (c *Classifier) moments(value func(column int, x float64) float64) (m moments) {
+	c.eachRow(func(row []float32, w float64) {
+		if m.n += w; m.mean == nil { // about the first row a constant column does not vary at all
+			m.mean, m.variance = make([]float64, len(row)), make([]float64, len(row))
+			for i, x := range row {
+				m.mean[i] = value(i, float64(x))
+			}
+		}
+		for i, x := range row {
+			v := value(i, float64(x))
+			step := w * (v - m.mean[i])
+			m.mean[i] += step / m.n
+			m.variance[i] += step * (v - m.mean[i])
+		}
+	})
+	floats.Scale(1/m.n, m.variance)
+	return m
 }
 
 // leastTau2 is the least τ² of [shrunk]. On fifteen tables .02 to 2 make little difference.

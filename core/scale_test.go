@@ -30,13 +30,29 @@ func tableOf(n int) (rows [][]float32) {
 	return rows
 }
 
+// tailsOff returns the function that takes the tails off columns without negative numbers, or leaves
+// them as they are.
+func tailsOff(rows [][]float32) func(column int, x float32) float64 {
+	means := make([]float64, len(rows[0]))
+	for _, row := range rows {
+		for j, x := range row {
+			if x < 0 {
+				return func(_ int, x float32) float64 { return float64(x) }
+			}
+			means[j] += float64(x) / float64(len(rows))
+		}
+	}
+	return func(j int, x float32) float64 { return math.Pow(float64(x)/means[j]+0.5, 0.25) }
+}
+
 // deviations are those of the columns of rows, by the model of [shrunk].
 func deviations(rows [][]float32) (means, deviations []float64) {
 	var ratios []float64
+	value := tailsOff(rows)
 	for j := range rows[0] {
 		column := make([]float64, len(rows))
 		for i := range rows {
-			column[i] = float64(rows[i][j])
+			column[i] = value(j, rows[i][j])
 		}
 		mean, sd := stat.PopMeanStdDev(column, nil)
 		if means, deviations = append(means, mean), append(deviations, sd); sd > 0 {
@@ -57,14 +73,23 @@ func deviations(rows [][]float32) (means, deviations []float64) {
 // The oracle is a classifier without a scale and without near-copies that is given standardised
 // numbers, and √d beside d of them that vary.
 func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
-	rows := tableOf(24)
+	below := tableOf(24)
+	for _, row := range below {
+		row[0] -= 5
+	}
+	t.Run("sizes", func(t *testing.T) { standardisedAnswers(t, tableOf(24)) })
+	t.Run("negative numbers", func(t *testing.T) { standardisedAnswers(t, below) })
+}
+
+func standardisedAnswers(t *testing.T, rows [][]float32) {
 	taught, asked := rows[:12], rows[12:]
 	scaled := func(of [][]float32, x []float32) []float32 {
 		var y []float32
 		means, deviations := deviations(of)
+		value := tailsOff(of)
 		for j := range x {
-			if deviations[j] > 0 {
-				y = append(y, float32((float64(x[j])-means[j])/deviations[j]))
+			if deviations[j] > 1e-9 {
+				y = append(y, float32((value(j, x[j])-means[j])/deviations[j]))
 			}
 		}
 		return append(y, float32(math.Sqrt(float64(len(y)))))

@@ -34,7 +34,7 @@ const (
 // and then to y, y/|y| or (y-Centre)/|y-Centre| by Kind. Power 0 counts as 1. A
 // vector of length zero stays zero.
 //
-// If Constant is not zero, it is appended to y as number d+1 before the division. Then rows that
+// If Constant is not zero, it follows the d numbers as number d+1 before the division. Then rows that
 // differ only in length still differ in direction.
 //
 // The shift is for activations bounded below by a negative constant, such as averages of hard-swish
@@ -48,7 +48,7 @@ type Transform struct {
 	// Mean and Scale are of length d, or nil. They standardise columns of numbers that have units
 	// of their own. Files of priors have neither.
 	Mean, Scale []float64 `json:"-"`
-	Constant    float64   `json:"-"` // Likewise. Not for CL2N.
+	Constant    float64   `json:"-"` // Likewise.
 }
 
 // Len returns how many numbers the transform of d numbers has.
@@ -109,14 +109,14 @@ func (t *Transform) ApplyTo(dst, x []float64) error {
 		x = y
 	}
 	t.spread(y, x)
+	if t.Kind == CL2N {
+		blas64.Axpy(-1, vector(t.Centre), vector(y))
+	}
 	if t.Constant != 0 {
 		dst[len(y)] = t.Constant
 	}
 	if t.Kind == None {
 		return niw.CheckVector("transformed embedding", dst, len(dst))
-	}
-	if t.Kind == CL2N {
-		blas64.Axpy(-1, vector(t.Centre), vector(dst))
 	}
 	return normalize(dst)
 }
@@ -142,6 +142,8 @@ func (t *Transform) signedPower(v float64) float64 {
 	switch t.Power {
 	case 0, 1:
 		return v
+	case 0.25:
+		return math.Copysign(math.Sqrt(math.Sqrt(math.Abs(v))), v)
 	case 0.5:
 		return math.Copysign(math.Sqrt(math.Abs(v)), v)
 	}
@@ -273,7 +275,7 @@ func (t *Transform) lengthOf(x []float64) (float64, error) {
 		return 0, err
 	}
 	if t.Kind == CL2N {
-		floats.Sub(y, t.Centre)
+		floats.Sub(y[:len(x)], t.Centre)
 	}
 	return blas64.Nrm2(vector(y)), nil
 }
