@@ -63,6 +63,7 @@
  * @property {string} hint a sentence below
  * @property {[off: string, on: string]} names of sessions without it and with it
  */
+import { MetaqdaError } from '../../base/remote.js';
 import { gone } from '../teach/model.js';
 
 /** All kinds by id, and the kind of the open session. @typedef {{all: Record<string, Kind>, now: Kind}} Kinds */
@@ -113,6 +114,9 @@ export async function teach(engine, kind, label, sample, embedding) {
   }
 }
 
+/** Codes of errors about one file, whose sentences do not name it. */
+const UNSEEN = ['no-hand', 'no-speech'];
+
 /**
  * Teaches all samples of a file.
  *
@@ -124,7 +128,14 @@ export async function teach(engine, kind, label, sample, embedding) {
  */
 export async function teachFile(engine, kind, label, file) {
   const all = [];
-  for (const sample of await kind.open(file)) all.push(await teach(engine, kind, label, sample));
+  for (const sample of await kind.open(file)) {
+    all.push(
+      await teach(engine, kind, label, sample).catch((error) => {
+        if (!UNSEEN.includes(error?.code)) throw error;
+        throw new MetaqdaError(error.code, `“${sample.name}”: ${error.message}`);
+      }),
+    );
+  }
   return all;
 }
 
