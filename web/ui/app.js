@@ -225,7 +225,7 @@ async function build(engine, reader) {
   knowClassesBy(async (name) => classes.model.idOf(engine.taught.label(name)));
   const choice = new KindChoice({
     kinds,
-    choose: (id) => reader.useKind(id),
+    choose: (id) => classes.line.wait(() => reader.useKind(id)), // files chosen while it loads are of the new kind, so they wait
     addClass: (name) => changes.addClass(name),
     newSession: async (id, still) => {
       await reader.pages[id].load(); // if this fails, no session is made

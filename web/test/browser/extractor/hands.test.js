@@ -1,6 +1,7 @@
 // @ts-check
 /** Hands: files, the camera with Chromium's fake device, and what is no hand. The hands are emoji. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
@@ -81,6 +82,25 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     await page.locator('#query-error').filter({ hasText: 'No hand is seen here' }).waitFor();
   });
 });
+
+test('files chosen while hands are still being loaded wait, and are taught as hands', () =>
+  visit({}, async ({ page }) => {
+    const program = await hold(page, '**/kinds/hands/worker.js');
+    await page.getByRole('button', { name: 'Hands', exact: true }).click();
+    await addClass(page, 'Stop');
+    await page
+      .getByLabel('Add pictures to Stop', { exact: true })
+      .setInputFiles([
+        await file('noto', 'raised-hand'),
+        await file('twemoji', 'raised-hand'),
+        { name: 'rocket.png', mimeType: 'image/png', buffer: await readFile(sample('noto', 'rocket')) },
+      ]);
+    await card(page, 'Stop').getByText('3 waiting').waitFor();
+    program();
+    await status(page, 'This session is for hands.');
+    await status(page, '2 hands added to “Stop”.');
+    await card(page, 'Stop').locator('.error').filter({ hasText: '“rocket.png”: No hand is seen here' }).waitFor();
+  }));
 
 test('left and right hands are told apart where the settings say so, in files that travel, too', LONG, async () => {
   const apart = /** @param {Page} page */ async (page) => {
