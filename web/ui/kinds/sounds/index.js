@@ -50,7 +50,11 @@ export function sounds(extractor, every) {
     accept: 'audio/*',
     claims: claimsSound,
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.', senses: ['hears', 'heard'] },
-    open: async (file) => (await withSpeech(await decodeSound(file), extractor)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
+    open: async (file) =>
+      (await withSpeech(file, await decodeSound(file), extractor)).map(({ name, at, sound, embedding }) => ({
+        ...sampleOf(sound, name, extractor, embedding),
+        at,
+      })),
     kept: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
     source: (options) => new MicrophoneSource(extractor, options),
     show: (file) => el('audio', { src: URL.createObjectURL(file), controls: true, 'aria-label': file.name }),
@@ -58,11 +62,33 @@ export function sounds(extractor, every) {
   };
 }
 
-/** The pieces that the extractor accepts. If it accepts none, all of them: it then says why. @template {{sound: Sound}} T @param {T[]} pieces @param {() => Promise<Extractor>} extractor */
-async function withSpeech(pieces, extractor) {
+/**
+ * The embeddings of the pieces of long recordings, null where no speech is: they take a while, and a piece that is taught has
+ * its file opened again.
+ *
+ * @type {WeakMap<File, Promise<Float32Array|null>[]>}
+ */
+const known = new WeakMap();
+
+/**
+ * The pieces that the extractor accepts. If it accepts none, all of them: it then says why.
+ *
+ * @template {{sound: Sound}} T @param {File} file @param {T[]} pieces @param {() => Promise<Extractor>} extractor
+ * @returns {Promise<(T & {embedding?: Float32Array})[]>}
+ */
+async function withSpeech(file, pieces, extractor) {
   if (pieces.length < 2 || (await extractor()).networks.includes('yamnet')) return pieces;
+  const embeddings = known.get(file) ?? [];
+  known.set(file, embeddings);
   const taken = [];
-  for (const piece of pieces) if (await embedded(piece.sound, extractor)) taken.push(piece);
+  for (const [i, piece] of pieces.entries()) {
+    embeddings[i] ??= embedded(piece.sound, extractor);
+    const embedding = await embeddings[i].catch((error) => {
+      delete embeddings[i]; // the next time tries again
+      throw error;
+    });
+    if (embedding) taken.push({ ...piece, embedding });
+  }
   return taken.length ? taken : pieces;
 }
 
@@ -75,14 +101,14 @@ async function embedded(sound, extractor, refuse = () => {}) {
   });
 }
 
-/** @param {Sound} sound @param {string} name @param {() => Promise<Extractor>} extractor @returns {Sample} */
-function sampleOf(sound, name, extractor) {
+/** @param {Sound} sound @param {string} name @param {() => Promise<Extractor>} extractor @param {Float32Array} [embedding] if it is known already @returns {Sample} */
+function sampleOf(sound, name, extractor, embedding) {
   const drawn = async (/** @type {number} */ edge) => drawnSpectrum(await (await extractor()).ask('spectrum', sound), edge);
   return {
     name,
     thumbnail: async () => withSound(await drawn(THUMBNAIL), sound),
     picture: async (edge) => encoded(await drawn(edge)),
-    embed: async () => (await extractor()).embed(sound),
+    embed: async () => embedding ?? (await extractor()).embed(sound),
     close: () => {},
   };
 }
