@@ -27,6 +27,8 @@
 const NONE = 'None of these';
 /** Milliseconds between two looks: four a second, as a watch expects. */
 const INTERVAL = 250;
+/** Milliseconds without any label until none of these is seen: longer than one takes to follow another. */
+const PAUSE = 1500;
 /** False events an hour: at one, most things whose own pictures were not taught are missed. */
 const FALSE_EVENTS = 10;
 
@@ -38,6 +40,8 @@ export class Blocks {
   #last = null;
   /** @type {import('../../library/index.js').Watch|null} */
   #watch = null;
+  /** Since when no label is here, in milliseconds. */
+  #nothing = Infinity;
 
   /** @param {Scratch} scratch @param {Sense} sense @param {string} name of the session @param {string[]} labels that are taught @param {() => Promise<Classifier>} load */
   constructor(scratch, sense, name, labels, load) {
@@ -95,6 +99,7 @@ export class Blocks {
       this.#last = null;
       this.#watch?.dispose();
       this.#watch = null; // the next turn begins anew
+      this.#nothing = Infinity;
       return;
     }
     try {
@@ -126,6 +131,7 @@ export class Blocks {
 
   /** @param {{LABEL: unknown}} args */
   when({ LABEL }) {
+    if (String(LABEL) === NONE) return this.#looking && Date.now() - this.#nothing >= PAUSE;
     return this.#looking && this.#watch?.here === String(LABEL);
   }
 
@@ -152,6 +158,7 @@ export class Blocks {
     this.#last = embedding && classifier.predictSync(embedding);
     this.#watch ??= classifier.watch({ falseEventsPerHour: FALSE_EVENTS });
     this.#watch.next(this.#last);
+    this.#nothing = this.#watch.here === null ? Math.min(this.#nothing, Date.now()) : Infinity;
   }
 
   /** Looks until the camera is turned off. @param {number} turn */

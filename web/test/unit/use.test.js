@@ -11,10 +11,11 @@ const programs = new URL('../../share/use/', import.meta.url);
 const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(new URL(name.replace(/^use\//, ''), programs)));
 
 test('each choice is told in a sentence or two, and how to use it in three', () => {
-  for (const { name, what, how, make } of choices) {
+  for (const { name, what, how, numbers = how, make } of choices) {
     assert.match(what, /^[A-Z].*\.$/, name);
     assert.equal(how.length, make ? 3 : 0, name);
-    for (const sentence of how) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
+    assert.equal(numbers.length, how.length, name);
+    for (const sentence of [...how, ...numbers]) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
   }
 });
 
@@ -67,9 +68,10 @@ function blocks(name, sense = {}) {
     now: async () => asked.looks++,
     ...sense,
   };
-  const classifier = { watch: () => /** @type {any} */ ({ next: () => {}, dispose: () => {} }), embed: async () => [], predictSync: () => null };
+  const watch = { here: /** @type {string|null} */ (null), next: () => {}, dispose: () => {} };
+  const classifier = { watch: () => /** @type {any} */ (watch), embed: async () => [], predictSync: () => null };
   const made = new Blocks(/** @type {any} */ ({ BlockType: {}, ArgumentType: {} }), given, name, ['a'], async () => /** @type {any} */ (classifier));
-  return { made, asked, classifier };
+  return { made, asked, classifier, watch };
 }
 /** Lets go on what waits for nothing. */
 const idle = () =>
@@ -130,6 +132,34 @@ test('what was here when the camera was turned off is not here when it is turned
   await opening;
   assert.equal(made.when({ LABEL: 'a' }), true);
   await made.camera({ STATE: 'off' });
+});
+
+test('none of these comes once nothing has been here for a while', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const { made, watch } = blocks('Mugs');
+  const when = () => made.when({ LABEL: 'None of these' });
+  const pass = async (/** @type {number} */ milliseconds) => {
+    for (let i = 0; i < milliseconds; i += 250) {
+      t.mock.timers.tick(250);
+      await idle();
+    }
+  };
+  watch.here = 'a';
+  await made.camera({ STATE: 'on' });
+  await pass(3000);
+  assert.equal(when(), false);
+  watch.here = null;
+  await pass(1000);
+  assert.equal(when(), false, 'one label may follow another');
+  await pass(1000);
+  assert.equal(when(), true);
+  watch.here = 'a';
+  await pass(250);
+  assert.equal(when(), false);
+  watch.here = null;
+  await pass(3000);
+  await made.camera({ STATE: 'off' });
+  assert.equal(when(), false);
 });
 
 test('extensions of sessions with other names have other ids, in letters and digits, and each stays the same', () => {
