@@ -25,6 +25,7 @@ import { tensorsOf } from './safetensors.js';
  * @property {string} name
  * @property {string} what comes out, in a sentence
  * @property {string[]} how to run it, in three sentences
+ * @property {string[]} [numbers] the same where only numbers are read: in sessions of sounds, hands or an extractor that was brought
  * @property {(taught: Taught) => string} [missing] what it cannot do yet for such a session, '' where it can
  * @property {(read: Read, taught: Taught, how: string[]) => Promise<Made>} [make] none for the share dialog, which makes a page by itself
  *
@@ -36,6 +37,12 @@ function needsNetwork({ own }) {
   if (!own) return 'This session uses an extractor that you brought, which these folders cannot carry yet: choose “A page”.';
   return '';
 }
+
+/** Whether the file of a session has a network that reads pictures. @param {Taught} taught */
+const readsPictures = ({ own, kind }) => own && kind === 'pictures';
+
+/** How to run the file of a choice. @param {Choice} choice @param {Taught} taught */
+export const howOf = ({ how, numbers }, taught) => (readsPictures(taught) ? how : (numbers ?? how));
 
 /** @type {Choice[]} */
 export const choices = [
@@ -92,13 +99,18 @@ export const choices = [
     how: [
       'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
       'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',
-      'Sessions of sounds, hands or another extractor get numbers: there run “node numbers.js example.json”.',
+      'Where you have the numbers of the feature extractor, run “node numbers.js example.json”.',
+    ],
+    numbers: [
+      'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
+      'In its folder run “node numbers.js example.json”: it reads the numbers of the feature extractor.',
+      'Put other numbers of the same feature extractor in the place of example.json.',
     ],
     make: async (read, taught, how) =>
       folder(
         taught,
         '-node',
-        needsNetwork(taught) || taught.kind !== 'pictures' || !(await hasNetwork(read))
+        !readsPictures(taught) || !(await hasNetwork(read))
           ? { ...programs(read, taught, how, 'node', ['numbers.js', 'package.json']), ...inputs(taught), ...(await packageFiles(read)) }
           : {
               ...programs(read, taught, how, 'node', ['recognise.js', 'numbers.js', 'package.json']),
@@ -136,13 +148,18 @@ export const choices = [
       'The input “picture” takes the bytes of an upright picture of any size, over white: height × width × 3 (RGB).',
       'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has a few lines of Python.',
     ],
+    numbers: [
+      'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it has.',
+      'The input “embedding” takes the numbers of the feature extractor: a row for each example.',
+      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has ten lines of Python.',
+    ],
     make: async (read, taught, how) => {
       const numbers = await taught.numbers();
       return folder(taught, '-onnx', {
-        ...programs(read, taught, how, 'onnx', []),
+        'README.txt': () => filled(read, `onnx/${readsPictures(taught) ? 'README.txt' : 'README.numbers.txt'}`, wordsOf(taught, how)),
         'embedding.onnx': async () => onnxOf(numbers).bytes,
         'NOTICES.txt': () => read(`${OWN[taught.kind].page}.txt`),
-        ...(taught.own && taught.kind === 'pictures' && { 'picture.onnx': async () => onnxOf(numbers, await networkOf(read)).bytes }),
+        ...(readsPictures(taught) && { 'picture.onnx': async () => onnxOf(numbers, await networkOf(read)).bytes }),
       });
     },
   },
@@ -164,12 +181,18 @@ async function program(read, taught, how, from, names) {
 const SOUNDS = { 'page/index.html': 'index.sounds.html', 'p5/sketch.js': 'sketch.sounds.js' };
 
 /** @param {Read} read @param {Taught} taught @param {string[]} how @param {string} from @param {string[]} names @returns {Files} */
-function programs(read, { name, kind, variant }, how, from, names) {
-  const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
-  const words = { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
+function programs(read, taught, how, from, names) {
+  const { kind } = taught;
+  const words = wordsOf(taught, how);
   return Object.fromEntries(
     [...names, 'README.txt'].map((file) => [file, () => filled(read, `${from}/${(kind === 'sounds' && SOUNDS[`${from}/${file}`]) || file}`, words)]),
   );
+}
+
+/** What stands in the places of texts. @param {Taught} taught @param {string[]} how */
+function wordsOf({ name, kind, variant }, how) {
+  const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
+  return { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };
 }
 
 /** @param {Taught} taught @returns {Files} */

@@ -5,7 +5,7 @@ import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
 import { Zip } from '../kit/zip.js';
 import { megabytes } from '../../share/assemble.js';
-import { choices } from '../../share/choices.js';
+import { choices, howOf } from '../../share/choices.js';
 import { fetched, share } from '../sessions/share.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -28,6 +28,8 @@ class UseDialog {
   #made = null;
   #saved = false;
   #missing = '';
+  /** How to run what was made, in sentences. @type {string[]} */
+  #how = [];
   #error = '';
   #body = el('div', { class: 'dialog-body' });
 
@@ -52,7 +54,7 @@ class UseDialog {
     this.#choice = choice;
     this.#turn++;
     this.#saved = false;
-    [this.#made, this.#missing, this.#error] = [null, '', ''];
+    [this.#made, this.#missing, this.#error, this.#how] = [null, '', '', []];
     this.#draw();
   }
 
@@ -70,7 +72,10 @@ class UseDialog {
     try {
       const taught = await this.#taught();
       const missing = choice.missing?.(taught) ?? '';
-      const made = missing ? null : await packed(await choice.make(fetched, taught, choice.how));
+      const how = howOf(choice, taught);
+      if (turn === this.#turn) this.#how = how;
+      if (!missing) this.#draw();
+      const made = missing ? null : await packed(await choice.make(fetched, taught, how));
       if (turn === this.#turn) [this.#missing, this.#made] = [missing, made];
     } catch (error) {
       if (turn === this.#turn) this.#error = sentence(error);
@@ -94,14 +99,14 @@ class UseDialog {
   }
 
   /** @param {Choice} choice */
-  #drawChoice({ name, what, how }) {
+  #drawChoice({ name, what }) {
     const made = this.#made;
     render(
       html`<h3>${name}</h3><p>${what}</p>
       ${
         this.#missing
           ? html`<p role="status">${this.#missing}</p>`
-          : html`<ol class="use-how">${how.map((line) => html`<li>${line}</li>`)}</ol>
+          : html`<ol class="use-how">${this.#how.map((line) => html`<li>${line}</li>`)}</ol>
         <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`
       }
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
