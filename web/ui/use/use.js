@@ -110,7 +110,7 @@ class UseDialog {
         <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`
       }
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${this.#saved ? `Saved: “${made?.file}”` : 'Save the file'}</button>`}
+      <div class="actions">${this.#missing ? nothing : html`<button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${this.#saved ? 'Save it again' /* as wide, for a second press */ : 'Save the file'}</button>`}
         <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`,
       this.#body,
     );

@@ -51,15 +51,19 @@ test('after a file was saved, its steps stay to be followed, and it can be saved
   visit({}, async ({ page }) => {
     await teachThree(page);
     const dialog = await choose(page, 'Python');
-    for (const button of ['Save the file', /^Saved: “my-classes-python\.zip”$/]) {
+    for (const button of ['Save the file', 'Save it again']) {
       await kept(page, button);
-      await dialog.getByRole('button', { name: 'Saved: “my-classes-python.zip”' }).waitFor();
+      await dialog.getByRole('button', { name: 'Save it again' }).waitFor();
+      await dialog.getByText(/^“my-classes-python\.zip” was saved: /).waitFor();
       assert.ok(await dialog.getByText('Unpack the zip, and have numpy').isVisible());
     }
     assert.deepEqual(await faults(page), []);
     await dialog.getByRole('button', { name: 'Other choices' }).click();
     await dialog.getByRole('button', { name: 'Python' }).click();
-    await dialog.getByRole('button', { name: 'Save the file' }).waitFor();
+    await dialog.getByText(/ has [\d.]+ [KM]B\.$/).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await dialog.getByRole('button', { name: 'Save the file' }).dblclick();
+    await dialog.getByRole('button', { name: 'Save it again' }).waitFor(); // no other button came under the second press
   }));
 
 test('a page is the file that Share makes', async () => {
