@@ -89,12 +89,22 @@ test('sessions are made, switched, renamed and deleted', () =>
     await sessionsOf(page);
     await dialog.getByRole('button', { name: 'Delete Birds' }).click();
     await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.locator('[aria-label="Delete Birds"]:focus').waitFor(); // it was kept, by the button that has gone
+    await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Delete', exact: true }).evaluate((button) => {
       for (let i = 0; i < 2; i++) /** @type {HTMLElement} */ (button).click(); // the second press finds nothing to delete
     });
     await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
     await status(page, 'The session “Birds” was deleted.');
+    await dialog
+      .getByRole('textbox', { name: `Name of the session ${first}` })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('Half a na');
     await page.keyboard.press('Escape');
+    assert.equal(await page.locator('#session-name').textContent(), first, 'what is given up is not kept');
     await addClass(page, 'Dog'); // said behind all that was said of the deletion
     assert.equal(await page.evaluate("said.filter((text) => text.includes('was deleted')).length"), 1);
     await card(page, 'Cat').waitFor();

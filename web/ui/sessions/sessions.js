@@ -131,6 +131,7 @@ export class SessionsDialog {
         @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(
           /** @type {any} */ { key, target },
         ) => {
+          if (key === 'Escape') target.value = name; // the dialog closes, which would end the typing and rename
           if (key === 'Enter') target.blur();
         }}>
         <span class="small muted">${describe(session)}</span></div>
@@ -147,10 +148,23 @@ export class SessionsDialog {
 
   /** Asks whether a session is to be deleted. @param {string} id empty for none */
   #confirm(id) {
+    const former = this.#placeOf(this.#leaving);
     this.#leaving = id;
     this.#draw();
     const keep = this.#body.querySelector('.keep');
     if (keep instanceof HTMLElement) keep.focus();
+    else this.#focusRow(former);
+  }
+
+  /** @param {string} id of a session */
+  #placeOf(id) {
+    return this.#all.findIndex((one) => one.id === id);
+  }
+
+  /** Gives the focus, whose button has gone, to the row at a place or to the last one. @param {number} place */
+  #focusRow(place) {
+    const row = [...this.#body.querySelectorAll('.session')].slice(0, place + 1).at(-1);
+    /** @type {HTMLElement|null|undefined} */ (row?.querySelector('.square') ?? row?.querySelector('input'))?.focus();
   }
 
   /** @param {Uint8Array} bytes @param {string} file */
@@ -223,6 +237,7 @@ export class SessionsDialog {
   /** @param {SessionInfo} session */
   async #delete(session) {
     if (this.#leaving !== session.id) return; // pressed twice
+    const place = this.#placeOf(session.id);
     this.#leaving = '';
     this.#deleted = session.id;
     const open = session.id === this.#state?.sessionId; // afterwards another session may be open
@@ -230,6 +245,7 @@ export class SessionsDialog {
     await this.engine.deleteSession(session.id);
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
+    this.#focusRow(place);
   }
 
   /** @param {SessionInfo} session @param {HTMLInputElement} field */
