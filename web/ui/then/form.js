@@ -4,7 +4,7 @@ import { el, seen, sentence } from '../kit/dom.js';
 import { html, live, nothing, render } from '../kit/view.js';
 import { checked, NONE_NAME } from './actions.js';
 import { deviceOf, devices } from './index.js';
-import { recording } from './recording.js';
+import { NO_RECORDING, recording } from './recording.js';
 import { SoundField } from './sound-field.js';
 
 /** @import {Rule, When} from './actions.js' */
@@ -92,8 +92,7 @@ export class ThenForm {
 
   async #submit() {
     try {
-      if (this.#device.fields.some(({ kind, name }) => kind === 'sound' && !this.action[name]))
-        throw new Error('There is no recording yet: record one, or choose a file.');
+      if (this.#device.fields.some(({ kind, name }) => kind === 'sound' && !this.action[name])) throw new Error(NO_RECORDING);
       await this.add({ id: (this.#id || NONE) === NONE ? '' : this.#id, when: this.#when, action: this.action }, this.#former);
       this.#former = null;
       this.#error = '';

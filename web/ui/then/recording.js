@@ -6,6 +6,9 @@ import { audio } from './audio.js';
 export const LONGEST = 4;
 const MOST = 4 * Math.ceil((44 + 2 * 16_000 * LONGEST) / 3);
 
+/** Said where one is needed. */
+export const NO_RECORDING = 'There is no recording yet: record one, or choose a file.';
+
 /** What plays now. @type {AudioBufferSourceNode|undefined} */
 let playing;
 
@@ -17,6 +20,7 @@ export const recording = {
   words: () => 'play your recording',
   lacks: () => '',
   run: async ({ sound }) => {
+    if (!sound) throw new Error(NO_RECORDING);
     const context = await audio();
     const buffer = await (async () => context.decodeAudioData(Uint8Array.from(atob(sound), (c) => c.charCodeAt(0)).buffer))().catch(() => {
       throw new Error('The recording cannot be played: it was damaged. Record it again.');

@@ -313,6 +313,8 @@ test('sounds are played and recorded, and the screen flashes once at a time', ()
     await played();
 
     form = await fill(page, { when: 'Rocket', does: 'play a recording of your own' });
+    await form.getByRole('button', { name: 'Try it', exact: true }).click();
+    await status(page, 'There is no recording yet: record one, or choose a file.');
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await form.getByText('There is no recording yet: record one, or choose a file.').waitFor();
     const wave = (/** @type {number} */ seconds) => {
