@@ -82,12 +82,12 @@ export function broughtNotices({ id, licence }, notices) {
 
 /** The name of a session as a file name has it, without an ending. @param {string} name of the session */
 export function plainName(name) {
-  const plain = name
-    .normalize('NFKC')
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .toLowerCase();
-  return plain.slice(0, 40) || 'shared';
+  const words =
+    name
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/(\p{L}\p{M}*|\p{N})+/gu) ?? []; // marks are vowels in many scripts
+  return [...words.join('-')].slice(0, 40).join('').replace(/-$/, '') || 'shared';
 }
 
 /** A valid file name for a session. @param {string} name of the session */

@@ -83,7 +83,10 @@ test('a file is called too large for mail from 20 MB on, and what makes it large
 test('files have names that every system takes', () => {
   assert.equal(fileName('My classes'), 'my-classes.html');
   assert.equal(fileName('../../Größe: 5/6?'), 'größe-5-6.html');
+  assert.equal(fileName('मेरी कक्षाएं'), 'मेरी-कक्षाएं.html');
   assert.equal(fileName('🐈 …'), 'shared.html');
+  assert.equal(fileName('❤️'), 'shared.html');
+  assert.equal(fileName(`a${'𐐨'.repeat(50)}`), `a${'𐐨'.repeat(39)}.html`, 'no letter is cut in two');
   assert.equal(fileName('x'.repeat(200)).length, 45);
   assert.equal(escaped('<a & b>'), '&lt;a &amp; b&gt;');
   assert.equal(megabytes(4_182_280), '4.2 MB');
