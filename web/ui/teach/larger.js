@@ -109,13 +109,18 @@ export class LargerView {
     );
   }
 
-  /** Plays the example, if its kind can be played. */
+  /** Plays the example, if its kind can be played. Says where there is no copy of it. */
   async #play() {
-    const { play } = this.kinds.now;
-    if (!play) return;
+    const { play, one } = this.kinds.now;
+    const id = this.#exampleId;
     try {
-      const [bytes] = await this.thumbnails.engine.thumbnails([this.#exampleId]);
-      if (bytes) await play(bytes);
+      const [bytes] = await this.thumbnails.engine.thumbnails([id]);
+      if (id !== this.#exampleId) return; // another one is shown by now
+      if (bytes?.length) await play?.(bytes);
+      else {
+        this.#error = `There is no copy of this ${one} here, only its numbers: the file of the session came without copies.`;
+        this.#draw();
+      }
     } catch (error) {
       this.#error = `It could not be played: ${sentence(error)}`;
       this.#draw();
