@@ -151,7 +151,7 @@ export const choices = [
     numbers: [
       'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it has.',
       'The input “embedding” takes the numbers of the feature extractor: a row for each example.',
-      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has ten lines of Python.',
+      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has five lines of Python.',
     ],
     make: async (read, taught, how) => {
       const numbers = await taught.numbers();
