@@ -62,7 +62,7 @@ test('texts of others give possible actions only', () => {
   for (const text of ['', 'null', '7', '[]', '{', '{"come":{}}', '{"come":[7,null,{"text":"x"}]}', undefined])
     assert.deepEqual(actionsOf(text), { come: [], go: [] }, text);
   const of = (/** @type {string} */ id, /** @type {object} */ action) => checked(/** @type {any} */ (deviceOf(id)), { device: id, ...action });
-  assert.deepEqual(of('midi', { note: 1e9, channel: 'x', more: 1 }), { device: 'midi', note: 60, channel: 1 });
+  assert.deepEqual(of('midi', { note: 1e9, channel: 'x', more: 1 }), { device: 'midi', note: 127, channel: 1 });
   assert.deepEqual(of('midi', { note: 0.4, channel: 16 }), { device: 'midi', note: 0, channel: 16 });
   assert.deepEqual(of('serial', { text: 7, speed: '1' }), { device: 'serial', text: '', speed: '115200' });
   assert.equal(of('speech', { text: 'x'.repeat(999) }).text.length, 300);

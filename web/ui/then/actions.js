@@ -79,7 +79,7 @@ export function checked(device, action) {
 function possible({ kind, first, least = 0, most = Infinity, choices = [] }, value) {
   switch (kind) {
     case 'number':
-      return typeof value === 'number' && value >= least && value <= most ? Math.round(value) : first;
+      return typeof value === 'number' && Number.isFinite(value) ? Math.round(Math.min(Math.max(value, least), most)) : first;
     case 'choice':
       return choices.some(([one]) => one === value) ? value : first;
     default:
