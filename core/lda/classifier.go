@@ -298,6 +298,9 @@ func (c *Classifier) Truncate(label string, n int) error {
 	return nil
 }
 
+// class returns the class of a label, or a *[LabelError].
+//
+//go:noinline // some kilobytes less to download
 func (c *Classifier) class(label string) (*class, error) {
 	i, ok := c.index[label]
 	if !ok {
