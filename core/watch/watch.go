@@ -6,7 +6,7 @@
 // with probability ½ and every class with ½/C. With Δ the seconds since the last answer and
 // α the filtered probability of each state,
 //
-//	α'_c = e^(-λΔ) α_c + (1-e^(-λΔ)) π_c
+//	α'_c = e^(-λΔ') α_c + (1-e^(-λΔ')) π_c,   Δ' = min(Δ, 1/4)
 //	α_c ∝ α'_c e^(w (logit p_c - b_c)),   α_none ∝ α'_none
 //	w   = min(1, 4Δ)
 //	b_c = 0.8 r_c - 2.2 - ln(R)/2.2
@@ -15,7 +15,8 @@
 // events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
 // says how sure the session is of the things it was taught. Levels differ much between sessions: more
 // than the answers to taught and to other things differ within one. w reduces the weight of answers that
-// come faster than four a second, because they are nearly the same answer.
+// come faster than four a second, because they are nearly the same answer. Of slower ones each counts
+// as at four a second, so they are not forgotten before the next one comes.
 //
 // A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The constants
 // were chosen with the command metaqda/scripts/streams; core/lab/experiment/RESULTS.md has the table
@@ -33,7 +34,7 @@ import (
 
 const (
 	rate     = 4.5 // λ, a second; a slower one counts the same evidence of a still thing for longer
-	fastest  = 4.0 // answers a second from which on w < 1
+	fastest  = 4.0 // answers a second from which on w < 1, and below which Δ' < Δ
 	share    = 0.8 // of the level in b
 	offset   = 2.2 // in b, at one false event an hour
 	slope    = 2.2 // change of ln(false events an hour) per unit of b
@@ -197,9 +198,18 @@ func (w *Watch) forget() (events []Event) {
 		events = []Event{{ID: w.now, Since: w.seconds, Probability: 1}}
 	}
 	w.now, w.top = "", ""
-	clear(w.belief)
-	w.belief[len(w.ids)] = 1
+	for i := range w.belief {
+		w.belief[i] = w.prior(i)
+	}
 	return events
+}
+
+// prior returns π of a state.
+func (w *Watch) prior(i int) float64 {
+	if i < len(w.ids) {
+		return 0.5 / float64(len(w.ids))
+	}
+	return 0.5
 }
 
 // average brings the moving average up to date: m += (1-e^(-Δ/τ)) (p-m).
@@ -231,18 +241,18 @@ func (w *Watch) Restart() { copy(w.mean, w.last) }
 // filter updates the belief by one step of the model.
 func (w *Watch) filter(passed float64, p []float64) {
 	c := len(w.ids)
-	stay, weight := math.Exp(-rate*passed), math.Min(1, fastest*passed)
+	weight := math.Min(1, fastest*passed)
+	stay := math.Exp(-rate * math.Min(passed, 1/fastest))
 	for i, a := range w.belief {
-		prior, evidence := 0.5, 0.0
+		evidence := 0.0
 		if i < c {
-			prior /= float64(c)
 			v := 0.0
 			if p != nil {
 				v = p[i]
 			}
 			evidence = weight * (Logit(v) - w.bounds[i])
 		}
-		w.next[i] = math.Log(stay*a+(1-stay)*prior) + evidence
+		w.next[i] = math.Log(stay*a+(1-stay)*w.prior(i)) + evidence
 	}
 	norm := floats.LogSumExp(w.next)
 	for i, v := range w.next {

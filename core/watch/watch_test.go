@@ -76,7 +76,7 @@ func byPaths(answers []answer, classes int, bounds []float64) []float64 {
 		stay, weight := 0.0, 1.0
 		if i > 0 {
 			d := answers[i].seconds - answers[i-1].seconds
-			stay, weight = math.Exp(-4.5*d), math.Min(1, 4*d)
+			stay, weight = math.Exp(-4.5*math.Min(d, 0.25)), math.Min(1, 4*d)
 		}
 		for s := range classes + 1 {
 			p := (1 - stay) * prior(s)
@@ -199,6 +199,20 @@ func TestFasterAnswersSayNoMore(t *testing.T) {
 	a, b := slow.Belief("cat"), fast.Belief("cat")
 	if math.Abs(a-b) > 0.1 || a > 0.9 {
 		t.Errorf("four a second %v, forty %v", a, b)
+	}
+}
+
+// A still thing is noticed at any rate: each slow answer says at least as much as a fast one.
+func TestSlowAnswersAreNotForgotten(t *testing.T) {
+	for _, apart := range []float64{0.25, 0.5, 1, 2, 5} {
+		w := watching(t, animals, nil)
+		events := 0
+		for i := range 10 {
+			events += len(test.Must(w.Step(float64(i)*apart, []float64{.97, .01, .01}))(t))
+		}
+		if events != 1 || w.Here() != "cat" {
+			t.Errorf("%v seconds apart: %d events, %q is here", apart, events, w.Here())
+		}
 	}
 }
 
