@@ -84,7 +84,6 @@ type leftOuts struct {
 	class   *class         // class of the examples in scores
 	from    int            // index of the first of these
 	scores  []float64      // rows of [shared.supportTo]
-	apart   []float64      // its other result, which is not used
 	work    work
 }
 
@@ -111,8 +110,8 @@ func (l *leftOuts) scoresOf(k *class, b int) []float64 {
 			rows = append(rows, asked{k, i})
 		}
 		l.class, l.from = k, b
-		l.scores, l.apart = grow(l.scores, len(rows)*n), grow(l.apart, len(rows)*n)
-		c.shared.supportTo(l.scores, l.apart, c.taught, rows)
+		l.scores = grow(l.scores, len(rows)*n)
+		c.shared.supportTo(l.scores, nil, c.taught, rows)
 	}
 	return l.scores[(b-l.from)*n:][:n]
 }

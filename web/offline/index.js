@@ -28,9 +28,11 @@ export async function workOffline({ offer, version }) {
     if (asked) reload();
     else if (controlled) offer('Another tab has started a new version.', reload);
     else
-      void ofAnother(version, loaded).then((mixed) => {
-        if (mixed) offer('A new version is ready.', reload);
-      });
+      void ofAnother(version, loaded)
+        .catch(() => false)
+        .then((mixed) => {
+          if (mixed) offer('A new version is ready.', reload);
+        });
     controlled = true;
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {

@@ -17,16 +17,20 @@ import (
 // first here counts: x, y and label are two numbers and a class.
 var labelColumns = []string{"label", "class", "target", "y"}
 
+// groupColumn is the heading of the column of groups.
+const groupColumn = "group"
+
 // DecodeCSV decodes one example per line. The column of class names is the one
 // headed label, or else class, target or y. Without a heading it is the only column
-// that is not a number. Rows in messages count the examples from 0. file is
+// that is not a number. A column headed group has the group of each row, or nothing for a row
+// that is a group of its own. Rows in messages count the examples from 0. file is
 // used in messages, meta may be nil.
 func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 	p := csvParser{file: file}
 	if err := p.read(r); err != nil {
 		return nil, err
 	}
-	s := &Set{Name: baseName(file), Dim: p.dim, X: p.x, file: file}
+	s := &Set{Name: baseName(file), Dim: p.dim, X: p.x, Groups: p.groups, file: file}
 	if err := s.label(p.names, meta); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,11 @@ type csvParser struct {
 	x      []float32
 	names  []string // class name of each row
 	dim    int
+
+	group  int // column of the group, -1 for none
+	groups []int32
+	known  map[string]int32 // number of each group
+	next   int32
 }
 
 // findLabel settles the label column from the first line and says whether that
@@ -96,13 +105,14 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 		return false, &FileError{File: p.file, Row: -1, Problem: fmt.Sprintf("has nothing in column %d of its first line", i),
 			Remedy: "leave out a column of row numbers (index=False in pandas), or give it a heading or a value"}
 	}
+	p.dim, p.group = len(first), headed(first, groupColumn)
+	if p.group >= 0 {
+		p.dim--
+	}
 	for _, name := range labelColumns {
-		for i, field := range first {
-			if strings.EqualFold(strings.TrimSpace(field), name) {
-				p.column = i
-				p.dim = len(first) - 1
-				return true, nil
-			}
+		if p.column = headed(first, name); p.column >= 0 {
+			p.dim--
+			return true, nil
 		}
 	}
 	words := 0
@@ -113,15 +123,20 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 		}
 	}
 	if p.bare && (words != 1 || len(first) == 1) { // all numbers, or headings of these
-		p.column, p.dim = -1, len(first)
+		p.column = -1
 		return words == len(first), nil
 	}
 	if words != 1 {
 		return false, &FileError{File: p.file, Row: -1, Problem: "does not say which column holds the classes",
 			Remedy: "add a first line of headings with one column called label"}
 	}
-	p.dim = len(first) - 1
+	p.dim, p.group = len(first)-1, -1
 	return false, nil
+}
+
+// headed returns the column of a heading, -1 for none.
+func headed(first []string, name string) int {
+	return slices.IndexFunc(first, func(field string) bool { return strings.EqualFold(strings.TrimSpace(field), name) })
 }
 
 // unheaded returns the first empty field, -1 for none. pandas writes one above the numbers of rows,
@@ -138,6 +153,10 @@ func (p *csvParser) add(record []string) error {
 			p.names = append(p.names, field)
 			continue
 		}
+		if i == p.group {
+			p.groups = append(p.groups, p.numberOf(field))
+			continue
+		}
 		v, err := strconv.ParseFloat(field, 64)
 		if err != nil || math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
 			return &FileError{File: p.file, Row: row, Problem: fmt.Sprintf("column %d is %q", i, field),
@@ -146,6 +165,19 @@ func (p *csvParser) add(record []string) error {
 		p.x = append(p.x, float32(v))
 	}
 	return nil
+}
+
+// numberOf returns the number of a group, a new one for a row without.
+func (p *csvParser) numberOf(group string) int32 {
+	n, ok := p.known[group]
+	if !ok || group == "" {
+		if p.known == nil {
+			p.known = map[string]int32{}
+		}
+		p.next++
+		n, p.known[group] = p.next, p.next
+	}
+	return n
 }
 
 // readNames returns the class names of a split list: one name a line, or a

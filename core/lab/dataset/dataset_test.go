@@ -91,7 +91,7 @@ func TestDecodeCSV(t *testing.T) {
 	}
 }
 
-// Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy.
+// Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy, and any texts in a .csv.
 func TestGroups(t *testing.T) {
 	x, labels := []float32{1, 2, 3, 4, 5, 6}, []int32{0, 1, 1}
 	s, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), nil)
@@ -104,6 +104,10 @@ func TestGroups(t *testing.T) {
 		if err != nil || fmt.Sprint(s.Groups) != want {
 			t.Errorf("%T: %v, %v", groups, s, err)
 		}
+	}
+	s, err = DecodeCSV("x.csv", strings.NewReader("a,Group,label,b\n1,7,cat,2\n3,,dog,4\n5,7,cat,6\n7,,cat,8\n"), nil)
+	if err != nil || fmt.Sprint(s.X, s.Labels, s.Groups) != "[1 2 3 4 5 6 7 8] [0 1 0 0] [1 2 1 3]" {
+		t.Errorf("a column of groups: %v, %v", s, err)
 	}
 	path := filepath.Join(t.TempDir(), "x.npy")
 	write := func(groups any) {

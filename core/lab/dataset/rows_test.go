@@ -27,6 +27,7 @@ func TestRowsNeedNoLabels(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"a.npz": unlabelledNPZ(t, "<f4", "(3, 2)", x), "b.npy": npyBytes("<f4", "(3, 2)", x), "labelled.npz": writeNPZ(t, x, 2, []int32{9, -4, 9}),
 		"bare.csv": []byte("1,2\n3,4\n5,6\n"), "marked.csv": []byte("\ufeff1,2\n3,4\n5,6\n"), "headed.csv": []byte("a,b\n1,2\n3,4\n5,6\n"), "named.csv": []byte("1,x,2\n3,y,4\n5,x,6\n"), "classed.csv": []byte("Label,a,b\n7,1,2\n8,3,4\n7,5,6\n"),
+		"grouped.csv": []byte("group,a,b\n7,1,2\n8,3,4\n7,5,6\n"),
 	} {
 		path := filepath.Join(dir, name)
 		test.OK(t, os.WriteFile(path, data, 0o644))

@@ -11,8 +11,9 @@ columns: as they are, standardised, and rows of length one. The table has the wa
 accuracy on these very tasks, and the way with the lowest NLL if that is another one. LDA refuses
 a single example of each class.
 
-With data sets (`make any-prior` makes build/any/table-*.npz; arrays X and y) it prints the means
-of metaqda's figures over them, by the ways to prepare a table.
+With data sets (`make any-prior` makes build/any/raw-*.npz, tables in units of their own; arrays X
+and y) it prints the means over them: metaqda's figures by the ways to prepare a table, and those of
+the others on standardised columns.
 """
 import importlib
 import inspect
@@ -142,6 +143,8 @@ def main():
             row(f'{len(tables)} tables, {way}', np.mean([figures(t['X'], t['y'], n, make) for t in tables], axis=0))
         way, make = next(iter(TABLES.items()))
         row(f'{len(tables)} tables, {way}, judged together', np.mean([figures(t['X'], t['y'], n, make, together) for t in tables], axis=0))
+        for name, make in COMPETITORS.items():
+            row(f'{len(tables)} tables, {name}', np.mean([figures(t['X'], t['y'], n, lambda shots: make_pipeline(StandardScaler(), make(shots))) for t in tables], axis=0))
         return
     for name, (data, scale) in SETS.items():
         X, y = data()
