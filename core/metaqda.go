@@ -30,7 +30,8 @@ type Settings struct {
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 
 	// Scale is empty, or "standardise" for rows of a table. Then each column is centred on the mean of
-	// the examples and divided by their standard deviation. With few examples the deviation is shrunk
+	// the examples and divided by their standard deviation. If no example has a negative number, large
+	// numbers are first drawn together, nearly as by a logarithm. With few examples the deviation is shrunk
 	// toward one predicted from the size of the column's numbers. A column that does not vary becomes
 	// zero. A constant √d is added as a last column. So the distance of a row from the mean still
 	// counts after rows are scaled to length one.

@@ -48,7 +48,8 @@ type Settings struct {
 }
 
 // Standardise, as Settings.Scale, subtracts the mean of the examples from each number of a vector and
-// divides by their standard deviation, partly guessed if they are few. It appends a constant.
+// divides by their standard deviation, partly guessed if they are few. Numbers that are never negative
+// first lose their long tail. It appends a constant.
 const Standardise = "standardise"
 
 // MaxClasses and MaxExamples are the most that a classifier holds.

@@ -73,7 +73,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         Prior probability that a row is of none of the classes, from 0 to below 1.
     scale : 'standardise', default=None
         Subtract the mean of the examples from each column and divide by its standard
-        deviation, which is partly guessed if examples are few. A constant column is added.
+        deviation, which is partly guessed if examples are few. If no example has a negative
+        number, large numbers are first drawn together. A constant column is added.
         Rows that are alike then count one by one. Only without `prior`.
     name : str, default=''
         Name of the session, written into files.

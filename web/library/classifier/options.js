@@ -24,8 +24,8 @@ import { isFile } from '../files.js';
  *   extractor, or its address; without one, a general prior serves vectors of any length
  * @property {number} [nonePrior] prior probability of none of these, from 0 (never) to below 1; 0.2 if left out
  * @property {'standardise'} [scale] for tables whose columns have units of their own: subtracts the examples' mean from each
- *   number and divides by their standard deviation, anew after every change; rows of a batch count as examples do; only
- *   without `prior`
+ *   number and divides by their standard deviation, anew after every change; numbers that are never negative first lose
+ *   their long tail; rows of a batch count as examples do; only without `prior`
  * @property {string} [name] written into files
  * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, or
  *   short vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
