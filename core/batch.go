@@ -11,9 +11,8 @@ import (
 	"metaqda/core/niw"
 )
 
-// Context is the part of a context.Context that is needed: the error it ended with, nil until
-// then. Importing package context would make a small program a tenth larger.
-type Context interface{ Err() error }
+// Context is the part of a context.Context that is needed.
+type Context = lda.Context
 
 // Batch is a question about many vectors, answered step by step, so that a program of one
 // thread can do other work between steps. It asks the classifier as it was at the start: later

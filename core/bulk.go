@@ -204,7 +204,7 @@ func (b *Bulk) apply(more func() bool) bool {
 // addRest finishes the Bulk whose examples are being added, if there is one.
 func (c *Classifier) addRest() {
 	if c.adding != nil {
-		c.adding.apply(func() bool { return true })
+		c.adding.apply(always)
 	}
 }
 

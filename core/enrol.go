@@ -178,7 +178,7 @@ func (c *Classifier) settle() error {
 		return lda.ErrNoExamples
 	}
 	if c.behind || c.unscaled() {
-		c.prepare(func() bool { return true })
+		c.prepare(always)
 	}
 	return nil
 }

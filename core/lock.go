@@ -49,9 +49,12 @@ func (c *Classifier) holdAny() {
 			return
 		}
 		c.mu.RUnlock()
-		c.Prepare(func() bool { return true })
+		c.Prepare(always)
 	}
 }
+
+// always never asks to stop.
+func always() bool { return true }
 
 // rooms holds []float64 for query vectors.
 var rooms = sync.Pool{New: func() any { return new([]float64) }}

@@ -78,7 +78,7 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if !(coverage > 0 && coverage < 1) {
 		return Set{}, &Error{Code: "value", Message: "A set needs a coverage between 0 and 1, such as 0.9."}
 	}
-	scores, _ := c.Scores(func() bool { return true })
+	scores, _ := c.Scores(always)
 	n := float64(len(scores))
 	s := Set{Answer: a, Examples: len(scores), Borrowed: n < coverage*(n+1)}
 	noneBound := coverage * (1 + unseen*(1-coverage))

@@ -42,6 +42,8 @@ func newClass(label string, d int, near float64) *class {
 func (c *class) count() int { return c.w.Rows }
 
 // weight returns K, what the examples count together.
+//
+//go:noinline // some kilobytes less to download
 func (c *class) weight() float64 { return floats.Sum(c.n) }
 
 // freshCount returns the number of examples that no covariance has seen.

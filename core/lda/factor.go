@@ -186,6 +186,8 @@ func (c *covariance) planRest() {
 	}
 }
 
+//
+//go:noinline // some kilobytes less to download
 func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps, step) }
 
 // pieceRows is the largest number of rows in a piece, and pieceCost about the largest number of its

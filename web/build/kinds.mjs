@@ -11,7 +11,7 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { identityOf } from '../extractor/networks.js';
+import { identityWith } from '../extractor/networks.js';
 import * as hands from '../extractor/hands/recipe.js';
 import * as sounds from '../extractor/sounds/recipe.js';
 
@@ -82,7 +82,7 @@ export async function buildKinds(out, extractor, yamnet) {
         }
       }
       await writeFile(path.join(folder, 'runtime.js'), `export * from '../../${extractor}/runtime.js';\n`);
-      const identity = (/** @type {string} */ by) => identityOf(contents, { recipe: by, networks: Object.keys(networks) });
+      const identity = (/** @type {string} */ by) => identityWith(contents, { recipe: by, networks: Object.keys(networks) });
       const others = await Promise.all(Object.entries(variants).map(async ([variant, by]) => [variant, { id: by, sha256: await identity(by) }]));
       const record = {
         id,

@@ -50,7 +50,7 @@ export const loadNetworks = async (createNetwork, { networks, wasm }) =>
  *
  * @param {BlobPart[]} contents @param {unknown} recipe all that the numbers depend on beside these
  */
-export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringify(recipe));
+export const identityWith = (contents, recipe) => sha256(...contents, JSON.stringify(recipe));
 
 /** @typedef {{networks?: Recorded['networks'], files?: import('./manifest.js').ManifestFile[]}} Listed */
 

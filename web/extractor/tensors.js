@@ -13,7 +13,7 @@ import { ExtractorError } from './errors.js';
  * @param {Pick<Manifest, 'inputSize' | 'layout' | 'channels' | 'range' | 'mean' | 'std'>} manifest
  * @returns {Tensor} of shape [1, size, size, 3] or [1, 3, size, size]
  */
-export function inputOf(pixels, { inputSize, layout, channels, range: [lo, hi], mean, std }) {
+export function networkInput(pixels, { inputSize, layout, channels, range: [lo, hi], mean, std }) {
   const nhwc = layout === 'NHWC';
   const shape = nhwc ? [1, inputSize, inputSize, 3] : [1, 3, inputSize, inputSize];
   const plain = lo === 0 && hi === 255 && mean.every((value) => value === 0) && std.every((value) => value === 1);

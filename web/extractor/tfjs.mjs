@@ -11,7 +11,7 @@ import { BackendWasm } from '@tensorflow/tfjs-backend-wasm/dist/backend_wasm.js'
 import * as wasmFactoryModule from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm.js';
 import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
-import { concatenate, gridOf, inputOf, pooled } from './tensors.js';
+import { concatenate, gridOf, networkInput, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised } from './weights.js';
 
@@ -87,7 +87,7 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   const input = inputNameOf(manifest, model);
   const outputs = outputsOf(manifest);
   const { layout } = manifest;
-  const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: inputOf(pixels, manifest) });
+  const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: networkInput(pixels, manifest) });
   const nodes = outputs.map(({ node }) => node);
   const joined = (/** @type {import('./tensors.js').Tensor[]} */ answers) =>
     concatenate(

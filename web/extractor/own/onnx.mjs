@@ -7,7 +7,7 @@
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
 import { ExtractorError } from '../errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
-import { concatenate, gridOf, inputOf, pooled } from '../tensors.js';
+import { concatenate, gridOf, networkInput, pooled } from '../tensors.js';
 
 /** @import {Tensor as Numbers} from '../tensors.js' */
 
@@ -25,7 +25,7 @@ export async function createRuntime({ manifest, contents, wasm }) {
   const { layout } = manifest;
   /** @template T @param {Float32Array} pixels @param {string[]} wanted @param {(node: string, answer: Tensor) => T} read @returns {Promise<T[]>} */
   const runOnce = async (pixels, wanted, read) => {
-    const { data, shape } = inputOf(pixels, manifest);
+    const { data, shape } = networkInput(pixels, manifest);
     const fed = new Tensor('float32', data, shape);
     try {
       const answers = await session.run({ [input]: fed }, [...new Set(wanted)]);

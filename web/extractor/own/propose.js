@@ -10,6 +10,7 @@
 import { ExtractorError } from '../errors.js';
 import { decodeManifest, format, sha256 } from '../manifest.js';
 import { OnnxError, readOnnx } from './onnx-graph.js';
+import { meanOf } from '../session.js';
 import { modelOf, readTfjs, shardsOf } from '../tfjs-graph.js';
 
 /** @import {Manifest, Output} from '../manifest.js' */
@@ -416,16 +417,6 @@ function bestOf(right, asked) {
   const enough = Math.max(...right.flat()) - Math.floor(asked / 10);
   const i = right.findIndex((row) => row.some((count) => count >= enough));
   return i < 0 ? [0, 0] : [i, right[i].findIndex((count) => count >= enough)];
-}
-
-/** @param {Float32Array[]} rows */
-function meanOf(rows) {
-  const mean = new Float32Array(rows[0].length);
-  for (const row of rows)
-    row.forEach((value, i) => {
-      mean[i] += value / rows.length;
-    });
-  return mean;
 }
 
 /**

@@ -1,6 +1,5 @@
 // @ts-check
 /** Records a sound for an action, or takes one from a file. */
-import { base64 } from '../../base/base64.js';
 import { sentence } from '../kit/dom.js';
 import { html } from '../kit/view.js';
 import { mediaDevices, sourceError } from '../../base/media.js';
@@ -90,4 +89,11 @@ export class SoundField {
       this.onError(sentence(error));
     }
   }
+}
+
+/** Bytes as text. @param {Uint8Array} bytes */
+function base64(bytes) {
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += 0x6000) parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 0x6000)))); // a multiple of three
+  return parts.join('');
 }

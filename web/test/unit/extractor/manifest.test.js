@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { ManifestError, checkFiles, decodeManifest, identityOf, recipeText } from '../../../extractor/manifest.js';
-import { inputOf, pooled } from '../../../extractor/tensors.js';
+import { networkInput, pooled } from '../../../extractor/tensors.js';
 
 const hash = (/** @type {string | Uint8Array} */ bytes) => createHash('sha256').update(bytes).digest('hex');
 const model = new TextEncoder().encode('{"a": 1}');
@@ -246,8 +246,8 @@ test('files are compared with the manifest, and the first that does not fit is n
 test('pixels are scaled, ordered and laid out as the manifest says', () => {
   const pixels = Float32Array.from({ length: 12 }, (_, i) => 20 * i);
   const own = decodeManifest(onnx({ layout: 'NHWC', range: [0, 255], mean: [0, 0, 0], std: [1, 1, 1], inputSize: 8 }));
-  assert.equal(inputOf(pixels, { ...own, inputSize: 2 }).data, pixels, 'untouched');
-  const { data, shape } = inputOf(pixels, { ...own, inputSize: 2, layout: 'NCHW', channels: 'BGR', range: [-1, 1], mean: [0, 0.5, 1], std: [1, 2, 4] });
+  assert.equal(networkInput(pixels, { ...own, inputSize: 2 }).data, pixels, 'untouched');
+  const { data, shape } = networkInput(pixels, { ...own, inputSize: 2, layout: 'NCHW', channels: 'BGR', range: [-1, 1], mean: [0, 0.5, 1], std: [1, 2, 4] });
   assert.deepEqual(shape, [1, 3, 2, 2]);
   for (let c = 0; c < 3; c++) {
     for (let i = 0; i < 4; i++) {
