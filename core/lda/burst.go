@@ -141,24 +141,38 @@ func (c *Classifier) group(more func() bool) bool {
 	return true
 }
 
-// regroup gives a class another correlation length, and reports whether its examples change. An
-// example that stays the same keeps its id, so a [covariance] takes in only the others. Cost at most
-// K² d/2, and that of adding all pictures anew where there are bursts before or after.
+// regroup gives a class another correlation length, and reports whether its examples change. Cost that
+// of anew.
 func (c *class) regroup(near float64) (changed bool) {
 	if c.apart(reachOf(near)) {
 		c.near = near
 		return false
 	}
+	return c.anew(near, c.pictures(), nil, func(i int) int { return i })
+}
+
+// anew adds n pictures anew with a correlation length, and reports whether the examples change.
+// Picture i is the former picture was(i), or w if that is below 0. An example that stays the same keeps
+// its id, so a [covariance] takes in only the others. Cost that of adding the pictures.
+func (c *class) anew(near float64, n int, w []float64, was func(i int) int) (changed bool) {
 	fresh := newClass(c.label, c.w.Cols, near)
-	for i := range c.of {
-		fresh.add(c.picture(i))
+	for i := range n {
+		if at := was(i); at >= 0 {
+			fresh.add(c.picture(at))
+		} else {
+			fresh.add(w)
+		}
 	}
 	same := make([]bool, len(c.list))
 	fresh.serial = c.serial
 	for b, s := range fresh.list {
-		was := c.of[s.pictures[0]]
-		if same[was] = c.n[was] == fresh.n[b] && slices.Equal(c.list[was].pictures, s.pictures) && slices.Equal(c.row(was), fresh.row(b)); same[was] {
-			fresh.ids[b] = c.ids[was]
+		at := -1
+		if first := was(s.pictures[0]); first >= 0 {
+			at = c.of[first]
+		}
+		if at >= 0 && c.n[at] == fresh.n[b] && slices.Equal(c.row(at), fresh.row(b)) &&
+			slices.EqualFunc(s.pictures, c.list[at].pictures, func(i, old int) bool { return was(i) == old }) {
+			same[at], fresh.ids[b] = true, c.ids[at]
 		} else {
 			fresh.identify(b)
 		}
@@ -200,8 +214,10 @@ func reachOf(near float64) float64 { return reachOfOne * near }
 var reachOfOne = math.Sqrt(-2 * math.Log2(linked))
 
 // mostLinked bounds the work of finding links, K²/2 distances. Only the first mostLinked pictures of a
-// class are linked. In a class of hundreds the others matter little.
-const mostLinked = 500
+// class are linked with each other. A later one that is linked to a picture of a burst of several
+// belongs to the first such burst, and changes neither its mean nor what it counts. All other later
+// ones count in full. Tests lower mostLinked.
+var mostLinked = 500
 
 func (b *bursts) pictures() int { return len(b.of) }
 
@@ -216,7 +232,8 @@ func (c *class) picture(i int) []float64 {
 	return s.frames[at]
 }
 
-// linkedTo returns the bursts, ascending, that have a picture linked to w. Cost at most K d.
+// linkedTo returns the bursts, ascending, that have one of the first mostLinked pictures linked to w.
+// Cost at most mostLinked d.
 func (c *class) linkedTo(w []float64) (found []int) {
 	reach := c.reach()
 	if reach == 0 {
@@ -226,7 +243,7 @@ func (c *class) linkedTo(w []float64) (found []int) {
 		if c.list[b].pictures[0] >= mostLinked {
 			break
 		}
-		frames := c.list[b].frames
+		frames := c.list[b].linked()
 		if frames == nil {
 			frames = [][]float64{c.row(b)}
 		}
@@ -237,6 +254,12 @@ func (c *class) linkedTo(w []float64) (found []int) {
 	return found
 }
 
+// linked returns the frames among the first mostLinked pictures of the class.
+func (s *burst) linked() [][]float64 {
+	n, _ := slices.BinarySearch(s.pictures, mostLinked)
+	return s.frames[:min(n, len(s.frames))]
+}
+
 // add appends one whitened picture of length d. Cost that of finding its links, and that of
 // [class.insert] or [class.replace].
 func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
@@ -244,11 +267,25 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
 // had always been there.
 func (c *class) putIn(i int, w []float64) {
+	if i < mostLinked && c.pictures() >= mostLinked { // another one is no longer among the first
+		c.anew(c.near, c.pictures()+1, w, func(k int) int {
+			if k == i {
+				return -1
+			} else if k > i {
+				return k - 1
+			}
+			return k
+		})
+		return
+	}
 	if c.own(); c.sum == nil {
 		c.sum = make([]float64, len(w))
 	}
 	floats.Add(c.sum, w)
 	c.square += squaredNorm(w)
+	if i >= mostLinked && c.putLate(i, w) {
+		return
+	}
 	var joined []int
 	if i < mostLinked {
 		joined = c.linkedTo(w)
@@ -265,7 +302,6 @@ func (c *class) putIn(i int, w []float64) {
 		c.number()
 		return
 	}
-	crowded := i < mostLinked && c.pictures() >= mostLinked
 	c.shift(i, 1)
 	one := burst{pictures: []int{i}, frames: [][]float64{slices.Clone(w)}}
 	for _, b := range slices.Backward(joined) {
@@ -278,37 +314,53 @@ func (c *class) putIn(i int, w []float64) {
 	}
 	c.form(one)
 	c.number()
-	if crowded {
-		c.relink(mostLinked) // this one is no longer among the first, which are linked
+}
+
+// putLate adds a picture beyond the first mostLinked to a burst of several that it is linked to, if
+// there is one.
+func (c *class) putLate(i int, w []float64) bool {
+	if c.count() == c.pictures() { // no burst has several
+		return false
 	}
+	for _, b := range c.linkedTo(w) {
+		if s := &c.list[b]; len(s.linked()) > 1 {
+			if i < c.pictures() {
+				c.shift(i, 1)
+			}
+			at, _ := slices.BinarySearch(s.pictures, i)
+			s.pictures, s.frames = slices.Insert(s.pictures, at, i), slices.Insert(s.frames, at, slices.Clone(w))
+			c.of = slices.Insert(c.of, i, b)
+			return true
+		}
+	}
+	return false
 }
 
 // takeOut deletes the i-th picture and leaves the bursts as if it had never been there.
 func (c *class) takeOut(i int) {
-	c.without(i)
-	if i < mostLinked && c.pictures() >= mostLinked {
-		c.relink(mostLinked - 1) // this one is now among the first, which are linked
+	if i < mostLinked && c.pictures() > mostLinked { // another one comes among the first
+		c.anew(c.near, c.pictures()-1, nil, func(k int) int {
+			if k >= i {
+				return k + 1
+			}
+			return k
+		})
+		return
 	}
-}
-
-// relink takes the i-th picture out and puts it back, with the links that it has now.
-func (c *class) relink(i int) {
-	w := slices.Clone(c.picture(i))
-	c.without(i)
-	c.putIn(i, w)
-}
-
-// without deletes the i-th picture. takeOut also links the picture that comes among the first
-// mostLinked.
-func (c *class) without(i int) {
 	c.own()
-	floats.Sub(c.sum, c.picture(i))
-	lost := squaredNorm(c.picture(i))
-	old := c.dissolve(c.of[i])
-	at, _ := slices.BinarySearch(old.pictures, i)
-	old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)
-	for _, part := range c.parts(old) {
-		c.form(part)
+	gone := c.picture(i)
+	floats.Sub(c.sum, gone)
+	lost := squaredNorm(gone)
+	if s := &c.list[c.of[i]]; i >= mostLinked && s.pictures[0] < mostLinked {
+		at, _ := slices.BinarySearch(s.pictures, i)
+		s.pictures, s.frames = slices.Delete(s.pictures, at, at+1), slices.Delete(s.frames, at, at+1)
+	} else {
+		old := c.dissolve(c.of[i])
+		at, _ := slices.BinarySearch(old.pictures, i)
+		old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)
+		for _, part := range c.parts(old) {
+			c.form(part)
+		}
 	}
 	c.shift(i+1, -1)
 	c.number()
@@ -329,29 +381,29 @@ func (c *class) lose(lost float64) {
 	}
 }
 
-// parts returns the bursts that the pictures of a former burst form by their links.
+// parts returns the bursts that the pictures of a former burst form by their links. Cost at most
+// K² d/2, and K d if all are linked to the first.
 func (c *class) parts(of burst) (parts []burst) {
-	free := slices.Clone(of.pictures)
+	free := make([]int, len(of.pictures)) // places in of
+	for at := range free {
+		free[at] = at
+	}
 	for len(free) > 0 {
-		part := burst{}
-		for next := []int{free[0]}; len(next) > 0; {
-			x := next[0]
-			next = next[1:]
-			at, is := slices.BinarySearch(free, x)
-			if !is {
-				continue
-			}
-			free = slices.Delete(free, at, at+1)
-			at, _ = slices.BinarySearch(of.pictures, x)
-			place, _ := slices.BinarySearch(part.pictures, x)
-			part.pictures = slices.Insert(part.pictures, place, x)
-			part.frames = slices.Insert(part.frames, place, of.frames[at])
-			for _, y := range free {
-				other, _ := slices.BinarySearch(of.pictures, y)
-				if within(of.frames[at], of.frames[other], c.reach()) {
-					next = append(next, y)
+		found := []int{free[0]}
+		free = free[1:]
+		for i := 0; i < len(found); i++ {
+			free = slices.DeleteFunc(free, func(y int) bool {
+				linked := within(of.frames[found[i]], of.frames[y], c.reach())
+				if linked {
+					found = append(found, y)
 				}
-			}
+				return linked
+			})
+		}
+		slices.Sort(found)
+		part := burst{}
+		for _, at := range found {
+			part.pictures, part.frames = append(part.pictures, of.pictures[at]), append(part.frames, of.frames[at])
 		}
 		parts = append(parts, part)
 	}
@@ -385,6 +437,9 @@ func (c *class) form(s burst) {
 // each frame without a total: for an added one, or for all if some were taken out.
 func (c *class) mean(s *burst) (mean []float64, n float64) {
 	frames := s.frames
+	if len(frames) > 1 {
+		frames = s.linked()
+	}
 	if len(frames) == 1 {
 		return frames[0], 1
 	}

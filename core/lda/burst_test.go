@@ -19,19 +19,36 @@ import (
 var reachFor1 = math.Sqrt(2 * math.Log2(1/0.6))
 
 // groupedNaively returns the pictures of each burst by the definition: the reach of every
-// picture over links, repeated until nothing changes.
+// picture over links, repeated until nothing changes. A picture beyond the first mostLinked joins the
+// first of these bursts that has several pictures and one that it is linked to.
 func groupedNaively(w [][]float64, near float64) (list [][]int) {
 	of := make([]int, len(w))
 	for i := range of {
 		of[i] = i
 	}
+	linked := func(x, y []float64) bool {
+		d := floats.Distance(x, y, 2)
+		return d*d < near*reachFor1
+	}
+	first := w[:min(len(w), mostLinked)]
 	for changed := true; changed; {
 		changed = false
-		for i, x := range w {
-			for k, y := range w[:i] {
-				if d := floats.Distance(x, y, 2); of[i] != of[k] && d*d < near*reachFor1 {
+		for i, x := range first {
+			for k, y := range first[:i] {
+				if of[i] != of[k] && linked(x, y) {
 					of[i], of[k], changed = min(of[i], of[k]), min(of[i], of[k]), true
 				}
+			}
+		}
+	}
+	size := make([]int, len(w))
+	for i := range first {
+		size[of[i]]++
+	}
+	for i, x := range w[len(first):] {
+		for k, y := range first {
+			if at := len(first) + i; size[of[k]] > 1 && of[k] < of[at] && linked(x, y) {
+				of[at] = of[k]
 			}
 		}
 	}
@@ -156,6 +173,18 @@ func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps
 	}
 }
 
+// fewLinked lowers mostLinked for a test.
+func fewLinked(t testing.TB) {
+	was := mostLinked
+	mostLinked = 9
+	t.Cleanup(func() { mostLinked = was })
+}
+
+func TestBurstsOfLongStreamsAreAReplay(t *testing.T) {
+	fewLinked(t)
+	TestBurstsAreAReplay(t)
+}
+
 func TestBurstsAreAReplay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(40, 1))
 	for name, o := range variants {
@@ -176,9 +205,13 @@ func TestBurstsAreAReplay(t *testing.T) {
 func FuzzBursts(f *testing.F) {
 	f.Add([]byte{1, 2, 4, 5, 7, 0, 3}, uint8(3), 0.5)
 	f.Add([]byte{1, 1, 1, 2, 2, 0, 0, 0}, uint8(2), 1e300)
+	f.Add([]byte{1, 1, 1, 2, 2, 3, 6, 1, 2, 3, 2, 1, 1, 2, 2, 44, 0, 0}, uint8(130), 0.5)
 	f.Fuzz(func(t *testing.T, steps []byte, d uint8, near float64) {
 		if !(near >= 0 && near <= math.MaxFloat64) || len(steps) > 80 {
 			return
+		}
+		if d >= 128 {
+			fewLinked(t)
 		}
 		rng := rand.New(rand.NewPCG(41, uint64(d)))
 		n := int(d)%12 + 1
@@ -411,28 +444,29 @@ func TestCopiesChangeHardlyAnything(t *testing.T) {
 	}
 }
 
-// Beyond mostLinked pictures of a class none is compared, whatever comes and goes before.
-func TestOnlySoManyPicturesAreCompared(t *testing.T) {
-	k := newClass("", 1, 1)
-	for i := range mostLinked + 2 {
-		k.add([]float64{float64(5 * (i % mostLinked))}) // two copies come last
-	}
-	counts := func() (n int) {
-		for i := range k.list {
-			n = max(n, len(k.list[i].pictures))
+// A thing held before the camera for minutes is still one example: its class is as likely as after the
+// first frames, and another class loses nothing.
+func TestALongStreamOfCopiesChangesHardlyAnything(t *testing.T) {
+	fewLinked(t)
+	rng := rand.New(rand.NewPCG(49, 1))
+	const d = 12
+	for name, o := range variants {
+		o.Near = 0.5
+		p := niwtest.Prior(rng, d)
+		thing := niwtest.Vector(rng, d, 1)
+		var frames [][]float64
+		for range 60 {
+			frame := slices.Clone(thing)
+			for i := range frame {
+				frame[i] += 0.01 * rng.NormFloat64()
+			}
+			frames = append(frames, frame)
 		}
-		return n
-	}
-	if counts() != 1 {
-		t.Errorf("a picture beyond the last that is compared is in a burst of %d", counts())
-	}
-	k.takeOut(250)
-	if counts() != 2 || len(k.list[0].pictures) != 2 {
-		t.Errorf("the picture that came among them is in no burst: %d", counts())
-	}
-	k.putIn(250, []float64{1250})
-	if counts() != 1 {
-		t.Errorf("the picture that left them is in a burst of %d", counts())
+		few, many := taughtOne(t, p, o, frames[:mostLinked]), taughtOne(t, p, o, frames)
+		for range 5 {
+			x := niwtest.Vector(rng, d, 1)
+			same(t, name, ask(t, many, x), ask(t, few, x), 0)
+		}
 	}
 }
 

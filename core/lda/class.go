@@ -211,6 +211,12 @@ func (c *class) truncate(n int) {
 		if pictures[len(pictures)-1] < n {
 			continue
 		}
+		if n >= mostLinked && pictures[0] < mostLinked { // it loses late ones, which count nothing
+			s := &c.list[b]
+			at, _ := slices.BinarySearch(pictures, n)
+			s.pictures, s.frames = s.pictures[:at], s.frames[:at]
+			continue
+		}
 		old := c.dissolve(b)
 		at, _ := slices.BinarySearch(old.pictures, n)
 		old.pictures, old.frames = old.pictures[:at], old.frames[:at]

@@ -99,6 +99,8 @@ export class KindChoice {
         await this.newSession(id, wanted);
         if (!wanted()) return;
         dialog.close();
+        const chosen = this.element.querySelector('[aria-pressed=true]'); // the button that opened the dialog is hidden by now
+        if (chosen instanceof HTMLElement) chosen.focus();
         say(`A new session for ${this.kinds.now.one}s is open.`);
       } catch (reason) {
         complain(error, sentence(reason));

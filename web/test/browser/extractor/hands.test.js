@@ -251,6 +251,7 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     assert.deepEqual(await faults(page), []);
     await dialog.getByRole('button', { name: `New session for ${one}s` }).dblclick(); // which makes one
     await status(page, `A new session for ${one}s is open.`);
+    await page.locator('[data-kind][aria-pressed=true]:focus').waitFor();
     await page.getByRole('button', { name: `Session: ${One}s` }).waitFor();
     await page.getByLabel(`Choose a ${one}`, { exact: true }).waitFor({ state: 'attached' });
     await card(page, 'Cat').waitFor({ state: 'detached' });
