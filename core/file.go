@@ -114,12 +114,12 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	if a == nil || b == nil {
 		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}
 	}
-	if err := sameExtractor(a.Extractor, b.Extractor); err != nil {
-		return nil, err
-	}
-	a, err := a.Clone()
+	a, err := a.Clone() // from now on no other goroutine changes them
 	if err == nil {
 		b, err = b.Clone()
+	}
+	if err == nil {
+		err = sameExtractor(a.Extractor, b.Extractor)
 	}
 	if err != nil {
 		return nil, err
