@@ -27,7 +27,7 @@ def embed(images):
     """Returns the embeddings of n pictures, n×1280 in float32, as the page makes them: what
     FewShotClassifier('pictures') takes.
 
-    `images` are paths, bytes of files, Pillow images, or uint8 arrays of shape (height, width),
+    `images` are paths, open files, bytes of files, Pillow images, or uint8 arrays of shape (height, width),
     (height, width, 3) or (height, width, 4); an iterable of them, or a single one. Needs
     the packages onnxruntime and Pillow.
     """
@@ -59,11 +59,13 @@ def cells(images):
 def _batches(images):
     """Yields lists of pictures, upright and in RGB."""
     pixels = getattr(images, 'ndim', 1) in (0, 2, 3) and images.dtype != object  # of one axis are paths
-    if isinstance(images, (str, bytes, bytearray, os.PathLike)) or hasattr(images, 'convert') or pixels:
+    if images is None:
+        raise MetaqdaError('unreadable-picture', 'There is no picture, but None: give a path, bytes, a Pillow image or pixels in uint8.')
+    if isinstance(images, (str, bytes, bytearray, os.PathLike)) or hasattr(images, 'convert') or hasattr(images, 'read') or pixels:
         images = [images]
     batch = []
-    for image in images:
-        batch.append(_rgb(image))
+    for at, image in enumerate(images):
+        batch.append(_rgb(image, at))
         if len(batch) == BATCH:
             yield batch
             batch = []
@@ -92,8 +94,8 @@ def _network():
     return session, json.loads(session.get_modelmeta().custom_metadata_map['manifest'])
 
 
-def _rgb(image):
-    """Returns a picture as a Pillow image, upright, RGB, over white where it is transparent."""
+def _rgb(image, at):
+    """Returns the picture number `at` as a Pillow image, upright, RGB, over white where it is transparent."""
     from PIL import Image, ImageOps
     try:
         if isinstance(image, (bytes, bytearray)):
@@ -115,7 +117,7 @@ def _rgb(image):
         alpha = rgba[..., 3:]
         return Image.fromarray(((rgba[..., :3] * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8))
     except (AttributeError, OSError, TypeError, ValueError, Image.DecompressionBombError) as error:
-        raise MetaqdaError('unreadable-picture', f'This is no picture that can be read ({error}): give a JPEG, PNG, WebP or GIF file, or pixels in uint8.') from error
+        raise MetaqdaError('unreadable-picture', f'Picture {at}, counted from 0, cannot be read ({error}): give a JPEG, PNG, WebP or GIF file, or pixels in uint8.') from error
 
 
 def _views(image, manifest):

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import shutil
@@ -51,7 +52,7 @@ class Pictures(Case):
         path = PHOTOGRAPHS[0]
         image = Image.open(path)
         want = metaqda.embed([path])
-        for images in [path, str(path), path.read_bytes(), image, np.asarray(image), [np.asarray(image)], np.asarray(image)[None], (p for p in [path]), np.array([str(path)]), bytearray(path.read_bytes())]:
+        for images in [path, str(path), path.read_bytes(), image, np.asarray(image), [np.asarray(image)], np.asarray(image)[None], (p for p in [path]), np.array([str(path)]), bytearray(path.read_bytes()), io.BytesIO(path.read_bytes())]:
             np.testing.assert_array_equal(metaqda.embed(images), want)
         many = metaqda.embed(PHOTOGRAPHS * 2)  # more than one batch
         np.testing.assert_allclose(many[:1], want, atol=1e-4)
@@ -63,6 +64,8 @@ class Pictures(Case):
     def test_what_is_no_picture_is_refused(self):
         for bad in [b'no picture', self.folder / 'missing.png', np.zeros((4, 4, 3)), np.zeros((4, 4, 7), np.uint8), np.zeros((0, 4, 3), np.uint8), 3]:
             self.refused('unreadable-picture', 'give a JPEG', metaqda.embed, [bad])
+        self.refused('unreadable-picture', 'Picture 1, counted', metaqda.embed, [PHOTOGRAPHS[0], b'no picture'])
+        self.refused('unreadable-picture', 'There is no picture', metaqda.embed, None)
 
     def test_the_network_is_the_one_of_the_prior(self):
         _, manifest = metaqda.pictures._network()
