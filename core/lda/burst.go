@@ -267,7 +267,8 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
 // had always been there.
 func (c *class) putIn(i int, w []float64) {
-	if i < mostLinked && c.pictures() >= mostLinked { // another one is no longer among the first
+	full := c.pictures() >= mostLinked
+	if i < mostLinked && full && !c.alone(w, mostLinked-1) { // another one is no longer among the first
 		c.anew(c.near, c.pictures()+1, w, func(k int) int {
 			if k == i {
 				return -1
@@ -287,7 +288,7 @@ func (c *class) putIn(i int, w []float64) {
 		return
 	}
 	var joined []int
-	if i < mostLinked {
+	if !full {
 		joined = c.linkedTo(w)
 	}
 	if len(joined) == 0 && i == c.pictures() {
@@ -316,6 +317,12 @@ func (c *class) putIn(i int, w []float64) {
 	c.number()
 }
 
+// alone reports whether each picture is an example of its own, and w is linked to none of the first but
+// perhaps to one of them.
+func (c *class) alone(w []float64, but int) bool {
+	return c.count() == c.pictures() && !slices.ContainsFunc(c.linkedTo(w), func(b int) bool { return b != but })
+}
+
 // putLate adds a picture beyond the first mostLinked to a burst of several that it is linked to, if
 // there is one.
 func (c *class) putLate(i int, w []float64) bool {
@@ -338,7 +345,7 @@ func (c *class) putLate(i int, w []float64) bool {
 
 // takeOut deletes the i-th picture and leaves the bursts as if it had never been there.
 func (c *class) takeOut(i int) {
-	if i < mostLinked && c.pictures() > mostLinked { // another one comes among the first
+	if i < mostLinked && c.pictures() > mostLinked && !c.alone(c.picture(mostLinked), i) { // another one comes among the first
 		c.anew(c.near, c.pictures()-1, nil, func(k int) int {
 			if k >= i {
 				return k + 1
