@@ -320,6 +320,8 @@ func (c *Classifier) checkNew(label string) error {
 }
 
 // changed updates the state after examples were added or removed.
+//
+//go:noinline // some kilobytes less to download
 func (c *Classifier) changed() {
 	c.measured, c.grouped, c.settled, c.followed, c.chosen = false, false, false, false, nil
 	c.estimation = estimation{}
