@@ -26,9 +26,9 @@ func checkScale(s Settings, p *Prior) error {
 // unscaled reports whether columns must be standardised anew.
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
-// standardise finds the transform of the columns anew after examples changed; see [columns]. The frames
-// of a group together count as one example, and so does each row of a batch: its rows say how far
-// columns spread, which few examples hardly do. Cost O(N d), and that of teaching all examples anew.
+// standardise finds the transform of [Classifier.columns] anew after examples changed. The frames of a
+// group together count as one example, and so does each row of a batch: its rows say how far columns
+// spread, which few examples hardly do. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
@@ -51,13 +51,12 @@ func (c *Classifier) standardise() {
 // core/session/EXPERIMENTS.md.
 func (c *Classifier) columns() embed.Transform {
 	d := c.dim()
-	one := embed.Transform{Kind: embed.L2, Constant: math.Sqrt(float64(d))} // one example has no deviation
 	least := float32(math.Inf(1))
 	units := c.eachRow(func(row []float32, _ float64) { least = min(least, slices.Min(row)) })
-	if units < 2 {
-		return one
+	t := embed.Transform{Kind: embed.L2, Constant: math.Sqrt(float64(d))}
+	if units < 2 { // one example has no deviation
+		return t
 	}
-	t := embed.Transform{Kind: embed.L2}
 	raw := c.moments(func(_ int, x float64) float64 { return x })
 	of := raw
 	if least >= 0 {

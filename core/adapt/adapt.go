@@ -29,7 +29,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/lda"
@@ -233,26 +232,8 @@ func update(p *model.Prior, d int, classes []*mat.Dense, scale float64) *niw.Pri
 		a.Data[i*d+i]++
 	}
 	floats.Scale(scale, a.Data)
-	factorise(a)
+	niw.Factorise(a)
 	return &niw.Prior{M: m, Kappa: p.NIW.Kappa, Nu: float64(d), L: mat.NewTriDense(d, mat.Lower, a.Data)}
-}
-
-// factorise overwrites a with its Cholesky factor. If examples lie so far apart that rounding makes a
-// indefinite, it adds to the diagonal: 1e-14 of its largest entry, then a hundred times as much.
-func factorise(a blas64.Symmetric) {
-	was, top := slices.Clone(a.Data), 0.0
-	for i := range a.N {
-		top = max(top, a.Data[i*a.Stride+i])
-	}
-	for more := 1e-14 * top; ; more *= 100 {
-		if _, ok := lapack64.Potrf(a); ok {
-			return
-		}
-		copy(a.Data, was)
-		for i := range a.N {
-			a.Data[i*a.Stride+i] += more
-		}
-	}
 }
 
 // residuals returns the rows of a class less their mean, and the mean.

@@ -255,13 +255,15 @@ func (c *class) linkedTo(w []float64) (found []int) {
 }
 
 // linked returns the frames among the first mostLinked pictures of the class.
+//
+//go:noinline // some kilobytes less to download
 func (s *burst) linked() [][]float64 {
 	n, _ := slices.BinarySearch(s.pictures, mostLinked)
 	return s.frames[:min(n, len(s.frames))]
 }
 
 // add appends one whitened picture of length d. Cost that of finding its links, and that of
-// [class.insert] or [class.replace].
+// [class.insert] or of the mean of its burst.
 func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
@@ -317,8 +319,8 @@ func (c *class) putIn(i int, w []float64) {
 	c.number()
 }
 
-// alone reports whether each picture is an example of its own, and w is linked to none of the first but
-// perhaps to one of them.
+// alone reports whether every picture is an example of its own, and w is linked to none of the first
+// except perhaps the picture but.
 func (c *class) alone(w []float64, but int) bool {
 	return c.count() == c.pictures() && !slices.ContainsFunc(c.linkedTo(w), func(b int) bool { return b != but })
 }

@@ -156,8 +156,8 @@ func (c *covariance) inner(x, tx, y, ty []float64) float64 {
 }
 
 // update brings the covariance up to date with the examples of the classes. It changes the factor
-// example by example, or makes it anew if that is less work or if an example far out has gone. It reports false if more returned
-// false before the end: then only update may be called next.
+// example by example, or makes it anew if that is less work or if an example far out has gone. It
+// reports false if more returned false before the end: then only update may be called next.
 func (c *covariance) update(taught []*class, more func() bool) bool {
 	if c.making != nil {
 		return c.build(taught, c.primalFor(taught), more)

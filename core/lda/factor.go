@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"metaqda/core/niw"
 )
 
 // rotateIn adds the whitened example z, which counts n, to a class in primal form. rotateOut removes
@@ -274,7 +275,7 @@ func (c *covariance) planFactor() {
 		rows := min(pieceRows, c.n-i)
 		rest := c.n - i - rows
 		c.plan(func() {
-			u := factorised(blas64.Symmetric{Uplo: blas.Upper, N: rows, Stride: c.stride(), Data: c.rows[i*c.stride()+i:]})
+			u := niw.Factorise(blas64.Symmetric{Uplo: blas.Upper, N: rows, Stride: c.stride(), Data: c.rows[i*c.stride()+i:]})
 			for r := i; r < i+rows; r++ {
 				clear(c.row(r)[:r])
 			}
@@ -283,27 +284,6 @@ func (c *covariance) planFactor() {
 			}
 		})
 		c.planProduct(i+rows, -1, func() blas64.General { return c.part(i, i+rows, rows, rest) })
-	}
-}
-
-// factorised overwrites a with its Cholesky factor. If examples lie so far apart that rounding makes
-// a indefinite, it adds to the diagonal: 1e-14 of its largest entry, then a hundred times as much.
-func factorised(a blas64.Symmetric) blas64.Triangular {
-	n, top := a.N, 0.0
-	was := make([]float64, n*n)
-	for i := range n {
-		copy(was[i*n+i:(i+1)*n], a.Data[i*a.Stride+i:])
-		top = math.Max(top, math.Abs(a.Data[i*a.Stride+i]))
-	}
-	for more := 1e-14 * top; ; more *= 100 {
-		u, ok := lapack64.Potrf(a)
-		if ok {
-			return u
-		}
-		for i := range n {
-			copy(a.Data[i*a.Stride+i:i*a.Stride+n], was[i*n+i:(i+1)*n])
-			a.Data[i*a.Stride+i] += more
-		}
 	}
 }
 

@@ -28,7 +28,7 @@ async function decoded(file) {
   throw new Error('it is none of OGG Vorbis, MP3 and WAV');
 }
 
-/** What is read of a sample of so many bits. @type {Record<string, (view: DataView, at: number) => number>} */
+/** Readers of a sample, by its format and bits. @type {Record<string, (view: DataView, at: number) => number>} */
 const READS = {
   'pcm 8': (view, at) => view.getUint8(at) / 128 - 1,
   'pcm 16': (view, at) => view.getInt16(at, true) / 2 ** 15,
@@ -37,7 +37,7 @@ const READS = {
   'float 32': (view, at) => view.getFloat32(at, true),
   'float 64': (view, at) => view.getFloat64(at, true),
 };
-/** The names of formats by their numbers. The last names another one further on. @type {Record<number, string>} */
+/** Formats by their numbers. After the last one the file names the real format further on. @type {Record<number, string>} */
 const FORMATS = { 1: 'pcm', 3: 'float', 0xfffe: 'extensible' };
 
 /** Reads a WAV file, scaled as browsers do it. @param {DataView} view @returns {Decoded} */

@@ -8,7 +8,7 @@ import { Reducer, preprocess } from './preprocess.js';
 
 /** Pixels read back at a time: 4 MB of RGBA. */
 const bandPixels = 1 << 20;
-/** Longest side of a canvas. Browsers draw nothing on one that is too long: in Chrome from 65,536 pixels on, in others before. */
+/** Longest side of a canvas. Browsers draw nothing on a longer one: Chrome from 65,536 pixels on, others from fewer. */
 const longest = 8192;
 
 /** No colour management and no premultiplication: the bytes of the file, upright. @type {ImageBitmapOptions} */

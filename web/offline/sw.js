@@ -145,7 +145,7 @@ async function isWhole(response, file) {
 }
 
 async function activate() {
-  // Of tabs that came before any version nothing is known. They belong to the first one.
+  // Tabs that are older than any version belong to the first one.
   if ((await formerCaches()).length === 0) for (const { id } of await everyone()) await record(id, cacheName).catch(() => {});
   await tidy();
   await worker.clients.claim();

@@ -169,15 +169,15 @@ func (p *csvParser) add(record []string) error {
 
 // numberOf returns the number of a group, a new one for a row without.
 func (p *csvParser) numberOf(group string) int32 {
-	n, ok := p.known[group]
-	if !ok || group == "" {
-		if p.known == nil {
-			p.known = map[string]int32{}
-		}
-		p.next++
-		n, p.known[group] = p.next, p.next
+	if n, ok := p.known[group]; ok && group != "" {
+		return n
 	}
-	return n
+	if p.known == nil {
+		p.known = map[string]int32{}
+	}
+	p.next++
+	p.known[group] = p.next
+	return p.next
 }
 
 // readNames returns the class names of a split list: one name a line, or a

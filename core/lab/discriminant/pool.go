@@ -2,12 +2,10 @@ package discriminant
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -30,8 +28,8 @@ import (
 //	r2 = |z|² - 2 (e_jᵀg)/(kappa+K_j) + (e_jᵀ G e_j)/(kappa+K_j)²
 //
 // where z = L⁻¹(x-m) is the whitened query, g = W z and e_j the indicator of class j. M is at least
-// the identity, so its Cholesky factor C always exists, up to rounding. A query costs one N×N solve for all classes
-// together. If N >= d, the smaller d×d matrix is used.
+// the identity, so its Cholesky factor C exists, up to rounding. A query costs one N×N solve for all
+// classes together. If N >= d, the smaller d×d matrix is used.
 type pool struct {
 	post  niw.Posterior // without a class's own kappa
 	kappa float64
@@ -162,26 +160,9 @@ func (q *pool) factorizeM(gram blas64.Symmetric, p *niw.Prior) float64 {
 }
 
 // factorize overwrites m, which is at least the identity, with its Cholesky factor. It keeps the
-// factor and returns log det m. If rounding makes m indefinite, as for equal examples far away, it adds
-// to the diagonal: 1e-14 of its largest entry, then a hundred times as much.
+// factor and returns log det m.
 func (q *pool) factorize(m blas64.Symmetric) (logDet float64) {
-	was, top := slices.Clone(m.Data), 0.0
-	for i := range m.N {
-		top = max(top, m.Data[i*m.Stride+i])
-	}
-	for more := 1e-14 * top; ; more *= 100 {
-		var ok bool
-		if q.chol, ok = lapack64.Potrf(m); ok {
-			break
-		}
-		if !(more <= top) {
-			panic("discriminant: matrix of examples that are not finite")
-		}
-		copy(m.Data, was)
-		for i := range m.N {
-			m.Data[i*m.Stride+i] += more
-		}
-	}
+	q.chol = niw.Factorise(m)
 	for i := range m.N {
 		logDet += 2 * math.Log(m.Data[i*m.Stride+i])
 	}

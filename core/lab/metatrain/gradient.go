@@ -359,7 +359,7 @@ func (e *Engine) accumulateBlock(g *Gradient, w *Workspace, b int) {
 // blockRows returns the number of block rows of dL.
 func blockRows(d int) int { return (d + gradBlock - 1) / gradBlock }
 
-// Gradient stores the loss of one task and its gradient with respect to g. Cost 3 n d²/2
+// Gradient stores the loss of one task and its gradient in g. Cost 3 n d²/2
 // multiply-adds for n rows, no allocation once w has grown.
 func (e *Engine) Gradient(g *Gradient, w *Workspace, t *Task) float64 {
 	g.reset()

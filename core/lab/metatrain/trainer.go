@@ -252,7 +252,7 @@ func (t *Trainer) gradient() float64 {
 	return sum / float64(batch)
 }
 
-// gradNorms returns the norms of the batch's mean gradient with respect to m and L and in
+// gradNorms returns the norms of the batch's mean gradient with respect to m and L, and to
 // the learned scalars. The scalars' gradient is first carried over to their
 // logarithms.
 func (t *Trainer) gradNorms() (matrix, scalar float64) {

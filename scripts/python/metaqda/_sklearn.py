@@ -60,8 +60,8 @@ except ImportError:
 
 
 def unlabelled(y):
-    """Returns the first row without a label, None if all have one. scikit-learn stumbles over some of
-    pandas and says nothing helpful of None. Numbers are left to it."""
+    """Returns the first row without a label, None if all have one. scikit-learn checks numbers, but
+    its messages about None and missing values of pandas name no row."""
     if hasattr(y, 'isna'):
         missing = np.asarray(y.isna()).ravel()
     elif getattr(y, 'dtype', None) == object or isinstance(y, (list, tuple)):

@@ -18,6 +18,15 @@ from sklearn.utils.estimator_checks import check_estimator
 from common import Case, FewShotClassifier, MetaqdaError, emoji, split, taught
 
 
+class Missing:
+    """As pandas.NA."""
+    def __ne__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError('boolean value of NA is ambiguous')
+
+
 class Contract(Case):
     def test_check_estimator_passes(self):
         for options in [{}, {'scale': 'standardise'}, {'none_prior': 0}]:
@@ -89,13 +98,6 @@ class Contract(Case):
         self.refused('label', 'use one kind', FewShotClassifier().fit(X, [True, False] * 3).partial_fit, more, [1, 2])
 
     def test_labels_and_groups_of_pandas(self):
-        class Missing:  # as pandas.NA
-            def __ne__(self, other):
-                return self
-
-            def __bool__(self):
-                raise TypeError('boolean value of NA is ambiguous')
-
         class Nullable:  # as a series of Int64, which scikit-learn makes floats of
             class dtype:
                 numpy_dtype = np.dtype('int64')
@@ -116,13 +118,6 @@ class Contract(Case):
             self.assertEqual((self.folder / 'c').read_bytes(), (self.folder / 'named').read_bytes())
 
     def test_a_missing_label_is_named(self):
-        class Missing:  # as pandas.NA
-            def __ne__(self, other):
-                return self
-
-            def __bool__(self):
-                raise TypeError('boolean value of NA is ambiguous')
-
         class Series(list):  # as a series of Int64
             def isna(self):
                 return np.array([v is None for v in self])

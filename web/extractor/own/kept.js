@@ -73,7 +73,7 @@ export async function keep({ sha256, manifest, contents }) {
   }
 }
 
-/** @returns {Promise<Kept[]>} in the order of their names, without those that another version of the site kept in a form of its own */
+/** @returns {Promise<Kept[]>} in the order of their names, without those whose manifest this version cannot read */
 export async function kept() {
   const cache = await open();
   const manifests = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(place('', '')) && url.endsWith('/manifest.json'));

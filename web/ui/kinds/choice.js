@@ -99,7 +99,7 @@ export class KindChoice {
         await this.newSession(id, wanted);
         if (!wanted()) return;
         dialog.close();
-        const chosen = this.element.querySelector('[aria-pressed=true]'); // the button that opened the dialog is hidden by now
+        const chosen = this.element.querySelector('[aria-pressed=true]'); // the button that opened the dialog is hidden
         if (chosen instanceof HTMLElement) chosen.focus();
         say(`A new session for ${this.kinds.now.one}s is open.`);
       } catch (reason) {
