@@ -126,18 +126,37 @@ func TestASetOfSingleExamplesHasTheMostProbableLabels(t *testing.T) {
 		test.Must(c.Add(strconv.Itoa(j), "", rows[0]))(t)
 	}
 	test.Must(c.AddClass("empty"))(t)
+	larger := 0 // sets that have more labels than the probabilities alone would ask for
 	for _, rows := range all {
-		s := test.Must(c.PredictSet(rows[1], 0.9))(t)
-		sum := 0.0
-		for i, y := range s.Labels {
-			if sum >= 0.975 || y < 0 || y == 5 || i > 0 && s.Probabilities[y] > s.Probabilities[s.Labels[i-1]] {
-				t.Errorf("%v of %v", s.Labels, s.Probabilities)
+		for _, share := range []float32{1, 0.6, 0.5, 0.4, 0.3} {
+			x := make([]float32, len(rows[1]))
+			for i := range x {
+				x[i] = share*rows[1][i] + (1-share)*all[0][0][i]
 			}
-			sum += s.Probabilities[y]
+			s := test.Must(c.PredictSet(x, 0.9))(t)
+			p := func(y int) float64 {
+				if y < 0 {
+					return s.None
+				}
+				return s.Probabilities[y]
+			}
+			sum := 0.0
+			for i, y := range s.Labels {
+				if sum >= 0.975 || y == 5 || i > 0 && p(y) > p(s.Labels[i-1]) {
+					t.Errorf("%v of %v", s.Labels, s.Probabilities)
+				}
+				if i == len(s.Labels)-1 && sum >= 0.9 {
+					larger++
+				}
+				sum += p(y)
+			}
+			if sum < 0.975-1e-9 || !s.Borrowed || s.Examples != 0 {
+				t.Errorf("%v of %v, %+v", s.Labels, s.Probabilities, s)
+			}
 		}
-		if sum < 0.975-1e-9 || !s.Borrowed || s.Examples != 0 {
-			t.Errorf("%v of %v, %+v", s.Labels, s.Probabilities, s)
-		}
+	}
+	if larger == 0 {
+		t.Error("no set is larger than the probabilities alone would ask for")
 	}
 }
 

@@ -104,6 +104,13 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 				}
 			}
 		}
+		test.OK(t, b.sharpen())
+		for i := range x { // the weights of a picture sum to the square of its probability of being known
+			known := floats.Sum(b.share.RawRowView(i))
+			if got := floats.Sum(b.weights.RawRowView(i)); got != 0 && math.Abs(got-known*known) > 1e-12 {
+				t.Errorf("%s: the weights of picture %d sum to %v, want %v", name, i, got, known*known)
+			}
+		}
 		if labelled := len(b.pseudo[0].pictures) + len(b.pseudo[1].pictures); labelled == 0 && p.Dim() > 3 {
 			t.Errorf("%s: nothing pseudo-labelled", name)
 		}

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -67,6 +69,56 @@ func close(t *testing.T, what string, got, want []float64, tol float64) {
 		if !(math.Abs(got[i]-want[i]) <= tol) {
 			t.Errorf("%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
 		}
+	}
+}
+
+// A session without an example is one that never had it. What an example left out has more of is zero
+// here, since LeaveOut keeps it as it was.
+func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	p := population()
+	p.LeftOut, p.LogTemperature.Alone = 0, [2]float64{0.5, 0.2}
+	for range 20 {
+		s := scene(rng, 3, 2, 1, 2)
+		s.Bursts = slices.Clone(s.Shots)
+		l := p.LeaveOut(s)
+		for i, y := range s.Class {
+			others := int(s.Shots[y]) - 1
+			if others == 0 {
+				continue // the class goes, and the others keep what they said of it
+			}
+			want := &Support{Shots: slices.Clone(s.Shots)}
+			want.Shots[y] = float64(others)
+			for r, k := range s.Class {
+				if r == i {
+					continue
+				}
+				scores := slices.Clone(s.Scores[4*r : 4*r+4])
+				if k == y && others == 1 {
+					scores[y] = math.Inf(-1)
+				}
+				want.Class, want.Scores, want.Unknown = append(want.Class, k), append(want.Scores, scores...), append(want.Unknown, s.Unknown[4*r:4*r+4]...)
+			}
+			u := []float64{1, 0.5, -1, 0.2}
+			want.Bursts = want.Shots
+			close(t, fmt.Sprintf("without example %d of %d", i, y), l.Posterior(y, i, others).ask(u, 0.3), p.Infer(want).ask(u, 0.3), 1e-12)
+		}
+	}
+}
+
+// Single examples move the mean of h by at most four standard deviations.
+func TestSingleExamplesMoveTheTemperatureWithinBounds(t *testing.T) {
+	s := scene(rand.New(rand.NewPCG(13, 1)), 1, 1, 1)
+	u := []float64{1, 0.5, -1}
+	of := func(alone float64) []float64 {
+		p := population()
+		p.LogTemperature.Alone[0] = alone
+		return p.Infer(s).ask(u, 0.3)
+	}
+	close(t, "far up", of(1000), of(4), 0)
+	close(t, "far down", of(-1000), of(-4), 0)
+	if near := of(3.9); math.Abs(near[0]-of(4)[0]) < 1e-9 {
+		t.Errorf("within the bounds nothing changes: %v", near)
 	}
 }
 
