@@ -136,7 +136,7 @@ test('on a phone the room above the tabs shows the page while nothing is said', 
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
   }));
 
-test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000 }, () =>
+test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000, ...LONG }, () =>
   visit({ context: { reducedMotion: 'reduce' } }, async ({ page }) => {
     await addClass(page, 'Cat');
     await addPictures(page, 'Cat', [sample('noto', 'cat'), sample('twemoji', 'cat')]);

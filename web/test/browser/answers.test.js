@@ -427,31 +427,35 @@ test('the headline is not covered by its picture, which with eighteen classes st
   }),
 );
 
-test('the answer, its bars, its picture and why are in sight together after ten questions in a row, on a laptop and on a phone', { timeout: 120_000 }, () =>
-  visit({ context: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } }, async ({ page }) => {
-    const names = ['Cat', 'Rocket', 'Banana', 'Umbrella', 'Bicycle'];
-    for (const name of names) await teach(page, name, ['noto']);
-    for (const [width, height, ground] of [
-      [1280, 800, 800],
-      [390, 844, 748],
-    ]) {
-      // a phone has a bar at its foot
-      await page.setViewportSize({ width, height });
-      for (let i = 0; i < 10; i++) await recognise(page, sample(i % 2 ? 'emojione' : 'fxemoji', names[i % 5].toLowerCase()));
-      await eventually(async () => {
-        const boxes = await page.evaluate(() =>
-          ['#query-picture', '#why', '#verdict', '.meter-best', 'li:nth-child(6) > .meter', '#correct .correct-label'].map((one) => {
-            const { top, bottom } = /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
-            return { one, top, bottom };
-          }),
-        );
-        const [label] = boxes.splice(-1);
-        const end = width < 900 ? label.top : ground; // on a phone the buttons stay in sight below the bars
-        for (const { one, top, bottom } of boxes) assert.ok(top >= 57 && bottom > top && bottom <= end, `${one} of ${width} by ${height}: ${top} to ${bottom}`);
-        if (width < 900) assert.ok(label.bottom > label.top && label.bottom <= ground, `the buttons of ${width} by ${height}: ${JSON.stringify(label)}`);
-      });
-    }
-  }),
+test(
+  'the answer, its bars, its picture and why are in sight together after ten questions in a row, on a laptop and on a phone',
+  { timeout: 120_000, ...LONG },
+  () =>
+    visit({ context: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+      const names = ['Cat', 'Rocket', 'Banana', 'Umbrella', 'Bicycle'];
+      for (const name of names) await teach(page, name, ['noto']);
+      for (const [width, height, ground] of [
+        [1280, 800, 800],
+        [390, 844, 748],
+      ]) {
+        // a phone has a bar at its foot
+        await page.setViewportSize({ width, height });
+        for (let i = 0; i < 10; i++) await recognise(page, sample(i % 2 ? 'emojione' : 'fxemoji', names[i % 5].toLowerCase()));
+        await eventually(async () => {
+          const boxes = await page.evaluate(() =>
+            ['#query-picture', '#why', '#verdict', '.meter-best', 'li:nth-child(6) > .meter', '#correct .correct-label'].map((one) => {
+              const { top, bottom } = /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
+              return { one, top, bottom };
+            }),
+          );
+          const [label] = boxes.splice(-1);
+          const end = width < 900 ? label.top : ground; // on a phone the buttons stay in sight below the bars
+          for (const { one, top, bottom } of boxes)
+            assert.ok(top >= 57 && bottom > top && bottom <= end, `${one} of ${width} by ${height}: ${top} to ${bottom}`);
+          if (width < 900) assert.ok(label.bottom > label.top && label.bottom <= ground, `the buttons of ${width} by ${height}: ${JSON.stringify(label)}`);
+        });
+      }
+    }),
 );
 
 test('under an answer a press says what it is, a new class is made, and both are undone', { timeout: 120_000 }, () =>

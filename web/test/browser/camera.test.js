@@ -116,7 +116,7 @@ test('holding the button captures again and again, by mouse and by keyboard; the
   });
 });
 
-test('one press after the other, with the hand kept still, each takes a picture, on a laptop and on a phone', () =>
+test('one press after the other, with the hand kept still, each takes a picture, on a laptop and on a phone', LONG, () =>
   visit({ flags: FAKE }, async ({ page }) => {
     for (const name of ['Banana', 'Cup', 'Lemon']) await addClass(page, name);
     for (const [name, viewport] of Object.entries({ Lemon: { width: 1280, height: 800 }, Cup: { width: 390, height: 844 } })) {
@@ -144,7 +144,8 @@ test('one press after the other, with the hand kept still, each takes a picture,
       const said = await page.locator('#status').boundingBox();
       assert.ok(said && (box.y + box.height <= said.y || said.y + said.height <= box.y), 'what is said is beside what takes the pictures');
     }
-  }));
+  }),
+);
 
 for (const [width, height] of [
   [1280, 800],

@@ -9,6 +9,7 @@ import { seeing } from './extractor/film.js';
 import { addClass, addPictures, card, eventually, recognise, sample, status, teach, teachNew, visit } from './harness.js';
 import { savedTable, sortState } from './many.js';
 import { opened, share } from './share/shared.js';
+import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -127,7 +128,7 @@ async function wide(at, { bad = false, toned = false } = {}) {
   return file;
 }
 
-test('live, it says of each thing before the camera whether it is all right, and where it is not', async () => {
+test('live, it says of each thing before the camera whether it is all right, and where it is not', LONG, async () => {
   const [good, bad] = await Promise.all([false, true].map((bad) => wide(8, { bad, toned: true })));
   const flags = await seeing(path.join(folder, 'good.y4m'), [...Array(6).fill(good), ...Array(6).fill(bad)]);
   await visit({ flags }, async ({ page }) => {
@@ -154,7 +155,7 @@ test('live, it says of each thing before the camera whether it is all right, and
   });
 });
 
-test('a shared file of good ones says the same, if their pictures go along', async () => {
+test('a shared file of good ones says the same, if their pictures go along', LONG, async () => {
   const bad = await cat(8, true);
   let [file, plain, said] = ['', '', ''];
   await visit({}, async ({ page }) => {

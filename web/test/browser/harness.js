@@ -30,6 +30,8 @@ export const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
+  // Fewer functions are compiled a second time, for speed. That saves an eighth of a processor's time.
+  '--js-flags=--wasm-tiering-budget=100000000',
   // The first line is of the browser's own surface, which it would have ready in a process more for each window; the
   // others are what Playwright switches off, for the last of two such flags counts alone.
   `--disable-features=${[

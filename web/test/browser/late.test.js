@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClass, card, hold, holdPictures, newSession, openSession, recognise, sample, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
+import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -217,7 +218,7 @@ test(
     }),
 );
 
-test('samples that are being taught stay out of a session that is opened meanwhile, and one undo takes them back', { timeout: 120_000 }, () =>
+test('samples that are being taught stay out of a session that is opened meanwhile, and one undo takes them back', { timeout: 120_000, ...LONG }, () =>
   visit({}, async ({ page }) => {
     await teach(page, 'Banana', STYLES.slice(0, 2));
     await newSession(page, 'Empty');

@@ -65,74 +65,77 @@ for (const [name, context] of Object.entries({
   'a phone in the dark': { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme: /** @type {const} */ ('dark') },
   'a large screen in the light': { viewport: { width: 1920, height: 1080 }, colorScheme: /** @type {const} */ ('light') },
 })) {
-  test(`axe finds nothing in any state, nor is there a word of the laboratory, on ${name}`, { timeout: 180_000 }, () =>
-    visit(
-      {
-        flags: FAKE,
-        context: { ...context, reducedMotion: 'reduce' },
-      },
-      async ({ page }) => {
-        const look = async (/** @type {string} */ state) => {
-          assert.deepEqual(await faults(page), [], state);
-          assert.deepEqual(await laboratory(page), [], state);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-          assert.ok(wide <= 0, `${state}: ${wide} pixels too wide`);
-        };
-        await look('an empty page');
-        const touch = 'hasTouch' in context;
-        await page.getByText(touch ? /^Choose one or several\.$/ : /^Choose one or several, or drop or paste them here\.$/).waitFor();
-        await addClass(page, 'Cat');
-        await look('a class without pictures');
-        await addPictures(page, 'Cat', [sample('noto', 'cat')]);
-        await recognise(page, sample('emojione', 'cat'));
-        await look('one class of one picture');
-        await teach(page, 'Rocket', STYLES);
-        await recognise(page, sample('emojione', 'penguin'));
-        await look('a picture of no class');
-        const small = await page.evaluate(() =>
-          [...document.querySelectorAll('button, label.button, label.tile, .jump a')]
-            .filter((one) => one.getClientRects().length && !one.classList.contains('thumb-remove') && !one.classList.contains('link'))
-            .map((one) => ({ text: one.textContent || one.getAttribute('aria-label'), height: one.getBoundingClientRect().height }))
-            .filter(({ height }) => height < 40),
-        );
-        if (touch) assert.deepEqual(small, [], 'controls large enough for a thumb');
-        const answer = await page.evaluate(() => {
-          const { top, bottom } = /** @type {Element} */ (document.querySelector('#verdict')).getBoundingClientRect();
-          const behind = /** @type {Element} */ (document.querySelector('.query')).getBoundingClientRect().bottom;
-          return { top, bottom, behind, height: innerHeight };
-        });
-        assert.ok(answer.top >= answer.behind - 1 && answer.bottom <= answer.height, `the answer is in sight: ${JSON.stringify(answer)}`);
-        await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
-        await page.getByRole('button', { name: 'Add class' }).click();
-        await page.getByText('Learn from my other sessions').click();
-        await page.getByRole('button', { name: 'Learn', exact: true }).click();
-        await page.getByRole('alert').filter({ hasText: 'Learning needs another session' }).waitFor();
-        await page.getByText('How good is it?').click();
-        await page.getByText('Class by class').waitFor();
-        await look('complaints, and how good it is');
-        for (const dialog of ['Show picture 1 of Cat', 'Settings', /^Session:/, 'About and licences']) {
-          await page.getByRole('button', { name: dialog }).click();
-          await page.getByRole('dialog').waitFor();
-          await look(`dialog ${dialog}`);
-          await page.keyboard.press('Escape');
-          await page.getByRole('dialog').waitFor({ state: 'hidden' });
-        }
-        await page.getByRole('button', { name: /^Live/ }).click();
-        await page.locator('#live video').waitFor();
-        await look('live');
-        await page.getByRole('button', { name: /^Live/ }).click();
-        await card(page, 'Cat')
-          .getByRole('button', { name: /^Camera/ })
-          .click();
-        await page.getByRole('button', { name: /^Hold to capture/ }).waitFor();
-        await look('the camera of a class');
-        await card(page, 'Cat')
-          .getByRole('button', { name: /^Camera/ })
-          .click();
-        await lookSorted(page, ['cat', 'rocket', 'penguin', 'umbrella'], look);
-        await page.getByRole('button', { name: 'Close', exact: true }).click();
-      },
-    ),
+  test(
+    `axe finds nothing in any state, nor is there a word of the laboratory, on ${name}`,
+    { timeout: 180_000, ...(context.viewport.width > 1000 ? LONG : {}) },
+    () =>
+      visit(
+        {
+          flags: FAKE,
+          context: { ...context, reducedMotion: 'reduce' },
+        },
+        async ({ page }) => {
+          const look = async (/** @type {string} */ state) => {
+            assert.deepEqual(await faults(page), [], state);
+            assert.deepEqual(await laboratory(page), [], state);
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            assert.ok(wide <= 0, `${state}: ${wide} pixels too wide`);
+          };
+          await look('an empty page');
+          const touch = 'hasTouch' in context;
+          await page.getByText(touch ? /^Choose one or several\.$/ : /^Choose one or several, or drop or paste them here\.$/).waitFor();
+          await addClass(page, 'Cat');
+          await look('a class without pictures');
+          await addPictures(page, 'Cat', [sample('noto', 'cat')]);
+          await recognise(page, sample('emojione', 'cat'));
+          await look('one class of one picture');
+          await teach(page, 'Rocket', STYLES);
+          await recognise(page, sample('emojione', 'penguin'));
+          await look('a picture of no class');
+          const small = await page.evaluate(() =>
+            [...document.querySelectorAll('button, label.button, label.tile, .jump a')]
+              .filter((one) => one.getClientRects().length && !one.classList.contains('thumb-remove') && !one.classList.contains('link'))
+              .map((one) => ({ text: one.textContent || one.getAttribute('aria-label'), height: one.getBoundingClientRect().height }))
+              .filter(({ height }) => height < 40),
+          );
+          if (touch) assert.deepEqual(small, [], 'controls large enough for a thumb');
+          const answer = await page.evaluate(() => {
+            const { top, bottom } = /** @type {Element} */ (document.querySelector('#verdict')).getBoundingClientRect();
+            const behind = /** @type {Element} */ (document.querySelector('.query')).getBoundingClientRect().bottom;
+            return { top, bottom, behind, height: innerHeight };
+          });
+          assert.ok(answer.top >= answer.behind - 1 && answer.bottom <= answer.height, `the answer is in sight: ${JSON.stringify(answer)}`);
+          await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
+          await page.getByRole('button', { name: 'Add class' }).click();
+          await page.getByText('Learn from my other sessions').click();
+          await page.getByRole('button', { name: 'Learn', exact: true }).click();
+          await page.getByRole('alert').filter({ hasText: 'Learning needs another session' }).waitFor();
+          await page.getByText('How good is it?').click();
+          await page.getByText('Class by class').waitFor();
+          await look('complaints, and how good it is');
+          for (const dialog of ['Show picture 1 of Cat', 'Settings', /^Session:/, 'About and licences']) {
+            await page.getByRole('button', { name: dialog }).click();
+            await page.getByRole('dialog').waitFor();
+            await look(`dialog ${dialog}`);
+            await page.keyboard.press('Escape');
+            await page.getByRole('dialog').waitFor({ state: 'hidden' });
+          }
+          await page.getByRole('button', { name: /^Live/ }).click();
+          await page.locator('#live video').waitFor();
+          await look('live');
+          await page.getByRole('button', { name: /^Live/ }).click();
+          await card(page, 'Cat')
+            .getByRole('button', { name: /^Camera/ })
+            .click();
+          await page.getByRole('button', { name: /^Hold to capture/ }).waitFor();
+          await look('the camera of a class');
+          await card(page, 'Cat')
+            .getByRole('button', { name: /^Camera/ })
+            .click();
+          await lookSorted(page, ['cat', 'rocket', 'penguin', 'umbrella'], look);
+          await page.getByRole('button', { name: 'Close', exact: true }).click();
+        },
+      ),
   );
 }
 

@@ -153,7 +153,7 @@ function parts(page) {
   ]);
 }
 
-test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () =>
+test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', LONG, () =>
   onCopy((site) =>
     visit({ site, offline: true }, async ({ page }) => {
       await offlineReady(page);
@@ -176,7 +176,8 @@ test('a new version met while half of it is there: the former one goes on whole,
       assert.deepEqual(await parts(page), [true, true]);
       await onlyVersion(page, version);
     }),
-  ));
+  ),
+);
 
 /** Has the browser look for a new version, and waits until it could not be installed. @param {import('playwright-core').Page} page */
 function installFailed(page) {
@@ -243,7 +244,7 @@ test('the prior is fetched once over reloads, and again only when its hash chang
     }),
   ));
 
-test('where the new prior cannot be fetched the page goes on with the former one', () =>
+test('where the new prior cannot be fetched the page goes on with the former one', LONG, () =>
   onCopy((site) =>
     visit({ site, expect: [/404/] }, async ({ page }) => {
       await teach(page, 'Cat', ['noto', 'twemoji']);
@@ -262,7 +263,8 @@ test('where the new prior cannot be fetched the page goes on with the former one
       await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
       await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
     }),
-  ));
+  ),
+);
 
 test('where no prior could ever be fetched the page works with one that was not learned', () =>
   onCopy((site) =>
@@ -302,7 +304,7 @@ async function hide(folder, name) {
   };
 }
 
-test('a first visit that got files of two versions is told so', () =>
+test('a first visit that got files of two versions is told so', LONG, () =>
   onCopy((site) =>
     visit({ site, open: false, offline: true }, async ({ page }) => {
       await page.exposeFunction('deploy', () => changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`)));
@@ -326,4 +328,5 @@ test('a first visit that got files of two versions is told so', () =>
       await ready(page);
       assert.equal(await changed(), '1');
     }),
-  ));
+  ),
+);

@@ -111,7 +111,7 @@ test('sessions are made, switched, renamed and deleted', () =>
     await page.locator('#query-picture').waitFor({ state: 'hidden' }); // which was asked about in the one that is gone
   }));
 
-test('with eight sessions what saves and shares the open one is in sight, on a laptop and on a phone', () =>
+test('with eight sessions what saves and shares the open one is in sight, on a laptop and on a phone', LONG, () =>
   visit({}, async ({ page }) => {
     for (let i = 2; i <= 8; i++) await newSession(page, `Session ${i}`);
     const dialog = await sessionsOf(page);
@@ -133,7 +133,8 @@ test('with eight sessions what saves and shares the open one is in sight, on a l
       }
       await page.keyboard.press('Escape');
     }
-  }));
+  }),
+);
 
 test('what a tab said is gone once another tab has changed that', () =>
   visit({}, async ({ page, context, site }) => {

@@ -83,10 +83,10 @@ async function sorted(page, files, truth) {
   return result;
 }
 
-test('160 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () =>
+test('120 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () =>
   visit({}, async ({ page }) => {
-    const files = await drawings(folder, 8, 40);
-    assert.equal(files.length, 160);
+    const files = await drawings(folder, 8, 20);
+    assert.equal(files.length, 120);
     for (const concept of KNOWN) await teach(page, named(concept), TAUGHT);
     const kept = await stored(page);
     // Chosen files come without their folders: what they show is in the order chosen.
@@ -106,7 +106,7 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
     assert.ok(oneByOne >= 0.6, `one by one ${oneByOne} right`);
     assert.ok(together >= oneByOne - 0.01, `together ${together} right, one by one ${oneByOne}`);
     assert.deepEqual(await stored(page), kept, 'nothing is stored');
-    assert.ok((await page.locator('.shot-card').count()) < 160, 'not all cards at once');
+    assert.ok((await page.locator('.shot-card').count()) < 120, 'not all cards at once');
     await page
       .getByRole('button', { name: /^Show \d+ more of/ })
       .first()
@@ -117,13 +117,13 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
     await page.getByRole('button', { name: /^All/ }).click();
 
     await page.evaluate(() => history.back());
-    const heading = page.getByRole('heading', { name: '160 pictures' });
+    const heading = page.getByRole('heading', { name: '120 pictures' });
     await heading.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Open again' }).click();
     await heading.waitFor();
     assert.ok(await page.getByRole('button', { name: 'Save as a table' }).isEnabled());
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.locator('.toast').getByText('160 pictures closed; what was taught is kept.').waitFor();
+    await page.locator('.toast').getByText('120 pictures closed; what was taught is kept.').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     assert.equal(await page.locator('.shot-card').count(), 0);
     assert.deepEqual(await stored(page), kept, 'nothing is left');

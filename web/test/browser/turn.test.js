@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { addClass, addPictures, card, downloaded, holdPictures, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
+import { LONG } from '../long.js';
 
 const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
 const drawings = (/** @type {string} */ name) => STYLES.map((style) => sample(style, name));
@@ -49,7 +50,7 @@ test('pictures chosen while others are added wait their turn, in the order of ch
   }),
 );
 
-test('what waits can be cancelled, and what is chosen afterwards is added', { timeout: 120_000 }, () =>
+test('what waits can be cancelled, and what is chosen afterwards is added', { timeout: 120_000, ...LONG }, () =>
   visit({}, async ({ page }) => {
     await addClass(page, 'Cat');
     await addClass(page, 'Rocket');

@@ -6,6 +6,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
 import { addPictures, eventually, likeliest, meters, newSession, recognise, sample, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -123,7 +124,7 @@ test('why: the nearest pictures, and a note where the nearest one is of another 
     assert.deepEqual(seen, [true, false], 'both were the case');
   }));
 
-test('the picture is whole with its outline on it, the button is beside it, and another session has it off', () =>
+test('the picture is whole with its outline on it, the button is beside it, and another session has it off', LONG, () =>
   visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
     await recognise(page, sample('fluent-emoji-flat', 'cat'));
@@ -158,4 +159,5 @@ test('the picture is whole with its outline on it, the button is beside it, and 
     await recognise(page, sample('fluent-emoji-flat', 'cat'));
     await page.getByRole('button', { name: 'Where', exact: true, pressed: false }).click();
     await page.getByRole('button', { name: /^Rather than /, pressed: false }).waitFor();
-  }));
+  }),
+);

@@ -270,7 +270,7 @@ test('of a session with many pictures each has its copy when all are handed on',
   }),
 );
 
-test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000 }, () =>
+test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/LICENSE.txt`);
     await fill(page, { classes: 10, pictures: 1200 });

@@ -84,7 +84,7 @@ const FRUITS = [
 const OUT_OF_SET = ['airplanes', 'camera', 'dalmatian', 'grand_piano', 'helicopter', 'laptop', 'rooster', 'scissors'];
 const there = ['cifarfs', 'caltech101'].every((set) => existsSync(path.join(shared, `${set}.tar`)));
 if (!there) console.log('# the photographs cifarfs and caltech101 do not lie beside the clone (../shared/pictures) and are left out');
-test('four fruits of three pictures each are told apart, and from what was not taught', { skip: there ? false : 'not beside the clone' }, () =>
+test('four fruits of three pictures each are told apart, and from what was not taught', { skip: there ? false : 'not beside the clone', ...LONG }, () =>
   visit({}, async ({ page }) => {
     /** @type {[string, string][]} */
     const asked = [];

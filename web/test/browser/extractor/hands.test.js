@@ -213,7 +213,7 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
   });
 });
 
-test('until hands are in use what is shown is read as before, and who chooses has chosen', () =>
+test('until hands are in use what is shown is read as before, and who chooses has chosen', LONG, () =>
   visit({ expect: [/404/] }, async ({ page }) => {
     const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
     const first = (await page.locator('#session-name').textContent()) ?? '';
@@ -271,4 +271,5 @@ test('until hands are in use what is shown is read as before, and who chooses ha
     sounds();
     await ready(page);
     assert.equal(await page.getByLabel('Choose a photo of a hand', { exact: true }).count(), 1);
-  }));
+  }),
+);

@@ -147,7 +147,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
   }
 });
 
-test('a network dropped without a manifest is tried on the taught pictures, and kept by one press', { timeout: 240_000 }, () =>
+test('a network dropped without a manifest is tried on the taught pictures, and kept by one press', { timeout: 240_000, ...LONG }, () =>
   visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto', 'twemoji', 'openmoji', 'fxemoji']);
     await openDialog(page);
@@ -197,7 +197,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   }),
 );
 
-test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () =>
+test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000, ...LONG }, () =>
   visit({}, async ({ page }) => {
     await bring(page, folders.graph);
     await dialog(page).getByText('1,792 numbers for each picture. Licence: MIT').waitFor();

@@ -123,7 +123,7 @@ test('a large transparent picture, turned by its EXIF, agrees too, in the worker
   }
 });
 
-test('a picture that is longer than any canvas agrees, whichever way it lies', async () => {
+test('a picture that is longer than any canvas agrees, whichever way it lies', LONG, async () => {
   for (const [width, height] of [
     [70_000, 24],
     [12, 70_000],

@@ -11,6 +11,7 @@ import { chooseSounds, dense, every, one, One, recording, teachSounds } from './
 import { FAKE } from './film.js';
 import { addClass, card, eventually, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 import { temporaryFolder } from '../../temporary.js';
+import { LONG } from '../../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -313,7 +314,7 @@ function recordingOf(rate, seconds) {
   return { name: 'long.wav', mimeType: 'audio/wav', buffer: bytes };
 }
 
-test('a site without YAMNet says that it compares spoken words, and refuses what is no speech', { skip: every && 'the site has YAMNet' }, async () => {
+test('a site without YAMNet says that it compares spoken words, and refuses what is no speech', { skip: every && 'the site has YAMNet', ...LONG }, async () => {
   const file = path.join(folder, 'hiss.wav');
   await writeFile(file, soundOf('hiss', 0));
   await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {

@@ -286,7 +286,7 @@ test('the camera works in a shared file, and where a browser has none that is sa
   });
 });
 
-test('other programs answer as the page does', () =>
+test('other programs answer as the page does', LONG, () =>
   visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
     await page.getByRole('button', { name: /^Session:/ }).click();
@@ -310,7 +310,8 @@ test('other programs answer as the page does', () =>
       const { probabilities, none } = predict(c, Float32Array.from(vector));
       assertNear({ ...probabilities, 'None of these': none }, want);
     }
-  }));
+  }),
+);
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, async () => {

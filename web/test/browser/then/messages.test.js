@@ -11,6 +11,7 @@ import { share } from '../share/shared.js';
 import { PATIENCE } from '../site.js';
 import { temporaryFolder } from '../../temporary.js';
 import { add, listed, standIns, written } from './stand-ins.js';
+import { LONG } from '../../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -68,7 +69,7 @@ async function withFiles(files, address, check) {
   }
 }
 
-test('a page of twenty lines that has a shared file in a frame hears what comes and goes, once a person allows it', async () => {
+test('a page of twenty lines that has a shared file in a frame hears what comes and goes, once a person allows it', LONG, async () => {
   const files = {
     'https://listener.example/': (await listener()).replace('classes.html', 'https://files.example/classes.html'),
     'https://files.example/classes.html': await shared(),

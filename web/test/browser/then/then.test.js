@@ -8,6 +8,7 @@ import { eventually, faults, newSession, open, openSession, sample, status, teac
 import { kept, opened } from '../share/shared.js';
 import { temporaryFolder } from '../../temporary.js';
 import { add, fill, holdUp, listed, openThen, refuse, standIns, unplug, written } from './stand-ins.js';
+import { LONG } from '../../long.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -137,7 +138,7 @@ test('as things come and go, devices get what was chosen, byte for byte', () =>
     assert.deepEqual(await written(page, 'vibrate'), [], 'nothing is said of what nobody looks at');
   }));
 
-test('a device that is refused, in use or unplugged is told in plain words, and recognition goes on', () =>
+test('a device that is refused, in use or unplugged is told in plain words, and recognition goes on', LONG, () =>
   withDevices(async (page) => {
     await add(
       page,
@@ -200,7 +201,8 @@ test('a device that is refused, in use or unplugged is told in plain words, and 
       got.push(...(await written(page, 'serial')));
       assert.deepEqual(got, [bytes('R\n')]);
     });
-  }));
+  }),
+);
 
 test('actions are undone, kept over a reload, renamed and removed with their class, and belong to their session', () =>
   withDevices(async (page, site) => {
@@ -394,7 +396,7 @@ test('sounds are played and recorded, and the screen flashes once at a time', ()
     assert.equal(await page.evaluate('most'), 1);
   }));
 
-test('where the browser lacks something, the page says which one has it', async () => {
+test('where the browser lacks something, the page says which one has it', LONG, async () => {
   await visit({ open: false }, async ({ page, site }) => {
     await page.addInitScript(() => {
       for (const [prototype, name] of /** @type {[any, string][]} */ ([

@@ -10,6 +10,7 @@ import { FAKE } from '../extractor/film.js';
 import { eventually, meters, status, visit } from '../harness.js';
 import { call, loaded, machine, scratchSite } from './scratch.js';
 import { assertRounded, listed, ran, saved, unpacked } from './used.js';
+import { LONG } from '../../long.js';
 
 const folder = temporaryFolder('use-sounds');
 /** Everyday sounds too, where the site tells them apart. @type {[name: string, kind: string][]} */
@@ -84,7 +85,10 @@ test('a web page and a sketch recognise sounds as the page does, from files and 
   );
 });
 
-test('the blocks for Scratch hear, are told what comes, and can be taught', { skip: !existsSync(machine) && 'scratch-vm is not installed' }, async () => {
+test('the blocks for Scratch hear, are told what comes, and can be taught', {
+  skip: !existsSync(machine) && 'scratch-vm is not installed',
+  ...LONG,
+}, async () => {
   const {
     files: [file],
   } = await made('Scratch');

@@ -11,6 +11,7 @@ import * as ort from 'onnxruntime-web';
 import sharp from 'sharp';
 import { seeing } from '../extractor/film.js';
 import { assertRounded, assertSize, choose, listed, ran, saved, teachThree, unpacked } from './used.js';
+import { LONG } from '../../long.js';
 
 /** Teaches, answers what the page says of some pictures, and saves a choice without a network. @param {string} name @param {{cut?: boolean}} [options] cut: false leaves the network */
 async function made(name, { cut = true } = {}) {
@@ -66,7 +67,7 @@ test('after a file was saved, its steps stay to be followed, and it can be saved
     await dialog.getByRole('button', { name: 'Save it again' }).waitFor(); // no other button came under the second press
   }));
 
-test('a page is the file that Share makes', async () => {
+test('a page is the file that Share makes', LONG, async () => {
   /** @type {Record<string, number>} */
   let before = {};
   let file = '';
@@ -152,7 +153,7 @@ test('a web page of one’s own recognises as the page does, by picture and by c
   );
 });
 
-test('a sketch is told what comes and goes', async () => {
+test('a sketch is told what comes and goes', LONG, async () => {
   const { file } = await made('A p5.js sketch', { cut: false });
   const folder = unpacked(file);
   assertSize('A p5.js sketch', file);

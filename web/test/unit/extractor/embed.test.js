@@ -14,6 +14,7 @@ import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { listPictures } from '../../../../scripts/embed/folder.mjs';
 import { decodeNPZ, encodeNPZ } from '../../../../scripts/embed/npz.mjs';
 import { temporaryFolder } from '../../temporary.js';
+import { LONG } from '../../long.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const parity = path.join(root, 'testdata/parity');
@@ -93,7 +94,7 @@ test('a folder of unlabelled pictures becomes embeddings and the names of their 
   }
 });
 
-test('the result does not depend on the number of threads', async () => {
+test('the result does not depend on the number of threads', LONG, async () => {
   const folder = await pictureFolder('threads');
   const files = await Promise.all(
     ['1', '2', '3', '9'].map(async (workers) => {

@@ -11,6 +11,7 @@ import { loadExtractor, networkOf } from '../../../../scripts/embed/extractor.mj
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { at, nsfwjs, textDirection } from '../../extractors/networks.js';
 import { temporaryFolder } from '../../temporary.js';
+import { LONG } from '../../long.js';
 
 /** @import {Network} from '../../../extractor/own/propose.js' */
 
@@ -231,7 +232,7 @@ test('the values that tell the pictures apart are proposed, the likeliest where 
   assert.ok(bytes.own < 6);
 });
 
-test('scripts/embed proposes a manifest, tries it on the pictures, writes it, and goes by it from then on', { timeout: 120_000 }, async () => {
+test('scripts/embed proposes a manifest, tries it on the pictures, writes it, and goes by it from then on', { timeout: 120_000, ...LONG }, async () => {
   const [model, pictures, out] = ['model.onnx', 'pictures', 'out.npz'].map((name) => path.join(temporary, name));
   await copyFile(direction, model);
   for (const name of ['cat', 'rocket']) {

@@ -21,6 +21,7 @@ import { kinds, soundOf } from '../../extractors/sounds.js';
 import { wordOf } from '../../extractors/words.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
 import { temporaryFolder } from '../../temporary.js';
+import { LONG } from '../../long.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const shared = path.join(root, '../shared');
@@ -68,7 +69,7 @@ test('the speech embedding is that of the network before it was turned into 8 bi
   }
 });
 
-test('half an hour of sound is embedded and drawn, too', () => {
+test('half an hour of sound is embedded and drawn, too', LONG, () => {
   const long = new Float32Array(1800 * 16_000).fill(0.1);
   const run = () => [new Float32Array(96).fill(1), new Float32Array(1)];
   assert.equal(embedSound({ speech: { run }, yamnet: { run } }, long).length, 1120);
