@@ -3,7 +3,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { simdSupported } from '../../web/base/simd.js';
 import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { filesOf, listed, variantOf } from '../../web/extractor/networks.js';
@@ -20,7 +19,7 @@ export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'k
 /** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */
 /** @typedef {import('../../web/extractor/preprocess.js').Pixels} Pixels */
 /** @typedef {Pick<Manifest, 'inputSize' | 'views'>} Recipe */
-/** @typedef {{simd?: boolean, recipe?: Recipe, variant?: string}} Options simd false takes the plain binary; a recipe in place of the manifest's; variant: of the page's own */
+/** @typedef {{recipe?: Recipe, variant?: string}} Options a recipe in place of the manifest's; variant: of the page's own */
 
 /**
  * @typedef {object} NodeExtractor
@@ -38,7 +37,7 @@ export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'k
 export async function loadExtractor(place = builtExtractor, options = {}) {
   if (!(await stat(place)).isDirectory()) return loadManifest(place, options);
   const record = variantOf(JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8')), options.variant);
-  const [wasm, ...contents] = await Promise.all([tfjsProgram(place, record.runtimes, options), ...listed(record).map(({ name }) => path.join(place, name))].map(buffer));
+  const [wasm, ...contents] = await Promise.all([record.program, ...listed(record)].map(({ name }) => buffer(path.join(place, name))));
   const files = /** @type {any} */ (filesOf(record, contents, wasm));
   const { id, sha256, dimension } = record;
   if (!record.networks) return network({ ...files, sha256, module: path.join(place, 'runtime.js') }, options);
@@ -64,12 +63,9 @@ export async function networkOf({ manifest, sha256, contents }, options = {}) {
   const onnx = manifest.runtime === 'onnx';
   const list = onnx ? path.join(site, 'networks/networks.json') : path.join(builtExtractor, 'extractor.json');
   const built = JSON.parse(await readFile(list, 'utf8').catch(() => { throw new Complaint("What runs other networks is not built yet; run 'make build' first."); }));
-  const program = onnx ? path.join(site, 'networks', built.onnx.name) : tfjsProgram(builtExtractor, built.runtimes, options);
+  const program = onnx ? path.join(site, 'networks', built.onnx.name) : path.join(builtExtractor, built.program.name);
   return network({ manifest, sha256, contents, module: path.join(site, 'networks', onnx ? 'onnx.js' : 'graphs.js'), wasm: await buffer(program) }, options);
 }
-
-/** @param {string} folder @param {import('../../web/extractor/download.js').RuntimeFiles} runtimes @param {Options} options */
-const tfjsProgram = (folder, runtimes, { simd = simdSupported() }) => path.join(folder, (simd ? runtimes.simd : runtimes.plain).name);
 
 /**
  * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>, module: string, wasm: ArrayBuffer}} loaded

@@ -1,5 +1,5 @@
 // @ts-check
-/** Whether WebAssembly has 128-bit SIMD here: engine and extractor each ship one binary with SIMD and one without. */
+/** Whether WebAssembly has 128-bit SIMD here: extractors need it, the engine is faster with it. */
 
 /** (module (func (result v128) i32.const 0 i8x16.splat)): valid only where SIMD is. */
 const PROBE = Uint8Array.of(

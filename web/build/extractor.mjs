@@ -19,7 +19,8 @@ const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** The network that is built in, by the name of its folder: what the npm package calls it. */
 export const builtIn = 'efficientnet-lite0';
-const wasmFiles = ['tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm.wasm'];
+/** TensorFlow.js, with SIMD. */
+const PROGRAM = 'tfjs-backend-wasm-simd.wasm';
 
 /** @param {string} out folder to fill @param {string} [network] folder of the manifest and its files */
 export async function buildExtractor(out, network = path.join(web, 'extractor', builtIn)) {
@@ -31,7 +32,7 @@ export async function buildExtractor(out, network = path.join(web, 'extractor', 
   for (const [name, content] of contents) await writeFile(path.join(out, name), new Uint8Array(content));
   await bundle(out);
   /** @type {import('../extractor/download.js').ExtractorRecord} */
-  const record = { ...manifest, sha256, runtimes: await copyBackend(out) };
+  const record = { ...manifest, sha256, program: await copyBackend(out) };
   await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
   return record;
 }
@@ -62,16 +63,11 @@ async function bundle(out) {
   });
 }
 
-/** @param {string} out @returns {Promise<import('../extractor/download.js').RuntimeFiles>} */
+/** @param {string} out @returns {Promise<import('../extractor/download.js').SizedFile>} */
 async function copyBackend(out) {
-  const dist = path.join(web, 'node_modules/@tensorflow/tfjs-backend-wasm/dist');
-  const [simd, plain] = await Promise.all(
-    wasmFiles.map(async (name) => {
-      await copyFile(path.join(dist, name), path.join(out, name));
-      return { name, bytes: (await stat(path.join(out, name))).size };
-    }),
-  );
-  return { simd, plain };
+  const to = path.join(out, PROGRAM);
+  await copyFile(path.join(web, 'node_modules/@tensorflow/tfjs-backend-wasm/dist', PROGRAM), to);
+  return { name: PROGRAM, bytes: (await stat(to)).size };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

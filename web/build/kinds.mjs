@@ -61,8 +61,7 @@ const kindsOf = (yamnet) => [
  */
 export async function buildKinds(out, extractor, yamnet) {
   const kinds = kindsOf(yamnet);
-  const { runtimes } = JSON.parse(await readFile(path.join(out, extractor, 'extractor.json'), 'utf8'));
-  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../${extractor}/${name}`, bytes }));
+  const { program } = JSON.parse(await readFile(path.join(out, extractor, 'extractor.json'), 'utf8'));
   await rm(path.join(out, 'kinds'), { recursive: true, force: true });
   await build({ ...kindBundles, outdir: out });
   return Promise.all(
@@ -90,7 +89,7 @@ export async function buildKinds(out, extractor, yamnet) {
         ...(others.length && { variants: Object.fromEntries(others) }),
         dimension,
         networks: Object.fromEntries(manifests),
-        runtimes: { simd, plain },
+        program: { ...program, name: `../../${extractor}/${program.name}` },
       };
       await writeFile(path.join(folder, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
       return { name, ...record };

@@ -10,10 +10,9 @@ import { ExtractorError } from './errors.js';
 /**
  * What the build writes to extractor.json: the manifest of the page's extractor, its
  * identity, and what else is to be fetched to run it.
- * @typedef {import('./manifest.js').Manifest & {sha256: string, runtimes: RuntimeFiles}} ExtractorRecord
+ * @typedef {import('./manifest.js').Manifest & {sha256: string, program: SizedFile}} ExtractorRecord program: what runs the network
  */
 
-/** @typedef {{simd: SizedFile, plain: SizedFile}} RuntimeFiles the programs for machines with and without SIMD */
 /** @typedef {{name: string, bytes: number}} SizedFile uncompressed */
 
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
@@ -23,9 +22,6 @@ export async function fetchRecord(base) {
   const response = await get(new URL('extractor.json', base));
   return response.json();
 }
-
-/** The program that this machine can run. @param {RuntimeFiles} runtimes */
-export const programOf = ({ simd, plain }) => (simdSupported() ? simd : plain);
 
 /**
  * Fetches files, all at once.
@@ -37,6 +33,7 @@ export async function fetchAll(at, files, onProgress) {
   if (typeof WebAssembly !== 'object') {
     throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   }
+  if (!simdSupported()) throw new ExtractorError('no-simd', 'This browser has no SIMD in WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const loaded = files.map(() => 0);
   return Promise.all(

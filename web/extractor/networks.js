@@ -4,7 +4,7 @@
  * pictures, or of networks beside a recipe of its own, as those of sounds and hands have. Each
  * of these is fed numbers of its input's shape, and answers the mean over the cells of each output.
  */
-import { fetchAll, programOf } from './download.js';
+import { fetchAll } from './download.js';
 import { ExtractorError } from './errors.js';
 import { decodeManifest, sha256 } from './manifest.js';
 
@@ -25,7 +25,7 @@ import { decodeManifest, sha256 } from './manifest.js';
  * @typedef {object} Recorded what the build writes to extractor.json of a kind
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {Record<string, NetworkManifest>} networks by their name in the recipe and of their folder
- * @property {import('./download.js').RuntimeFiles} runtimes
+ * @property {import('./download.js').SizedFile} program what runs them
  * @property {Record<string, {id: string, sha256: string}>} [variants] the same files under another recipe, whose numbers mean other things
  */
 
@@ -66,7 +66,7 @@ export const listed = ({ networks, files = [] }) =>
  */
 export async function fetchFiles(at, record, onProgress) {
   const files = listed(record);
-  const [wasm, ...found] = await fetchAll(at, [programOf(record.runtimes), ...files], onProgress);
+  const [wasm, ...found] = await fetchAll(at, [record.program, ...files], onProgress);
   // Files of another build would give embeddings that do not fit the stored ones. Only secure contexts can compute the hash.
   if (globalThis.crypto?.subtle) {
     const hashes = await Promise.all(found.map((one) => sha256(one)));
@@ -81,7 +81,7 @@ export async function fetchFiles(at, record, onProgress) {
 }
 
 /** @param {any} record @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched | import('./session.js').ExtractorFiles} */
-export function filesOf({ runtimes, plain, blocks, ...record }, contents, wasm) {
+export function filesOf({ program, blocks, ...record }, contents, wasm) {
   const left = contents.values();
   const contentsOf = (/** @type {import('./manifest.js').ManifestFile[]} */ files) =>
     new Map(files.map(({ name }) => [name, /** @type {ArrayBuffer} */ (left.next().value)]));

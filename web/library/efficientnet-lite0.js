@@ -35,7 +35,6 @@ export async function loadExtractor(options = {}) {
     'model.json': () => new URL('./efficientnet-lite0/model.json', import.meta.url),
     'weights.bin': () => new URL('./efficientnet-lite0/weights.bin', import.meta.url),
     'tfjs-backend-wasm-simd.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
-    'tfjs-backend-wasm.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
   const extractor = await loadFrom(
     {

@@ -34,8 +34,7 @@ export async function loadExtractor(options) {
   const places = {
     'hand/model.json': () => new URL('./kinds/hands/hand/model.json', import.meta.url),
     'hand/weights.bin': () => new URL('./kinds/hands/hand/weights.bin', import.meta.url),
-    [kinds.hands.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
-    [kinds.hands.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
+    [kinds.hands.program.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
   };
   const { id, sha256, dimension, embed, ask, close } = await loadFrom(
     {

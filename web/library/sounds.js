@@ -32,8 +32,7 @@ export async function loadExtractor(options) {
   const places = {
     'speech/model.json': () => new URL('./kinds/sounds/speech/model.json', import.meta.url),
     'speech/weights.bin': () => new URL('./kinds/sounds/speech/weights.bin', import.meta.url),
-    [kinds.sounds.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
-    [kinds.sounds.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
+    [kinds.sounds.program.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
   };
   const { id, sha256, dimension, embed, close } = await loadFrom(
     {

@@ -21,9 +21,8 @@ import { base128, bytesOf } from '../base/base128.js';
 /**
  * An extractor in a file: its record (a manifest, or one for each network) and identity. Its files
  * are the blocks `file-0`, `file-1` and so on, in the order of the record; `blocks` is their number.
- * Its runtime is the block `runtime-simd`. If `plain` is true, `runtime-plain` serves machines
- * without SIMD.
- * @typedef {{id: string, sha256: string, dimension: number, plain: boolean, blocks: number} & Partial<import('../extractor/manifest.js').Manifest & {networks: {}}>} SharedExtractor
+ * What runs it is the block `runtime`.
+ * @typedef {{id: string, sha256: string, dimension: number, blocks: number} & Partial<import('../extractor/manifest.js').Manifest & {networks: {}}>} SharedExtractor
  */
 
 /** Marks the place of the blocks in the page. The page's program uses the same name. */

@@ -47,9 +47,9 @@ export async function packageFiles(read, kind) {
   };
   for (const name of names) files[`metaqda/${name}`] = () => read(`use/metaqda/${name}`);
   if (!kind) return files;
-  const { runtimes, ...pictures } = await json(read, 'extractor/extractor.json');
+  const { program, ...pictures } = await json(read, 'extractor/extractor.json');
   const own = kind === 'pictures' ? pictures.files.map((/** @type {{name: string}} */ { name }) => name) : [];
-  for (const name of [...own, 'runtime.js', ...(kind === 'pictures' ? ['worker.js'] : []), runtimes.simd.name, runtimes.plain.name])
+  for (const name of [...own, 'runtime.js', ...(kind === 'pictures' ? ['worker.js'] : []), program.name])
     files[`metaqda/${NETWORK}/${name}`] = () => read(`extractor/${name}`);
   if (kind === 'pictures') return files;
   const { networks } = await json(read, `kinds/${kind}/extractor.json`);

@@ -6,7 +6,6 @@
 import { listed, variantsOf } from '../extractor/networks.js';
 import { assemble, broughtNotices, LARGE, megabytes, MOST, packed, sizeOf } from './assemble.js';
 
-/** @import {ExtractorRecord} from '../library/types.js' */
 /** @import {SharedExtractor} from './assemble.js' */
 /** @typedef {(name: string) => Promise<Uint8Array>} Read a file of the site */
 /** @typedef {{page: string, version: string, extractor: SharedExtractor, blocks: Record<string, string>, network: number}} Parts
@@ -30,10 +29,10 @@ export const recordOf = async (read, folder) => JSON.parse(await textOf(read, `$
 export async function ownParts(read, kind, sha256) {
   const { folder, page } = OWN[kind];
   const all = variantsOf(await recordOf(read, folder));
-  const { runtimes, variants, ...record } = all.find((one) => one.sha256 === sha256) ?? all[0];
+  const { program, variants, ...record } = all.find((one) => one.sha256 === sha256) ?? all[0];
   return partsOf(
     read,
-    { ...record, plain: true },
+    record,
     page,
     (notices) => notices,
     listed(record).map(
@@ -41,7 +40,7 @@ export async function ownParts(read, kind, sha256) {
         () =>
           read(`${folder}/${name}`),
     ),
-    programs(read, folder, runtimes),
+    () => read(`${folder}/${program.name}`),
   );
 }
 
@@ -60,12 +59,12 @@ export async function broughtParts(read, manifest, sha256, contentsOf) {
   if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
   const contents = await contentsOf();
   const onnx = manifest.runtime === 'onnx';
-  const runtime = onnx
-    ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) }
-    : programs(read, OWN.pictures.folder, (await recordOf(read, OWN.pictures.folder)).runtimes);
+  const own = OWN.pictures.folder;
+  const runtime = async () =>
+    read(onnx ? `networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}` : `${own}/${(await recordOf(read, own)).program.name}`);
   return partsOf(
     read,
-    { ...manifest, sha256, plain: !onnx },
+    { ...manifest, sha256 },
     `networks/share-${manifest.runtime}`,
     (notices) => broughtNotices(manifest, notices),
     manifest.files.map(
@@ -77,20 +76,14 @@ export async function broughtParts(read, manifest, sha256, contentsOf) {
   );
 }
 
-/** @param {Read} read @param {string} folder @param {ExtractorRecord['runtimes']} runtimes */
-const programs = (read, folder, { simd, plain }) => ({
-  'runtime-simd': () => read(`${folder}/${simd.name}`),
-  'runtime-plain': () => read(`${folder}/${plain.name}`),
-});
-
 /**
  * @param {Read} read @param {Omit<SharedExtractor, 'blocks'>} extractor
  * @param {string} page without what its name ends in @param {(notices: string) => string} noted
- * @param {(() => Promise<Uint8Array>)[]} files of the extractor @param {Record<string, () => Promise<Uint8Array>>} runtime blocks of what runs it
+ * @param {(() => Promise<Uint8Array>)[]} files of the extractor @param {() => Promise<Uint8Array>} runtime what runs it
  * @returns {Promise<Parts>}
  */
 async function partsOf(read, extractor, page, noted, files, runtime) {
-  const network = { ...Object.fromEntries(files.map((file, i) => [`file-${i}`, file])), ...runtime };
+  const network = { ...Object.fromEntries(files.map((file, i) => [`file-${i}`, file])), runtime };
   const { version } = JSON.parse(await textOf(read, 'manifest.json'));
   /** @type {Record<string, string>} */
   const blocks = {};

@@ -6,8 +6,7 @@
  * Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
  * manifest.json. What runs them is fetched from networks/.
  */
-import { simdSupported } from '../../base/simd.js';
-import { fetchAll, get, programOf } from '../download.js';
+import { fetchAll, get } from '../download.js';
 import { ExtractorError } from '../errors.js';
 import { load, sessionOf } from '../load.js';
 import { checkFiles, decodeManifest, format } from '../manifest.js';
@@ -135,20 +134,15 @@ export async function contentsOf({ sha256, manifest }) {
 }
 
 /**
- * What runs the network, as this machine can run it.
+ * What runs the network.
  *
  * @param {Manifest} manifest @param {URL} folder @param {import('../download.js').OnProgress} [onProgress]
  */
 async function program({ runtime }, folder, onProgress) {
   const onnx = runtime === 'onnx';
-  if (onnx && !simdSupported())
-    throw new ExtractorError(
-      'no-simd',
-      'ONNX networks need a browser with SIMD in WebAssembly: use a current Chrome, Edge, Firefox or Safari, or convert the network to a TensorFlow.js graph.',
-    );
   const base = onnx ? folder : new URL('extractor/', document.baseURI);
   const list = await (await get(new URL(onnx ? 'networks.json' : 'extractor.json', base))).json();
-  const [wasm] = await fetchAll((name) => new URL(name, base), [onnx ? list.onnx : programOf(list.runtimes)], onProgress);
+  const [wasm] = await fetchAll((name) => new URL(name, base), [onnx ? list.onnx : list.program], onProgress);
   return wasm;
 }
 

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import jpeg from 'jpeg-js';
 // @ts-ignore: it has no types
 import { PNG } from 'pngjs';
-import { programOf } from '../../extractor/download.js';
 import { filesOf, listed } from '../../extractor/networks.js';
 import { preprocess } from '../../extractor/preprocess.js';
 import { inTurn, meanOf } from '../../extractor/session.js';
@@ -19,7 +18,7 @@ const MOST = { maxResolutionInMP: 250, maxMemoryUsageInMB: 2048 };
 export async function loadExtractor() {
   const record = JSON.parse(await readFile(network('extractor.json'), 'utf8'));
   const [wasm, ...contents] = await Promise.all(
-    [programOf(record.runtimes), ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(network(name))).buffer),
+    [record.program, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(network(name))).buffer),
   );
   const files = /** @type {import('../../extractor/session.js').ExtractorFiles} */ (filesOf(record, contents, wasm));
   const { createRuntime } = await import(network('runtime.js').href);

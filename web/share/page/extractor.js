@@ -28,11 +28,10 @@ const PATIENCE = 30_000;
  * @param {string} program text of this program
  */
 export async function startExtractor(shared, read, program) {
-  const simd = simdSupported();
-  if (!simd && !shared.plain)
+  if (!simdSupported())
     throw new ExtractorError('no-simd', 'This file needs a browser with SIMD in WebAssembly: open it in a current Chrome, Edge, Firefox or Safari.');
   const [wasm, ...contents] = await Promise.all(
-    [simd ? 'runtime-simd' : 'runtime-plain', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer),
+    ['runtime', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer),
   );
   return load(
     {

@@ -21,7 +21,7 @@ test('the network of 8 bits answers as its original of half floats', async () =>
   const oracle = JSON.parse(await readFile(path.join(root, 'testdata/extractor/hands.json'), 'utf8'));
   const folder = path.join(builtKinds.hands, 'hand');
   const {
-    runtimes,
+    program,
     networks: { hand: manifest },
   } = JSON.parse(await readFile(path.join(builtKinds.hands, 'extractor.json'), 'utf8'));
   const bytes = async (/** @type {string} */ name) => new Uint8Array(await readFile(name)).buffer;
@@ -29,7 +29,7 @@ test('the network of 8 bits answers as its original of half floats', async () =>
     await Promise.all(manifest.files.map(async (/** @type {{name: string}} */ { name }) => [name, await bytes(path.join(folder, name))])),
   );
   const { createNetwork } = await import(pathToFileURL(path.join(builtKinds.hands, 'runtime.js')).href);
-  const network = await createNetwork({ manifest, contents, wasm: await bytes(path.join(builtKinds.hands, runtimes.simd.name)) });
+  const network = await createNetwork({ manifest, contents, wasm: await bytes(path.join(builtKinds.hands, program.name)) });
   const signal = Float32Array.from({ length: 3 * SIZE * SIZE }, (_, at) => {
     const [c, j, i] = [at % 3, Math.floor(at / 3) % SIZE, Math.floor(at / (3 * SIZE))];
     return 0.5 + 0.25 * Math.sin(i / 9 + c) + 0.25 * Math.cos(j / (7 + c));

@@ -36,7 +36,7 @@ const metaqda = async (/** @type {string[]} */ ...args) => promisify(execFile)('
 test('the page’s own network gives the same numbers by its manifest and the runtime of any graph', async () => {
   const folder = path.join(temporary, 'own');
   await cp(builtExtractor, folder, { recursive: true });
-  const { runtimes, ...manifest } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  const { program, ...manifest } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
   await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
   const [own, other] = [await loadExtractor(), await loadExtractor(path.join(folder, 'manifest.json'))];
   assert.deepEqual([other.id, other.sha256, other.dimension], [own.id, own.sha256, own.dimension]);

@@ -186,7 +186,7 @@ async function filesOfSounds() {
   const place = builtKinds.sounds;
   const record = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
   const contents = await Promise.all(
-    [record.runtimes.simd, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(path.join(place, name))).buffer),
+    [record.program, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(path.join(place, name))).buffer),
   );
   return filesOf(record, contents.slice(1), contents[0]);
 }
