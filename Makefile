@@ -245,7 +245,7 @@ browsers:
 
 # web/test/long.js marks long tests. Shorter ones cover most of what they show.
 .PHONY: test-all
-test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
+test-all: ## run every test, also what 'make test' leaves out because it takes long: an hour
 	METAQDA_LONG=1 $(MAKE) test
 	$(MAKE) test-targets
 	@$(NODE) web/test/package/environments/table.js

@@ -74,7 +74,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await says(page, /^Like the examples of/);
   }));
 
-test('many pictures are compared as one is: bad ones are found among good ones, and anew after each change', () =>
+test('many pictures are compared as one is: bad ones are found among good ones, and anew after each change', LONG, () =>
   visit({}, async ({ page }) => {
     await addClass(page, 'Good');
     const files = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at)));
@@ -118,7 +118,8 @@ test('many pictures are compared as one is: bad ones are found among good ones, 
     await bad.getByRole('button', { name: 'Select all of None of these' }).click();
     await teachNew(page, page.getByRole('region', { name: 'Selected pictures' }), 'Spot');
     await sortState(page, /^Judged together/); // two classes are ordinary ones
-  }));
+  }),
+);
 
 /** The cat in the middle of a picture as wide as the camera's; `toned` so that the camera's pictures have the colours of the others, for Chromium widens its range. @param {number} at @param {{bad?: boolean, toned?: boolean}} [how] */
 async function wide(at, { bad = false, toned = false } = {}) {

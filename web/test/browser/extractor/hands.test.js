@@ -156,62 +156,66 @@ test('left and right hands are told apart where the settings say so, in files th
   await opened(shared, apart);
 });
 
-test('the camera draws the hand that it sees and recognises it, many frames of one held still count as one; where there is none, that is said', async () => {
-  const film = path.join(folder, 'film.y4m');
-  const held = await Promise.all([256, 259, 262].map((width) => handOf('emojione', 'victory-hand', { width })));
-  await visit({ flags: await seeing(film, held) }, async ({ page }) => {
-    await teachHands(page);
-    const isDrawn = () =>
-      page.waitForFunction(() => {
-        const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.landmarks'));
-        const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
-        const share = data.filter((value, i) => i % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
-        return share > 0.003 && share < 0.2; // of the picture
+test(
+  'the camera draws the hand that it sees and recognises it, many frames of one held still count as one; where there is none, that is said',
+  LONG,
+  async () => {
+    const film = path.join(folder, 'film.y4m');
+    const held = await Promise.all([256, 259, 262].map((width) => handOf('emojione', 'victory-hand', { width })));
+    await visit({ flags: await seeing(film, held) }, async ({ page }) => {
+      await teachHands(page);
+      const isDrawn = () =>
+        page.waitForFunction(() => {
+          const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.landmarks'));
+          const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
+          const share = data.filter((value, i) => i % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
+          return share > 0.003 && share < 0.2; // of the picture
+        });
+      await page.evaluate(() => {
+        // there is no frame yet, as while one camera follows another
+        const { createImageBitmap } = globalThis;
+        Object.assign(globalThis, {
+          createImageBitmap: () => {
+            Object.assign(globalThis, { createImageBitmap });
+            return Promise.reject(new DOMException('no frame', 'InvalidStateError'));
+          },
+        });
       });
-    await page.evaluate(() => {
-      // there is no frame yet, as while one camera follows another
-      const { createImageBitmap } = globalThis;
-      Object.assign(globalThis, {
-        createImageBitmap: () => {
-          Object.assign(globalThis, { createImageBitmap });
-          return Promise.reject(new DOMException('no frame', 'InvalidStateError'));
-        },
-      });
-    });
-    await page.getByRole('button', { name: 'Camera for Peace' }).click();
-    await isDrawn();
-    await page.locator('.guide').waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Live camera' }).click();
-    await page.getByRole('meter', { name: 'Peace' }).waitFor();
-    assert.equal(most(await meters(page)), 'Peace');
-    await isDrawn();
-    await page.getByRole('button', { name: 'Where', exact: true }).waitFor({ state: 'hidden' }); // hands have no places
+      await page.getByRole('button', { name: 'Camera for Peace' }).click();
+      await isDrawn();
+      await page.locator('.guide').waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: 'Live camera' }).click();
+      await page.getByRole('meter', { name: 'Peace' }).waitFor();
+      assert.equal(most(await meters(page)), 'Peace');
+      await isDrawn();
+      await page.getByRole('button', { name: 'Where', exact: true }).waitFor({ state: 'hidden' }); // hands have no places
 
-    await page.getByRole('button', { name: 'Camera for Peace' }).click();
-    const shutter = page.getByRole('button', { name: 'Hold to capture Peace' });
-    await shutter.and(page.locator(':enabled')).click();
-    await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
-    await ask(page, 'fluent-emoji-flat', 'victory-hand');
-    const before = await meters(page);
-    await shutter.and(page.locator(':enabled')).hover();
-    await page.mouse.down();
-    await card(page, 'Peace').locator('.thumb').nth(8).waitFor();
-    await page.mouse.up();
-    await ask(page, 'fluent-emoji-flat', 'victory-hand');
-    const after = await meters(page);
-    assert.ok(Math.abs(after.Peace - before.Peace) < 0.05, `after one frame ${before.Peace}, after seven ${after.Peace}`);
-  });
-  await visit({ flags: await seeing(film, [sample('noto', 'rocket')]) }, async ({ page }) => {
-    await teachHands(page);
-    await page.getByRole('button', { name: 'Live camera' }).click();
-    await page.getByText('No hand is seen.', { exact: true }).waitFor();
-    await page.locator('.guide').waitFor();
-    assert.equal(await page.getByRole('meter').count(), 0);
-    await page.getByLabel('Add hands to Stop', { exact: true }).setInputFiles(sample('noto', 'rocket'));
-    await card(page, 'Stop').locator('.error').filter({ hasText: 'No hand is seen here' }).waitFor();
-    assert.equal(await card(page, 'Stop').locator('.thumb').count(), 2);
-  });
-});
+      await page.getByRole('button', { name: 'Camera for Peace' }).click();
+      const shutter = page.getByRole('button', { name: 'Hold to capture Peace' });
+      await shutter.and(page.locator(':enabled')).click();
+      await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
+      await ask(page, 'fluent-emoji-flat', 'victory-hand');
+      const before = await meters(page);
+      await shutter.and(page.locator(':enabled')).hover();
+      await page.mouse.down();
+      await card(page, 'Peace').locator('.thumb').nth(8).waitFor();
+      await page.mouse.up();
+      await ask(page, 'fluent-emoji-flat', 'victory-hand');
+      const after = await meters(page);
+      assert.ok(Math.abs(after.Peace - before.Peace) < 0.05, `after one frame ${before.Peace}, after seven ${after.Peace}`);
+    });
+    await visit({ flags: await seeing(film, [sample('noto', 'rocket')]) }, async ({ page }) => {
+      await teachHands(page);
+      await page.getByRole('button', { name: 'Live camera' }).click();
+      await page.getByText('No hand is seen.', { exact: true }).waitFor();
+      await page.locator('.guide').waitFor();
+      assert.equal(await page.getByRole('meter').count(), 0);
+      await page.getByLabel('Add hands to Stop', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+      await card(page, 'Stop').locator('.error').filter({ hasText: 'No hand is seen here' }).waitFor();
+      assert.equal(await card(page, 'Stop').locator('.thumb').count(), 2);
+    });
+  },
+);
 
 test('until hands are in use what is shown is read as before, and who chooses has chosen', LONG, () =>
   visit({ expect: [/404/] }, async ({ page }) => {

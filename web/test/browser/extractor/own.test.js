@@ -75,7 +75,7 @@ const cached = (page) =>
     return found;
   });
 
-test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000 }, async () => {
+test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000, ...LONG }, async () => {
   const site = await serveSite();
   const profile = temporaryFolder('profile');
   try {
@@ -197,7 +197,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   }),
 );
 
-test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000, ...LONG }, () =>
+test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () =>
   visit({}, async ({ page }) => {
     await bring(page, folders.graph);
     await dialog(page).getByText('1,792 numbers for each picture. Licence: MIT').waitFor();

@@ -239,7 +239,7 @@ test('each thing that cannot be heard is told in a sentence', () =>
       .waitFor();
   }));
 
-test('a microphone that is too loud, muted, frozen or taken away says so', async () => {
+test('a microphone that is too loud, muted, frozen or taken away says so', LONG, async () => {
   const file = path.join(folder, 'loud.wav');
   await writeFile(file, dense(Array(5).fill('pedu'), { times: 3, gain: 20 }));
   await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {

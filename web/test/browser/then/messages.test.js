@@ -118,7 +118,7 @@ test('a page of twenty lines that has a shared file in a frame hears what comes 
   });
 });
 
-test('a page that opened a shared file gets the answers that it asks for, and no other page does', async () => {
+test('a page that opened a shared file gets the answers that it asks for, and no other page does', LONG, async () => {
   const files = {
     'https://listener.example/': '<title>opens</title>',
     'https://files.example/classes.html': await shared(),

@@ -42,7 +42,7 @@ async function made(...names) {
   return { before, files };
 }
 
-test('a web page and a sketch recognise sounds as the page does, from files and from the microphone', async () => {
+test('a web page and a sketch recognise sounds as the page does, from files and from the microphone', LONG, async () => {
   const {
     before,
     files: [web, sketch],
