@@ -12,6 +12,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { identityWith } from '../extractor/networks.js';
+import { sha256 } from '../extractor/manifest.js';
 import * as hands from '../extractor/hands/recipe.js';
 import * as sounds from '../extractor/sounds/recipe.js';
 
@@ -75,7 +76,10 @@ export async function buildKinds(out, extractor, yamnet) {
       for (const [network, { files }] of manifests) {
         await mkdir(path.join(folder, network), { recursive: true });
         for (const file of files) {
-          const content = await readFile(path.join(networks[network], file.name));
+          const from = path.join(networks[network], file.name);
+          const content = await readFile(from);
+          if ((await sha256(content)) !== file.sha256)
+            throw new Error(`${from} is not the file of its manifest: take both from one version of the repository.`);
           await writeFile(path.join(folder, network, file.name), content);
           contents.push(content);
         }
