@@ -89,7 +89,7 @@ export class CorrectBar {
 
   /** @param {Event} event */
   #showAll = ({ target }) => {
-    const at = [...this.element.querySelectorAll('button')].findIndex((one) => one === target);
+    const at = [...this.element.querySelectorAll('button')].indexOf(/** @type {HTMLButtonElement} */ (target));
     this.#all = true;
     this.#draw();
     this.element.querySelectorAll('button')[at]?.focus({ preventScroll: true }); // the first of the others
