@@ -296,10 +296,11 @@ numpy:
 	{ test "$$(id -u)" = 0 && apt-get update -q && apt-get install -q -y --no-install-recommends python3-numpy; } >/dev/null 2>&1 || \
 		echo "make: there is no numpy, and it cannot be installed: what reads classifiers in Python is not tested" >&2
 
+# 'make check' vets.
 .PHONY: test-go
 test-go: $(MODULES) numpy
 	@echo "== Go, native"
-	$(GO) test -p 2 -timeout 5m ./...
+	$(GO) test -vet=off -p 2 -timeout 5m ./...
 	@python=$(PYTHON); for p in $(PYTHON) /usr/bin/python3; do "$$p" -c 'import numpy, torch, PIL' 2>/dev/null && python=$$p; done; \
 	"$$python" scripts/backbone/test_backbone.py
 
@@ -315,7 +316,7 @@ test-wasm: $(SITE)/metaqda-simd.wasm
 WASM_LONG := FitFindsWhatSessionsHaveInCommon PiecesOfWorkAreSmall NothingIsLostIfCompactionIsKilled ACloneStaysAsItsOriginalWas ALogIsItsSession \
 	TwoTabsConverge HundredThousandClasses AnotherCorrelationLengthChangesFewExamples BurstsOfLongStreamsAreAReplay
 EMPTY :=
-GO_WASM_TEST := $(WASM) $(GO) test -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
+GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
 	$(if $(METAQDA_LONG),,-skip '^Test($(subst $(EMPTY) $(EMPTY),|,$(strip $(WASM_LONG))))$$')
 
 # Without Python 3.11, pip or a network there is nothing to test with, which is said.
