@@ -223,6 +223,7 @@ include scripts/lab.mk
 # A stage leaves half of two processors idle. So with GNU parallel two run at a time, the longest
 # first, and the output of each comes when it ends. Without it one follows the other.
 
+# The limits of time are for tests that hang: a machine may be ten times slower.
 STAGES := browser go wasm python js package firefox webkit
 TWO := parallel --will-cite --jobs 2 --halt soon,fail=1 --joblog build/stages.tsv
 
@@ -300,7 +301,7 @@ numpy:
 .PHONY: test-go
 test-go: $(MODULES) numpy
 	@echo "== Go, native"
-	$(GO) test -vet=off -p 2 -timeout 5m ./...
+	$(GO) test -vet=off -p 2 -timeout 20m ./...
 	@python=$(PYTHON); for p in $(PYTHON) /usr/bin/python3; do "$$p" -c 'import numpy, torch, PIL' 2>/dev/null && python=$$p; done; \
 	"$$python" scripts/backbone/test_backbone.py
 
@@ -316,7 +317,7 @@ test-wasm: $(SITE)/metaqda-simd.wasm
 WASM_LONG := FitFindsWhatSessionsHaveInCommon PiecesOfWorkAreSmall NothingIsLostIfCompactionIsKilled ACloneStaysAsItsOriginalWas ALogIsItsSession \
 	TwoTabsConverge HundredThousandClasses AnotherCorrelationLengthChangesFewExamples BurstsOfLongStreamsAreAReplay
 EMPTY :=
-GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
+GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 20m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
 	$(if $(METAQDA_LONG),,-skip '^Test($(subst $(EMPTY) $(EMPTY),|,$(strip $(WASM_LONG))))$$')
 
 # Without Python 3.11, pip or a network there is nothing to test with, which is said.
@@ -338,7 +339,7 @@ $(NETWORKS): web/test/extractors/package.json web/test/extractors/package-lock.j
 test-js: site $(NETWORKS)
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
-	$(NODE) --test --test-concurrency=2 --test-timeout=300000 --test-reporter=spec $$files
+	$(NODE) --test --test-concurrency=2 --test-timeout=1200000 --test-reporter=spec $$files
 
 # The bundler that the package is tested with, and for 'make test-all' others and runtimes; those that cannot be had are left out.
 BUNDLERS := web/test/package/node_modules/.package-lock.json
@@ -358,7 +359,7 @@ TEST := NODE="$(NODE)" scripts/again.sh
 test-package: package $(BUNDLERS) environments
 	@echo "== npm package, packed, in throw-away projects"; rm -f build/environments.jsonl
 	@chromium=$$(scripts/browser.sh $(CHROMIUM_KIND)) && \
-	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=900000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
+	CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=1200000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort)
 
 # Scratch, which runs the extension that "Use it" makes.
 SCRATCH := web/test/scratch/node_modules/.package-lock.json
@@ -372,7 +373,7 @@ test-browser: build $(NETWORKS) $(SCRATCH)
 	@echo "== Browser, in headless Chromium"
 	@chromium=$$(scripts/browser.sh $(CHROMIUM_KIND)) && \
 	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \
-	CHROMIUM="$$chromium" $(TEST) --test-concurrency=2 --test-timeout=600000 $$files
+	CHROMIUM="$$chromium" $(TEST) --test-concurrency=2 --test-timeout=1200000 $$files
 
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.
@@ -380,7 +381,7 @@ test-browser: build $(NETWORKS) $(SCRATCH)
 test-firefox: build $(NETWORKS)
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$(scripts/browser.sh firefox) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
-	METAQDA_BROWSER=firefox FIREFOX="$$firefox" $(TEST) --test-concurrency=1 --test-timeout=300000 --test-force-exit $$(find web/test/firefox -name '*.test.js' | sort) && \
+	METAQDA_BROWSER=firefox FIREFOX="$$firefox" $(TEST) --test-concurrency=1 --test-timeout=1200000 --test-force-exit $$(find web/test/firefox -name '*.test.js' | sort) && \
 	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs path.test.js sessions.test.js kept.test.js tabs.test.js trouble.test.js -- \
 		--test-name-pattern='/^(five classes of three|what one tab changes|a database of the first version|two tabs that change|records that are damaged)/'
 
@@ -392,7 +393,7 @@ test-firefox-all: build $(NETWORKS)
 test-webkit: build
 	@echo "== Browser, WebKitGTK"
 	@webkit=$$(scripts/browser.sh webkit) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
-	WEBKIT="$$webkit" $(TEST) --test-concurrency=1 --test-timeout=300000 --test-force-exit $$(find web/test/webkit -name '*.test.js')
+	WEBKIT="$$webkit" $(TEST) --test-concurrency=1 --test-timeout=1200000 --test-force-exit $$(find web/test/webkit -name '*.test.js')
 
 # ---- the long forms -----------------------------------------------------------
 # What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
