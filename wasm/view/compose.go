@@ -179,12 +179,15 @@ func apart(headline string, rows []Row) string {
 	if !strings.ContainsFunc(headline, leftwards) {
 		return headline
 	}
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b Row) int { return len(b.Name) - len(a.Name) }) // one name may begin another
+	var marked []string
 	for _, r := range rows {
 		if strings.ContainsFunc(r.Name, leftwards) {
-			headline = strings.ReplaceAll(headline, r.Name, r.Name+"\u200e")
+			marked = append(marked, r.Name, r.Name+"\u200e")
 		}
 	}
-	return headline
+	return strings.NewReplacer(marked...).Replace(headline)
 }
 
 // together keeps a number and its sign on one line.

@@ -3,6 +3,7 @@
  * Decides what to show of an answer, as wasm/view/compose.go does for the page. Tests hold both
  * to testdata/view/frames.json. The engine words the headline.
  */
+import { marked } from '../../ui/kit/dom.js';
 import { percent, together } from '../../ui/sort/sorting.js';
 
 /** @typedef {{name: string, examples: number, probability: number}} Class in the order taught */
@@ -20,9 +21,16 @@ export function compose(classes, none, { sort, headline, first }) {
   const rows = classes.map((c) => ({ name: c.name, text: text(c), p: c.probability, best: c.name === first, none: false }));
   rows.push({ name: 'None of these', text: percent(none), p: none, best: first === null, none: true });
   const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
-  return { verdict: together(apart(headline, rows)), rows: sort === 'taught' ? rows : ranked };
+  const names = classes.map(({ name }) => name).filter((name) => marked(name) !== name);
+  names.sort((a, b) => b.length - a.length); // one name may begin another
+  return { verdict: together(apart(headline, names)), rows: sort === 'taught' ? rows : ranked };
 }
 
-/** Ends each name of right-to-left letters by a mark: its number would stand on its other side. @param {string} headline @param {Row[]} rows */
-const apart = (headline, rows) =>
-  rows.reduce((text, { name }) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? text.replaceAll(name, `${name}\u200e`) : text), headline);
+/** Marks the ends of names. @param {string} text @param {string[]} names the longest first @returns {string} */
+const apart = (text, [name, ...others]) =>
+  name === undefined
+    ? text
+    : text
+        .split(name)
+        .map((part) => apart(part, others))
+        .join(marked(name));

@@ -77,6 +77,9 @@ export function counted(count, word, many = `${word}s`) {
   return `${count} ${count === 1 ? word : many}`;
 }
 
+/** Ends a name of right-to-left letters by a mark: a number behind it would stand on its other side. @param {string} name */
+export const marked = (name) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? `${name}\u200e` : name);
+
 /** The sentence to show for an error, with curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
   if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”');
