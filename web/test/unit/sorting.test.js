@@ -5,6 +5,7 @@ import { lookalikes } from '../../ui/sort/alike.js';
 import { readFile } from 'node:fs/promises';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
+import { outcome } from '../../ui/sort/bars.js';
 import { compare, copiedBytes, copyAll, leaveOut } from '../../ui/sort/items.js';
 import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, together, verdict, WAITING } from '../../ui/sort/sorting.js';
 import { judge } from '../../ui/teach/goodness.js';
@@ -235,4 +236,10 @@ test('a picture that a person took as none of these is in no group to be named',
     groups.map(({ items: some }) => some),
     [items.slice(1)],
   );
+});
+
+test('a number behind a name of right-to-left letters stays behind it', () => {
+  const classes = ['ילד', 'ילדה'].map((name) => ({ id: name, name }));
+  const groups = new Map([...classes, { id: NONE }].map(({ id }, i) => [id, i + 1]));
+  assert.equal(outcome(6, groups, 0, classes), '6 pictures: 1 ילד\u200e, 2 ילדה\u200e, 3 none of these. None doubtful.');
 });

@@ -3,7 +3,7 @@
  * Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. It says so
  * in place of the answer about classes, so that there is one number.
  */
-import { el, noun } from '../kit/dom.js';
+import { el, marked, noun } from '../kit/dom.js';
 import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
 import { percent } from '../sort/sorting.js';
@@ -108,7 +108,7 @@ export class Good {
 function sayingOf(odd, name) {
   const { wrong } = odd;
   if (Math.max(wrong, 1 - wrong) < SURE) return `Perhaps not like the examples of “${name}”`;
-  return unlike(odd) ? `Not like the examples of “${name}”: ${percent(wrong)}` : `Like the examples of “${name}”: ${percent(1 - wrong)}`;
+  return unlike(odd) ? `Not like the examples of “${marked(name)}”: ${percent(wrong)}` : `Like the examples of “${marked(name)}”: ${percent(1 - wrong)}`;
 }
 
 /**

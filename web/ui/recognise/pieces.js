@@ -4,7 +4,7 @@
  * piece to see its answer in full and to correct it.
  */
 import { answerTo } from '../kit/answer.js';
-import { el } from '../kit/dom.js';
+import { el, marked } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { percent, together } from '../sort/sorting.js';
 
@@ -79,7 +79,7 @@ export class Pieces {
     this.text = !all.length
       ? ''
       : whole.length
-        ? `All of it: ${whole.map(({ name, p }) => `${name} ${together(percent(p))}`).join(', ')}.`
+        ? `All of it: ${whole.map(({ name, p }) => `${marked(name)} ${together(percent(p))}`).join(', ')}.`
         : `${all.length} pieces.`;
     render(
       html`<p class="verdict whole">${this.text}</p>

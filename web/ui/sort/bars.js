@@ -1,6 +1,6 @@
 // @ts-check
 /** The bars around the sorted pictures: progress, filters and results. */
-import { capital, counted, noun } from '../kit/dom.js';
+import { capital, counted, marked, noun } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
 
@@ -89,7 +89,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
 export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
     .filter(({ id }) => groups.has(id))
-    .map(({ id, name }) => `${groups.get(id)} ${name}`);
+    .map(({ id, name }) => `${groups.get(id)} ${marked(name)}`);
   return `${counted(pictures, noun())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'How good is it?': predicts every picture by a session without it, and finds possible wrong labels. */
 import { complain } from '../kit/announce.js';
-import { byId, counted, el, noun, sentence } from '../kit/dom.js';
+import { byId, counted, el, marked, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';
 import { html, icon, nothing, ref, render, repeat } from '../kit/view.js';
 
@@ -125,7 +125,7 @@ export class CheckPanel {
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one))}</ul>`)}
       ${section(confusions.length, 'Mistakes', () =>
         confusions.map(({ truth, answer, trials }) =>
-          this.#pictures(`“${truth}” taken for ${answer === null ? 'none of these' : `“${answer}”`}: ${trials.length}`, trials),
+          this.#pictures(`“${truth}” taken for ${answer === null ? 'none of these' : `“${marked(answer)}”`}: ${trials.length}`, trials),
         ),
       )}
       ${section(
