@@ -12,6 +12,7 @@ import {
   downloaded,
   eventually,
   hold,
+  holdPictures,
   meters,
   newSession,
   openSession,
@@ -273,6 +274,19 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await card(page, 'Rocket').getByText('4 pictures').waitFor();
     await panel.locator('.goodness-result:not(.stale)').waitFor();
     await panel.getByText(right === 10 ? 'All 10 right' : `${right} of 10 right`, { exact: true }).waitFor(); // computed anew, and the same
+
+    const goOn = await holdPictures(page, 1);
+    await page.getByLabel('Add pictures to Banana', { exact: true }).setInputFiles(['emojione', 'fxemoji'].map((style) => sample(style, 'banana')));
+    await card(page, 'Banana').getByText('4 pictures').waitFor();
+    await spoiling.getByRole('button', { name: 'Leave it out' }).click();
+    await card(page, 'Rocket').getByText('3 pictures').waitFor();
+    await goOn();
+    await card(page, 'Banana').getByText('5 pictures').waitFor();
+    await panel.locator('.goodness-result:not(.stale)').waitFor();
+    assert.equal(await panel.getByText('Left out:').count(), 0, 'it comes back only with all that was done in one step with it');
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await card(page, 'Rocket').getByText('4 pictures').waitFor();
+    await panel.locator('.goodness-result:not(.stale)').waitFor();
 
     await spoiling.getByRole('button', { name: 'Leave it out' }).click();
     await panel.getByText('Left out: a picture of “Rocket”.').waitFor();

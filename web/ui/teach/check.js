@@ -115,7 +115,8 @@ export class CheckPanel {
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
     const { model } = this.classes;
-    this.#out = this.#out.filter((one) => model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to); // else it is back, or its class is gone
+    // Others are back, or their class is gone, or they are part of a step that has more.
+    this.#out = this.#out.filter((one) => one.undo && model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to);
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
       there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing;
