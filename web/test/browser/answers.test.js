@@ -99,6 +99,15 @@ test('the second click of a double click on Add class meets nothing else', () =>
     await page.mouse.up({ clickCount: 2 });
     await page.evaluate('undefined'); // by when the click has come
     assert.deepEqual(await page.evaluate('clicked'), [1, 'add-class'], 'the card that is in the place of the button by now hears nothing');
+    const trash = await page.getByRole('button', { name: 'Delete Cat' }).boundingBox();
+    assert.ok(trash);
+    await page.mouse.click(trash.x + trash.width / 2, trash.y + trash.height / 2);
+    await card(page, 'Cat').waitFor({ state: 'detached' });
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await status(page, 'Deleted “Cat”, which was empty.');
+    await addClass(page, 'Dog');
+    assert.ok(await card(page, 'Rocket').isVisible(), 'the next class, whose button is in its place, stays');
   }));
 
 test('a complaint about files goes once the addition that it came with is undone', () =>

@@ -98,7 +98,7 @@ export class ClassCard {
         <div class="card-side">
           <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
           <button class="button quiet square" type="button" aria-label="More for ${name}" title="Rename, merge, save ${one}s" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
-          <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
+          <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${this.#delete}>${icon('trash')}</button>
         </div>
       </div>
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
@@ -302,6 +302,11 @@ export class ClassCard {
       this.settle();
     }
     if (key === 'Enter' || key === 'Escape') field.blur();
+  };
+
+  /** @param {MouseEvent} event */
+  #delete = ({ detail }) => {
+    if (detail < 2) void this.#guard(() => this.list.remove(this.id)); // the second click of a double click was meant for the class that was here
   };
 
   /** @param {string} id */
