@@ -164,22 +164,22 @@ func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice 
 
 // choose makes p the session's chosen prior; the site's prior clears the choice.
 func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
-	before, after := "", ""
-	token, err = e.change(func() error {
+	return e.change(func() error {
 		if err := e.taught.SetPrior(p); err != nil {
 			return err
 		}
-		before = e.session.Settings.Prior
+		before, after := e.session.Settings.Prior, ""
 		if p != nil && p.Sum() != "" && (e.site == nil || p.Sum() != e.site.Sum()) {
 			after = p.Sum()
 		}
 		e.chose(after)
+		step, _ := e.next() // others may be part of it
+		if former, ok := e.choices[step]; ok {
+			before = former[0]
+		}
+		e.choices[step] = [2]string{before, after}
 		return nil
 	})
-	if token != "" {
-		e.choices[token] = [2]string{before, after}
-	}
-	return token, err
 }
 
 // chose notes the session's chosen prior, with its file, which may not be stored yet.

@@ -142,6 +142,31 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	same(t, "after a refused prior", w.ask(t), withSite)
 }
 
+// A prior that is chosen while pictures are added is undone with them, also for the next start.
+func TestAPriorChosenWithinAStep(t *testing.T) {
+	w, siteSum, own, ownSum := underSite(t)
+	check := func(when, sum string) {
+		t.Helper()
+		for range 2 {
+			if p := w.State().Prior; p.Sum != sum || p.Trouble != "" {
+				t.Fatalf("%s: prior %+v, want %s", when, p, sum)
+			}
+			w.Flush()
+			w = newWorld(t, w.store)
+		}
+	}
+	w.Begin()
+	if token := w.importPrior(t, own); token != "" {
+		t.Fatalf("a step that goes on has the token %q", token)
+	}
+	token := test.Must(w.End())(t)
+	if s := w.State(); s.Prior.Sum != ownSum {
+		t.Fatalf("prior in use: %+v", s.Prior)
+	}
+	test.OK(t, w.Undo(token))
+	check("undone", siteSum)
+}
+
 // A session of pictures that the site's prior does not fit goes back to the default.
 func TestASessionThatTheSitesPriorDoesNotFit(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
