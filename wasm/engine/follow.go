@@ -383,8 +383,7 @@ func (e *Engine) Thumbnails(examples []string) ([][]byte, error) {
 	e.mu.Lock()
 	for i, id := range examples {
 		switch x := e.taught.Example(id); {
-		case x == nil:
-		case x.Apart:
+		case x == nil || x.Apart: // another session may be open by now
 			apart = append(apart, id)
 		default:
 			all[i] = x.Thumbnail

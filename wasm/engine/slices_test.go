@@ -238,6 +238,12 @@ func TestThumbnailsApart(t *testing.T) {
 		if n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19" {
 			t.Fatalf("%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
 		}
+
+		test.Must(w.NewSession("other"))(t) // while they are saved
+		found = test.Must(w.Thumbnails([]string{x.ID}))(t)
+		if string(found[0]) != ids[3]+"/4" {
+			t.Fatalf("of a session that is not open any more: thumbnail %q", found[0])
+		}
 	}
 }
 
