@@ -72,7 +72,8 @@ export class SessionsDialog {
         <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
         <div class="actions">${this.#button('Save this session', async () => {
           say('Writing the file …');
-          await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
+          const file = fileName(this.#state?.sessionName ?? ''); // another session may be open once it is written
+          await this.#saved(await this.engine.saveSession(), file);
         })}
           ${this.#button('Share…', async () => {
             this.dialog.close(); // the next one takes its place

@@ -4,8 +4,24 @@
  * pictures of the extractor's length with thumbnails.
  */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { assertServed, card, offlineReady, ready, recognise, sample, servedMeanwhile, serveSite, visit } from '../harness.js';
+import { unzipSync } from 'fflate';
+import {
+  assertServed,
+  card,
+  newSession,
+  offlineReady,
+  openSession,
+  ready,
+  recognise,
+  sample,
+  servedMeanwhile,
+  serveSite,
+  sessionsOf,
+  status,
+  visit,
+} from '../harness.js';
 import { writeFormer } from './former.js';
 import { LONG } from '../../long.js';
 
@@ -267,6 +283,32 @@ test('of a session with many pictures each has its copy when all are handed on',
       return { bare: count(classes), all: count(all), same: String(back) === String(all[0].examples[3].thumbnail) };
     });
     assert.deepEqual(copies, { bare: 0, all: 700, same: true });
+  }),
+);
+
+test('a session of many pictures is saved whole and under its name, though another one is opened meanwhile', { timeout: 120_000 }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { classes: 7, pictures: 700 });
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await newSession(page, 'Other');
+    for (const [save, file] of [
+      ['Save this session', 'My classes.safetensors'],
+      ['Save its pictures', 'My classes.zip'],
+    ]) {
+      await openSession(page, 'My classes');
+      const sessions = await sessionsOf(page);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        sessions.evaluate((dialog, name) => {
+          for (const label of [name, 'Open']) [...dialog.querySelectorAll('button')].find(({ textContent }) => textContent === label)?.click();
+        }, save),
+      ]);
+      assert.equal(download.suggestedFilename(), file);
+      await status(page, 'The session “Other” is open.');
+      if (file.endsWith('zip')) assert.equal(Object.keys(unzipSync(await readFile(await download.path()))).length, 700);
+    }
   }),
 );
 
