@@ -314,6 +314,9 @@ async function build(engine, reader) {
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
+  /** What the list of sessions shows. It asks the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
+  let listed;
+  const list = coalesced(() => sessions.show(listed));
   let shown = 0;
   let followed = 0;
   const refresh = coalesced(async () => {
@@ -341,7 +344,8 @@ async function build(engine, reader) {
     changes.show(state);
     settings.show(state);
     learning.showPrior(state.prior);
-    await sessions.show(state);
+    listed = state;
+    void list();
   });
   engine.on('change', () => void refresh());
   await refresh();

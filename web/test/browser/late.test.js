@@ -2,7 +2,8 @@
 /** What comes late, or while something else is at work: it counts once, for what it was meant for, and for nothing else. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, card, hold, holdPictures, newSession, openSession, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, card, hold, holdPictures, newSession, open, openSession, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { appendEdit } from './engine/former.js';
 import { sortState } from './many.js';
 import { LONG } from '../long.js';
 
@@ -282,5 +283,32 @@ test('what is undone while it is added is undone also if another session is open
     await status(page, 'The session “Other” is open.');
     await openSession(page, 'My classes');
     await card(page, 'Cat').getByText('1 picture').waitFor();
+  }),
+);
+
+test('a picture that is read while another session is opened stays out of a class of the same name there', { timeout: 120_000 }, () =>
+  visit({}, async ({ page, site }) => {
+    await addClass(page, 'Cat');
+    await appendEdit(page, { Extractor: { ID: 'net@1', SHA256: '00' } }); // to name its examples the list asks the network
+    await open(page, site);
+    for (const name of ['One', 'Two']) {
+      await newSession(page, name);
+      await teach(page, 'Cat', STYLES.slice(0, 1));
+    }
+    await openSession(page, 'One');
+    const goOn = await holdPictures(page, 1);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(OTHERS.slice(0, 2));
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    const sessions = await sessionsOf(page);
+    const list = await hold(page, '**/kinds/*/extractor.json');
+    await sessions.getByRole('textbox', { name: 'Name of the session Two' }).fill('Second');
+    await page.keyboard.press('Enter');
+    await sessions.getByRole('button', { name: 'Open Two', exact: true }).click();
+    await status(page, /^The session “.*” is open\.$/);
+    await goOn();
+    await recognise(page, sample('noto', 'rocket'));
+    list();
+    await page.locator('#session-name').filter({ hasText: 'Second' }).waitFor();
+    await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   }),
 );
