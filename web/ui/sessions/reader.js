@@ -26,6 +26,8 @@ const LAST = 'extractor';
 export class Reader {
   /** The session and extractor searched last, so that a failure is told once. */
   #sought = '';
+  /** Those that are being looked for and loaded now; null for none. @type {string|null} */
+  #seeking = null;
   /** Whether a file is being opened: the shown session may not be of the current extractor. */
   #opening = false;
   /** @type {Promise<unknown>} */
@@ -96,8 +98,12 @@ export class Reader {
     const sought = (message || (chosen && !this.#opening) ? sha256 : '') && `${sessionId} ${sha256}`;
     const former = this.#sought;
     this.#sought = sought;
-    if (!sought || sought === former) return this.#opening;
+    if (!sought || sought === former) return this.#opening || sought === this.#seeking;
+    this.#seeking = sought;
     this.#seek(sha256, () => this.#sought === sought)
+      .finally(() => {
+        if (this.#seeking === sought) this.#seeking = null;
+      })
       .then(async (found) => {
         if (found || this.#sought !== sought) return; // else another session is open
         if (chosen) return; // there is nothing to compare new ones with

@@ -5,7 +5,23 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, faults, hold, meters, most, newSession, offlineReady, openSession, priorText, ready, sample, status, visit } from '../harness.js';
+import {
+  addClass,
+  card,
+  faults,
+  hold,
+  meters,
+  most,
+  newSession,
+  offlineReady,
+  open,
+  openSession,
+  priorText,
+  ready,
+  sample,
+  status,
+  visit,
+} from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { one, One } from './ears.js';
 import { seeing } from './film.js';
@@ -100,6 +116,25 @@ test('files chosen while hands are still being loaded wait, and are taught as ha
     await status(page, 'This session is for hands.');
     await status(page, '2 hands added to “Stop”.');
     await card(page, 'Stop').locator('.error').filter({ hasText: '“rocket.png”: No hand is seen here' }).waitFor();
+  }));
+
+test('while the network of a session is loaded nothing is said of another one', () =>
+  visit({}, async ({ page, site }) => {
+    await page.getByRole('button', { name: 'Hands', exact: true }).click();
+    await status(page, 'This session is for hands.');
+    await addClass(page, 'Stop');
+    await page.getByLabel('Add hands to Stop', { exact: true }).setInputFiles([await file('noto', 'raised-hand')]);
+    await card(page, 'Stop').locator('.thumb').waitFor();
+    await newSession(page, 'Other');
+    await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+    await status(page, 'This session is for pictures.');
+    await open(page, site);
+    const program = await hold(page, '**/kinds/hands/worker.js');
+    await openSession(page, 'My classes');
+    await addClass(page, 'Up');
+    assert.equal(await page.getByText('read by another feature extractor').count(), 0);
+    program();
+    await page.getByLabel('Add hands to Up', { exact: true }).waitFor();
   }));
 
 test('left and right hands are told apart where the settings say so, in files that travel, too', LONG, async () => {
