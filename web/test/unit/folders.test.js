@@ -78,6 +78,11 @@ test('each folder with pictures is a class by its name', () => {
 
 test('names that a system would refuse are made so that it does not', () => {
   assert.deepEqual(['a/b', 'CON: x?', '..', 'end. ', '', 'Äpfel'].map(writable), ['a_b', 'CON_ x_', '_', 'end', '_', 'Äpfel']);
+  assert.deepEqual(
+    ['Nul', 'aux.', 'COM1.old', 'lpt0', 'Nulla', 'Console'].map(writable),
+    ['Nul_', 'aux_', 'COM1_.old', 'lpt0_', 'Nulla', 'Console'],
+    'devices of Windows',
+  );
   assert.deepEqual(folderNames(['a/b', 'A:b', 'a_b.c', 'A_B.c']), ['a_b', 'A_b (2)', 'a_b.c', 'A_B (2).c'], 'no two classes share a folder');
 });
 

@@ -246,6 +246,7 @@ export function writable(name) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: no file name may have them
     .replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_')
     .replace(/[. ]+$/, '')
-    .replace(/^\.+/, '_');
+    .replace(/^\.+/, '_')
+    .replace(/^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i, '$1_'); // devices of Windows
   return clean || '_';
 }
