@@ -67,6 +67,18 @@ test('files dropped on a card teach it, files dropped elsewhere are recognised; 
     await card(page, 'Cat').getByText('4 pictures').waitFor();
   }));
 
+test('text goes into a field, also if a picture of it was copied with it, as Office does', () =>
+  visit({}, async ({ page }) => {
+    const left = await page.getByRole('textbox', { name: 'Name of a new class' }).evaluate((field) => {
+      const data = new DataTransfer();
+      data.items.add('Cat', 'text/plain');
+      data.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
+      return field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: data }));
+    });
+    assert.ok(left, 'the browser inserts it');
+    assert.ok(await page.locator('#query-error').isHidden());
+  }));
+
 test('the file that is asked about is shown itself, a drawing as its pixels, and no address of a picture is left', () =>
   visit({}, async ({ page }) => {
     await page.evaluate(() => {

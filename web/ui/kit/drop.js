@@ -65,6 +65,9 @@ function carriesFiles(event) {
   return event.dataTransfer?.types.includes('Files') ?? false;
 }
 
+/** Whether text goes into a field, by the browser. Office adds a picture to the text that it copies. @param {Event} event @param {DataTransfer} data */
+const typed = ({ target }, data) => target instanceof HTMLInputElement && target.type === 'text' && data.types.includes('text/plain');
+
 /**
  * Keeps a file that is dropped outside every target from replacing the page.
  *
@@ -93,7 +96,7 @@ export function catchMisses(onFiles, wanted) {
  */
 export function catchPaste(onFiles, wanted) {
   document.addEventListener('paste', (event) => {
-    if (!event.clipboardData?.files.length) return;
+    if (!event.clipboardData?.files.length || typed(event, event.clipboardData)) return;
     event.preventDefault();
     const where = document.activeElement;
     void filesOf(event.clipboardData, wanted).then((files) => {
