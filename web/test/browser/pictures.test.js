@@ -70,12 +70,15 @@ test('files dropped on a card teach it, files dropped elsewhere are recognised; 
 test('text goes into a field, also if a picture of it was copied with it, as Office does', () =>
   visit({}, async ({ page }) => {
     const left = await page.getByRole('textbox', { name: 'Name of a new class' }).evaluate((field) => {
-      const data = new DataTransfer();
-      data.items.add('Cat', 'text/plain');
-      data.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
-      return field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: data }));
+      const [text, both] = [new DataTransfer(), new DataTransfer()];
+      for (const data of [text, both]) data.items.add('Cat', 'text/plain');
+      both.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
+      const options = { bubbles: true, cancelable: true };
+      return [new ClipboardEvent('paste', { ...options, clipboardData: both }), new DragEvent('drop', { ...options, dataTransfer: text })].map((event) =>
+        field.dispatchEvent(event),
+      );
     });
-    assert.ok(left, 'the browser inserts it');
+    assert.deepEqual(left, [true, true], 'the browser inserts what is pasted, and what is dropped');
     assert.ok(await page.locator('#query-error').isHidden());
   }));
 

@@ -81,7 +81,7 @@ export function catchMisses(onFiles, wanted) {
     if (event.dataTransfer) event.dataTransfer.dropEffect = document.querySelector('dialog[open]') ? 'none' : 'copy';
   });
   document.addEventListener('drop', (event) => {
-    if (event.defaultPrevented || !event.dataTransfer?.types.length) return;
+    if (event.defaultPrevented || !event.dataTransfer?.types.length || typed(event, event.dataTransfer)) return;
     event.preventDefault();
     if (carriesFiles(event) && !document.querySelector('dialog[open]')) void take(event, onFiles, wanted);
   });
