@@ -143,5 +143,6 @@ test('a zip holds each file as it was, under its path, and more than 4 GB are re
   assert.ok(bytes.length < 0.6 * whole, `${bytes.length} bytes of ${whole}: every second file is packed`);
   const found = Object.entries(unzipSync(bytes)).map(([name, content]) => [name, new TextDecoder().decode(content)]);
   assert.deepEqual(found, await Promise.all(files.map(async (file, i) => [`Äpfel ${i % 3}/${file.name}`, await file.text()])));
-  await assert.rejects(zippedFolders('photos.zip', 5 * 2 ** 30), /holds 4 GB and these files have 5\.0 GB: choose fewer at a time/);
+  await assert.rejects(zippedFolders('photos.zip', 5 * 2 ** 30), /holds less than 4 GB and these files have 5\.0 GB: choose fewer at a time/);
+  await assert.rejects(zippedFolders('photos.zip', 2 ** 32 - 1), /holds less than 4 GB and these files have 4\.0 GB/);
 });

@@ -164,7 +164,7 @@ const LARGEST_ZIP = 2 ** 32 - 2 ** 24;
 
 /** A zip file to copy into; `end` saves it. @param {string} name of it @param {number} bytes of all files @returns {Promise<Folders>} */
 export async function zippedFolders(name, bytes) {
-  if (bytes > LARGEST_ZIP) throw new Error(`A zip file holds 4 GB and these files have ${(bytes / 2 ** 30).toFixed(1)} GB: choose fewer at a time.`);
+  if (bytes > LARGEST_ZIP) throw new Error(`A zip file holds less than 4 GB and these files have ${(bytes / 2 ** 30).toFixed(1)} GB: choose fewer at a time.`);
   const zip = new Zip();
   const free = unique();
   return {

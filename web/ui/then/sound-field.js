@@ -4,7 +4,7 @@ import { sentence } from '../kit/dom.js';
 import { html } from '../kit/view.js';
 import { mediaDevices, sourceError } from '../../base/media.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
-import { decoded, RATE, waveOf } from '../kinds/sounds/recording.js';
+import { decoded, RATE, tenths, waveOf } from '../kinds/sounds/recording.js';
 import { LONGEST } from './recording.js';
 
 export class SoundField {
@@ -82,7 +82,7 @@ export class SoundField {
       const samples = await decoded(file);
       if (!own && samples.length > LONGEST * RATE)
         throw new Error(
-          `“${file.name}” is ${(samples.length / RATE).toFixed(1)} seconds long, and a recording has at most ${LONGEST}: shorten the file and choose it again.`,
+          `“${file.name}” is ${tenths(samples.length / RATE)} seconds long, and a recording has at most ${LONGEST}: shorten the file and choose it again.`,
         );
       this.onSound(base64(waveOf(samples.slice(0, LONGEST * RATE))));
     } catch (error) {

@@ -213,7 +213,7 @@ test('each thing that cannot be heard is told in a sentence', () =>
       [{ name: 'damaged.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3 and nothing more') }, /“damaged.mp3” could not be read as a recording/],
       [{ name: 'film.mp4', mimeType: 'video/mp4', buffer: Buffer.from('film') }, /“film.mp4” is a video/],
       [{ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('text') }, /“letter.txt” is not a recording/],
-      [recordingOf(8000, 601), /“long.wav” is 10 minutes long, and at most 10 are read/],
+      [recordingOf(8000, 601), /“long.wav” is 10:01 minutes long, and at most 10 are read/],
     ];
     for (const [file, sentence] of cases) {
       await page.getByLabel(`Add ${one}s to Pedu`, { exact: true }).setInputFiles(/** @type {any} */ (file));

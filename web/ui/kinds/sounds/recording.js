@@ -25,6 +25,12 @@ export const claimsSound = (file) => file.type.startsWith('audio/') || (file.typ
  */
 export const decodeSound = async (file) => piecesOf(await decoded(file), file.name);
 
+/** Minutes and seconds. @param {number} seconds whole */
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+
+/** A number that is above a limit, rounded up: it must not read as the limit. @param {number} value */
+export const tenths = (value) => (Math.ceil(10 * value) / 10).toFixed(1);
+
 /** The samples of a file, RATE a second. Rejects with a sentence. @param {File} file @returns {Promise<Float32Array>} */
 export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
@@ -34,13 +40,13 @@ export async function decoded(file) {
     throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
   if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
   if (file.size > MOST_BYTES)
-    throw refuse(`has ${Math.round(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
+    throw refuse(`has ${tenths(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
   const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
     throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know. Save it as MP3 or WAV and add that.');
   });
   const seconds = samples.length / RATE;
   if (seconds > LONGEST)
-    throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
+    throw refuse(`is ${clock(Math.ceil(seconds))} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
   if (samples.length < RATE / 50) throw refuse('holds no sound: choose another file.');
   return samples;
 }
@@ -56,7 +62,7 @@ function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
   const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => {
-    const at = `${Math.floor((i * PIECE) / 60)}:${String((i * PIECE) % 60).padStart(2, '0')}`;
+    const at = clock(i * PIECE);
     return { name: `${name}, from ${at}`, at, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE) };
   });
   const levels = pieces.map((piece) => level(piece.sound.samples));
