@@ -314,6 +314,7 @@ async function build(engine, reader) {
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
+  reader.onSeek = (over) => void classes.line.wait(() => over).catch(() => {}); // files chosen meanwhile are for that extractor
   /** What the list of sessions shows. It asks the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
   let listed;
   const list = coalesced(() => sessions.show(listed));

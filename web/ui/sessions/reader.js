@@ -38,6 +38,11 @@ export class Reader {
   /** Gets the reason why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
   onForeign;
 
+  /** Gets what settles once the extractor of the session's examples is there or not found, or another session is open. @type {((over: Promise<unknown>) => void)|undefined} */
+  onSeek;
+  /** Settles it for another session. @type {(nothing?: unknown) => void} */
+  #leave = () => {};
+
   /** The page's own extractors loaded so far. @type {Set<Extractor>} */
   #built = new Set();
 
@@ -98,12 +103,17 @@ export class Reader {
     const sought = (message || (chosen && !this.#opening) ? sha256 : '') && `${sessionId} ${sha256}`;
     const former = this.#sought;
     this.#sought = sought;
+    if (sought !== former) this.#leave();
     if (!sought || sought === former) return this.#opening || sought === this.#seeking;
     this.#seeking = sought;
-    this.#seek(sha256, () => this.#sought === sought)
-      .finally(() => {
-        if (this.#seeking === sought) this.#seeking = null;
-      })
+    const seeking = this.#seek(sha256, () => this.#sought === sought).finally(() => {
+      if (this.#seeking === sought) this.#seeking = null;
+    });
+    const left = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+    if (message) this.onSeek?.(Promise.race([seeking, left]));
+    seeking
       .then(async (found) => {
         if (found || this.#sought !== sought) return; // else another session is open
         if (chosen) return; // there is nothing to compare new ones with

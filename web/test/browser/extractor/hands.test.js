@@ -131,10 +131,18 @@ test('while the network of a session is loaded nothing is said of another one', 
     await open(page, site);
     const program = await hold(page, '**/kinds/hands/worker.js');
     await openSession(page, 'My classes');
+    await card(page, 'Stop').waitFor();
+    await openSession(page, 'Other'); // which waits for nothing
+    await addClass(page, 'Rocket');
+    await page.getByLabel('Add pictures to Rocket', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+    await status(page, '1 picture added to “Rocket”.');
+    await openSession(page, 'My classes');
     await addClass(page, 'Up');
+    await page.getByLabel('Add pictures to Up', { exact: true }).setInputFiles([await file('noto', 'index-pointing-up')]);
+    await card(page, 'Up').getByText('1 waiting').waitFor();
     assert.equal(await page.getByText('read by another feature extractor').count(), 0);
     program();
-    await page.getByLabel('Add hands to Up', { exact: true }).waitFor();
+    await status(page, '1 hand added to “Up”.');
   }));
 
 test('left and right hands are told apart where the settings say so, in files that travel, too', LONG, async () => {
