@@ -127,3 +127,22 @@ func TestActionsThatAreTooLongAreRefused(t *testing.T) {
 		t.Errorf("shorter ones in their place: %v", err)
 	}
 }
+
+// The header of a file has texts as JSON within JSON, where some characters take four bytes.
+func TestAFileThatNobodyReadsIsNotWritten(t *testing.T) {
+	c := fresh(t, Settings{})
+	quotes := strings.Repeat(`"`, model.MaxActions)
+	for i := range model.MaxAllActions / model.MaxActions {
+		if b, err := c.Save(); err == nil {
+			test.Must(Open(b))(t)
+		} else if Code(err) != "limit" {
+			t.Error(err)
+		}
+		label := "class " + strings.Repeat("i", i+1)
+		test.Must(c.AddClass(label))(t)
+		test.OK(t, c.SetActions(label, quotes))
+	}
+	if _, err := c.Save(); Code(err) != "limit" {
+		t.Errorf("too long: %v", err)
+	}
+}

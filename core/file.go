@@ -13,7 +13,7 @@ import (
 
 // Save returns the bytes of a classifier file: vectors, classes, groups, thumbnails and
 // settings. The file has the sha256 of the prior, not the prior. Equal classifiers give equal
-// bytes.
+// bytes. It returns [model.ErrLong] for texts that take more than a file holds.
 func (c *Classifier) Save() ([]byte, error) { return model.EncodeClassifier(c.File()) }
 
 // File returns the content that Save writes. Vectors and thumbnails must not be changed.
@@ -181,7 +181,7 @@ func (e *Error) Error() string { return e.Message }
 //	argument    an index out of range, or a missing classifier
 //	classes     several classes, where [Classifier.Anomaly] takes one
 //	few         too few examples for [Classifier.Anomaly]
-//	limit       more classes or examples than a classifier holds
+//	limit       more classes, examples or text than a classifier or its file holds
 //	memory      more memory than [Classifier.Reserve] grants
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
@@ -215,6 +215,9 @@ func Code(err error) string {
 		}
 		if err == lda.ErrNoExamples {
 			return "empty"
+		}
+		if err == model.ErrLong {
+			return "limit"
 		}
 	}
 	return "failed"

@@ -9,7 +9,7 @@ import (
 )
 
 // EncodeClassifier returns the bytes of a classifier file, or the error of
-// [Classifier.Validate]. Equal classifiers give equal bytes.
+// [Classifier.Validate], or [ErrLong]. Equal classifiers give equal bytes.
 func EncodeClassifier(c *Classifier) ([]byte, error) {
 	e, err := NewEncoder(c)
 	if err == nil {
@@ -37,8 +37,11 @@ type Encoder struct {
 	file       []byte
 }
 
-// NewEncoder returns an encoder, or the error of [Classifier.Validate]. Only [Encoder.Write]
-// reports what is wrong with an example.
+// ErrLong reports texts that take more than the header of a file holds.
+var ErrLong error = &failure{text: "Groups, actions and names are longer than a file holds: shorten them."}
+
+// NewEncoder returns an encoder, or the error of [Classifier.Validate], or [ErrLong]. Only
+// [Encoder.Write] reports what is wrong with an example.
 func NewEncoder(c *Classifier) (*Encoder, error) {
 	d, err := c.validateFrame()
 	if err != nil {
@@ -71,7 +74,9 @@ func NewEncoder(c *Classifier) (*Encoder, error) {
 		e.tensors["group"] = tensor{dtype: "I32", shape: []int{n}}
 		e.metadata["groups"] = writeList(groups)
 	}
-	e.lay()
+	if e.lay(); binary.LittleEndian.Uint64(e.file) > maxHeader {
+		return nil, ErrLong
+	}
 	return e, nil
 }
 
