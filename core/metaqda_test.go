@@ -397,6 +397,17 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	}
 }
 
+// Otherwise thumbnails would fill the memory of a program that refuses calls in time.
+func TestThumbnailsCountAsMemory(t *testing.T) {
+	c, asked := fresh(t, Settings{}), 0
+	c.Reserve = func(bytes int) error { asked += bytes; return nil }
+	picture := make([]byte, 1<<20)
+	test.Must(c.AddAll([]string{"a"}, []Example{{Vector: []float32{1, 2}, Thumbnail: picture}}))(t)
+	if asked < len(picture) {
+		t.Errorf("asked for %d bytes, want at least %d", asked, len(picture))
+	}
+}
+
 // The zero Classifier equals a new one, and a nil prior equals the default prior.
 func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	prior := test.Must(Default(3))(t)

@@ -38,9 +38,13 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 			return nil, err
 		}
 	}
-	own := slices.Clone(examples)
+	own, pictures := slices.Clone(examples), 0
 	for i, x := range own {
 		own[i].Vector = slices.Clone(x.Vector)
+		pictures += len(x.Thumbnail)
+	}
+	if err := c.reserve(pictures); err != nil {
+		return nil, err
 	}
 	if len(labels) != len(examples) {
 		return nil, labelsFor(len(examples), len(labels))
