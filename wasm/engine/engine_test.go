@@ -179,6 +179,7 @@ func TestRefusals(t *testing.T) {
 		"unknown order":   {w.Order(order), "value"},
 		"unknown session": {w.OpenSession("nowhere"), "session"},
 		"deleted unknown": {w.DeleteSession("nowhere"), "session"},
+		"renamed unknown": {w.RenameSession("nowhere", "Animals"), "session"},
 		"broken prior":    {third(w.ImportPrior([]byte("nonsense"), here)), "format"},
 		"broken session":  {third(w.ImportSession([]byte("nonsense"), here)), "format"},
 	} {

@@ -303,13 +303,19 @@ func (e *Engine) RenameSession(id, name string) error {
 		return e.Kept(number-1, number)
 	}
 	e.mu.Unlock()
-	if err := log.AppendTo(e.db, id, log.Edit{Name: &name}); err != nil {
+	switch err := log.AppendTo(e.db, id, log.Edit{Name: &name}); err {
+	case nil:
+	case log.ErrCleared:
+		return errNoSession
+	default:
 		return err
 	}
 	e.tabs(Note{Session: id, Head: true})
 	e.announce()
 	return nil
 }
+
+var errNoSession = fail("session", "There is no such session: look at sessions for those that there are.")
 
 // DeleteSession deletes a session for good. If it is open, it then opens the last changed of
 // the others, or a new one. It waits.
@@ -320,7 +326,7 @@ func (e *Engine) DeleteSession(id string) error {
 	switch err := log.Exists(e.db, id); err {
 	case nil, log.ErrDeleted:
 	case log.ErrCleared:
-		return fail("session", "There is no such session: look at sessions for those that there are.")
+		return errNoSession
 	default:
 		return err
 	}
