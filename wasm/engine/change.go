@@ -32,8 +32,8 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 	if e.keeping.gone != nil {
 		return e.keeping.gone
 	}
-	before := e.keeping.number
-	if last := e.keeping.last; last.Number > 0 { // nobody asked yet: several calls are asked about together
+	before, number, last := e.keeping.number, e.keeping.number, e.keeping.last
+	if last.Number > 0 { // nobody asked yet: several calls are asked about together
 		before = last.Before
 	}
 	token, err := e.changing(func() error {
@@ -45,6 +45,9 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 		return f(e.taught)
 	})
 	taught := slices.ContainsFunc(e.heard, func(h metaqda.Change) bool { return h.Do == metaqda.PutExample })
+	if e.keeping.number == number { // it changed nothing
+		token, taught = last.Undo, last.Taught
+	}
 	e.keeping.last = Noted{before, e.keeping.number, token, taught}
 	return explained(err)
 }

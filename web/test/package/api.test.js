@@ -349,6 +349,21 @@ test('what was changed before a change failed is stored, and is no step of the n
   assert.deepEqual(await s.stored((all) => all.counts.b), { result: 1, undo: '' });
 });
 
+test('many examples that are stored at once are a step with an id', async () => {
+  const { openStorage } = await storages;
+  const s = await openStorage();
+  const rows = Array.from({ length: 600 }, (_, i) => [i, 1]);
+  const { undo } = await s.stored((all) =>
+    all.addExamplesSync(
+      rows,
+      rows.map(() => 'a'),
+    ),
+  );
+  await s.classifier.addExample([1, 2], 'b');
+  await s.classifier.undo(undo);
+  assert.deepEqual({ ...(await s.classifier.counts) }, { b: 1 });
+});
+
 test('a storage frees its copy where the one to merge with cannot be copied', async (t) => {
   const { openStorage } = await storages;
   const [one, other] = await Promise.all([openStorage(), openStorage()]);
