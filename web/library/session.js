@@ -1,7 +1,9 @@
 // @ts-check
 /** The program that keeps sessions, with the classifier of the open one. */
 import { Classifier } from './classifier/classifier.js';
+import { vectorOf } from './vectors.js';
 
+/** @import {Vector} from './vectors.js' */
 /** @typedef {import('../engine/contract.js').LoadedEngine} Program */
 /**
  * @typedef {object} Teaching
@@ -14,8 +16,11 @@ import { Classifier } from './classifier/classifier.js';
 /** @param {Program} program @returns {Program & Teaching} */
 export function session(program) {
   const taught = new Classifier(program.exports, 0, undefined);
+  const { frame, show } = /** @type {any} */ (program);
   return Object.assign(program, {
     taught,
+    show: async (/** @type {Vector | null} */ x) => show(x && vectorOf(x)),
+    frame: async (/** @type {Vector | null} */ x, /** @type {number} */ perHour) => frame(x && vectorOf(x), perHour),
     async stored(/** @type {(taught: Classifier) => any} */ change) {
       const changed = new Promise((resolve) => {
         resolve(change(taught));

@@ -274,6 +274,8 @@ test('what is of a wrong kind is refused by every call', async () => {
         );
     }
   }
+  for (const ask of [s.frame, s.show]) await assert.rejects(ask(/** @type {any} */ ([4, null])), refusal('value'));
+  assert.equal((await s.frame(/** @type {any} */ (tensor(64, [1, 64])))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
   /** @type {any} */
   const circular = { pictures: false };
   circular.itself = circular;
