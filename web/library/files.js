@@ -35,7 +35,13 @@ export async function bytesOf(source) {
  */
 async function open(source) {
   if (!isFile(source)) throw new MetaqdaError('argument', 'The file must be a URL, an address, a Response, a Blob or bytes.');
-  if (source instanceof Response) return source;
+  if (source instanceof Response) {
+    if (source.ok && !source.bodyUsed) return source;
+    throw new MetaqdaError(
+      'fetch',
+      `The Response of ${source.url || 'the server'} has no file (${source.bodyUsed ? 'it was read already' : `status ${source.status}`}): check the address, and fetch it again.`,
+    );
+  }
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
