@@ -12,6 +12,7 @@
  *   progress  {done, total}, sent by the worker unasked
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
+import { listOf, rowsOf, vectorOf } from '../library/vectors.js';
 
 /** @import {Answers, Learned, LoadedEngine} from './contract.js' */
 
@@ -81,18 +82,13 @@ export class Batch {
    */
   async classify(embeddings, out = []) {
     if (!embeddings?.length) throw new MetaqdaError('argument', 'The batch is empty: hand over an array of at least one vector.');
-    const dimension = embeddings[0].length;
-    const other = embeddings.findIndex((row) => row.length !== dimension);
-    if (other >= 0)
-      throw new MetaqdaError(
-        'dimension',
-        `Vector ${other} of the batch has ${embeddings[other].length} numbers, the first one ${dimension}: use one extractor for all of them.`,
-      );
-    const rows = new Float32Array(embeddings.length * dimension);
-    embeddings.forEach((row, i) => rows.set(row, i * dimension));
+    const all = rowsOf(listOf(embeddings, 'batch').map(vectorOf));
+    const dimension = all[0].length;
+    const rows = new Float32Array(all.length * dimension);
+    all.forEach((row, i) => rows.set(row, i * dimension));
     const session = Promise.all([this.engine.state(), this.engine.sharedSession({ pictures: false }), this.engine.learnedPrior()]);
     return this.#next(session, async ([{ classes }, classifier, prior]) => {
-      const left = embeddings.map((_, i) => classes.flatMap(({ id }, k) => (out[i]?.has(id) ? [k] : [])));
+      const left = all.map((_, i) => classes.flatMap(({ id }, k) => (out[i]?.has(id) ? [k] : [])));
       await this.#thread.ask('open', [classifier, prior, rows, dimension], [rows.buffer, classifier.buffer]); // which the worker does not keep
       const answers = await this.#thread.ask('classify', [classes.length, left]).catch((error) => {
         if (error.code !== 'empty') throw error;

@@ -34,7 +34,7 @@ export function serve(load) {
       engine.free('mq_free', handle);
       handle = 0; // also where the session cannot be opened
       handle = engine.open(file, prior ? engine.prior(prior) : '');
-      [n, d] = [rows.length / dimension, dimension];
+      [n, d] = [rows.length / Math.max(1, dimension), dimension];
       engine.reserve(4 * (rows.length + 2 * n)); // what alike is about comes after the pictures
       engine.floats.set(rows, engine.room / 4);
     },

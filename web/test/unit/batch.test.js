@@ -151,6 +151,12 @@ test('a batch of nothing, of different lengths or with no count is refused befor
     const message = `Vector 1 of the batch has ${b} numbers, the first one ${a}: use one extractor for all of them.`;
     await assert.rejects(batch.classify([new Float32Array(a), new Float32Array(b)]), { code: 'dimension', message });
   }
+  for (const [code, wrong] of /** @type {const} */ ([
+    ['value', [[1, null]]],
+    ['argument', ['x']],
+    ['argument', new Float32Array(2)],
+  ]))
+    await assert.rejects(batch.classify(wrong), { code }, `${wrong}`);
   for (const count of [[new Float32Array(2)], undefined, 1.5, -1]) await assert.rejects(async () => batch.suggest(count), { code: 'argument' }, `${count}`);
 });
 
