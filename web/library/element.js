@@ -15,6 +15,7 @@ import { loadExtractor, prior } from './efficientnet-lite0.js';
 
 const FRAMES = 3; // of one press: one burst, which counts as one example
 const PAUSE = 100; // milliseconds between answers, so that the page stays responsive
+const READING = 5000; // milliseconds in which no answer takes the place of an error
 
 const PROMPT = 'Show something, say what it is, and add it.';
 const MARKUP = `
@@ -45,6 +46,8 @@ export class MetaqdaClassifier extends Base {
   #classifier = null;
   /** @type {import('./efficientnet-lite0.js').PictureExtractor | null} */
   #extractor = null;
+  /** Until when an error is shown. */
+  #reading = 0;
   /** Aborted when it leaves the page. */
   #stay = new AbortController();
 
@@ -117,18 +120,21 @@ export class MetaqdaClassifier extends Base {
     this.#listen(video, signal);
     this.#tell('ready');
     const output = this.#part('answer');
+    const show = (/** @type {string} */ text) => {
+      if (performance.now() >= this.#reading) output.textContent = text;
+    };
     const taught = (/** @type {Classifier<Picture>} */ one) => Object.values(one.counts).some((n) => n > 0);
     while (!signal.aborted) {
       if (tracks.every(({ readyState }) => readyState === 'ended')) throw new MetaqdaError('missing', 'The camera is gone: connect it and reload the page.');
       const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
       this.#part('undo').disabled = classifier.steps.undo === '';
-      if (!taught(classifier)) output.textContent = PROMPT;
+      if (!taught(classifier)) show(PROMPT);
       else if (!document.hidden) {
         const vector = await classifier.embed(video);
         if (signal.aborted) return;
         if (classifier === this.#classifier && taught(classifier)) {
           const answer = classifier.predictSync(vector);
-          output.textContent = answer.headline;
+          show(answer.headline);
           this.#tell('answer', answer);
         }
       }
@@ -143,6 +149,7 @@ export class MetaqdaClassifier extends Base {
     const [form, label, add, undo] = ['form', 'label', 'add', 'undo'].map((name) => this.#part(name));
     const adding = async () => {
       add.disabled = true;
+      this.#reading = 0;
       const name = label.value;
       try {
         const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
@@ -157,6 +164,7 @@ export class MetaqdaClassifier extends Base {
       } catch (error) {
         if (signal.aborted) return;
         this.#part('answer').textContent = /** @type {Error} */ (error).message;
+        this.#reading = performance.now() + READING;
         this.#tell('failed', error);
       }
       add.disabled = false;

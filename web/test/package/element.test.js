@@ -62,6 +62,25 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       const { probabilities, none } = (await told('answer')).at(-1);
       assert.ok(Math.abs(none + probabilities.green + (probabilities.other ?? 0) - 1) < 1e-9);
       const saved = await element.evaluate((/** @type {any} */ one) => Array.from(one.classifier.save()));
+      // An error can be read, though answers go on.
+      await page.getByLabel('What is it?').fill('none of these');
+      await page.getByRole('button', { name: 'This is it' }).click();
+      const [refused] = await page
+        .waitForFunction(() => {
+          const failed = /** @type {any} */ (globalThis).told.filter((/** @type {any[]} */ [name]) => name === 'failed');
+          return failed.length > 0 && failed.map((/** @type {any[]} */ [, error]) => error.message);
+        })
+        .then((found) => found.jsonValue());
+      const answered = (await told('answer')).length;
+      await page.waitForFunction(
+        (n) => /** @type {any} */ (globalThis).told.filter((/** @type {any[]} */ [name]) => name === 'answer').length > n + 2,
+        answered,
+      );
+      assert.equal(await answer.textContent(), refused);
+      await page.evaluate(() => {
+        const scope = /** @type {any} */ (globalThis);
+        scope.told = scope.told.filter((/** @type {any[]} */ [name]) => name !== 'failed');
+      });
       const undo = page.getByRole('button', { name: 'Undo' });
       await undo.click();
       assert.equal((await counts()).other ?? 0, 0);
