@@ -64,10 +64,13 @@ export async function soundOf(sound) {
   throw new ExtractorError('unreadable-sound', `This sound is too short (${mono.samples.length} samples): record at least a tenth of a second.`);
 }
 
+/** Whether it is one: workers have none. @param {unknown} sound @returns {sound is AudioBuffer} */
+const isBuffer = (sound) => typeof AudioBuffer === 'function' && sound instanceof AudioBuffer;
+
 /** @param {Sound | AudioBuffer | Blob} sound @returns {Promise<Sound>} */
 async function monoOf(sound) {
   if (sound instanceof Blob) sound = await decoded(sound);
-  if (sound instanceof AudioBuffer) {
+  if (isBuffer(sound)) {
     const { numberOfChannels: n, sampleRate: rate } = sound;
     const [first, ...others] = Array.from({ length: n }, (_, i) => /** @type {AudioBuffer} */ (sound).getChannelData(i));
     return { samples: first.map((value, i) => others.reduce((sum, channel) => sum + channel[i], value) / n), rate };
@@ -82,6 +85,8 @@ async function monoOf(sound) {
 
 /** @param {Blob} blob @returns {Promise<AudioBuffer>} */
 async function decoded(blob) {
+  if (!globalThis.OfflineAudioContext)
+    throw new MetaqdaError('unsupported', 'Workers read no recordings: hand this one over in the window, or its { samples, rate } here.');
   const bytes = await blob.arrayBuffer();
   return new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes).catch(() => {
     throw new ExtractorError('unreadable-sound', 'This sound cannot be read: choose a file that the browser plays, such as WAV, MP3 or Ogg.');

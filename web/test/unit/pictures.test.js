@@ -4,7 +4,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { claimedSize } from '../../ui/kinds/pictures/decode.js';
 import { Thumbnails } from '../../ui/kit/thumbnails.js';
-import { withPicture } from '../../library/inputs.js';
+import { soundOf, withPicture } from '../../library/inputs.js';
 import { claimsPicture, refusal } from '../../ui/kinds/pictures/decode.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
@@ -134,4 +134,10 @@ test('a bitmap that is made of a picture is freed after the answer, and one that
     /no hand/,
   );
   assert.equal(bitmap.closed, true);
+});
+
+test('a sound is taken in a worker too, which has no AudioBuffer and decodes nothing', async () => {
+  const sound = { samples: new Float32Array(1600), rate: 16_000 };
+  assert.equal(await soundOf(sound), sound);
+  await assert.rejects(soundOf(new Blob([new Uint8Array(9)])), { code: 'unsupported' });
 });
