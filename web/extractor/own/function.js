@@ -30,12 +30,11 @@ export async function functionExtractor(manifest, contents, embed) {
   const { id, dimension, takes } = decoded;
   if (decoded.runtime !== 'function') throw new ManifestError('runtime', `is ${JSON.stringify(decoded.runtime)}: here it is "function"`);
   if (!contents && !decoded.sha256) throw new ManifestError('sha256', 'is missing: write it, or give the contents of the files');
-  const identity = contents
-    ? await identityOf(
-        decoded,
-        decoded.files.map(({ name }) => contents[name]),
-      )
-    : /** @type {string} */ (decoded.sha256);
+  const found = contents && decoded.files.map(({ name }) => contents[name]);
+  const missing = found?.findIndex((content) => !content) ?? -1;
+  if (missing >= 0)
+    throw new ExtractorError('extractor-files', `The file “${decoded.files[missing].name}” that the manifest lists is missing: give its bytes by this name.`);
+  const identity = found ? await identityOf(decoded, found) : /** @type {string} */ (decoded.sha256);
   return {
     id,
     dimension,

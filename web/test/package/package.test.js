@@ -212,4 +212,5 @@ test('a function with a manifest is an extractor of its own identity', async () 
     (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message),
   );
   await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
+  await assert.rejects(functionExtractor(manifest, { 'leters.mjs': Uint8Array.of(1) }, count), { code: 'extractor-files', message: /“letters.mjs”/ });
 });
