@@ -54,7 +54,7 @@ async function bytesOf(input) {
 
 /** @param {ArrayLike<number>} answer @param {number} dimension */
 export function checked(answer, dimension) {
-  const embedding = Float32Array.from(answer ?? []);
+  const embedding = Float32Array.from(answer ?? [], (v) => (typeof v === 'number' ? v : Number.NaN)); // null would be 0
   if (embedding.length === dimension && embedding.every(Number.isFinite)) return embedding;
   throw new ExtractorError(
     'bad-embedding',

@@ -213,4 +213,6 @@ test('a function with a manifest is an extractor of its own identity', async () 
   );
   await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
   await assert.rejects(functionExtractor(manifest, { 'leters.mjs': Uint8Array.of(1) }, count), { code: 'extractor-files', message: /“letters.mjs”/ });
+  const gaps = await functionExtractor(manifest, { 'letters.mjs': Uint8Array.of(1) }, () => Array(26).fill(null));
+  await assert.rejects(gaps.embed('x'), { code: 'bad-embedding', message: /not finite/ });
 });
