@@ -49,8 +49,18 @@ export class ClassifierWorker {
       died: (why) => `The worker stopped: ${why}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
-    if (wasm) this.#ready = this.#client.ask('init', { wasm: sendable(wasm) });
+    if (wasm) this.#ready = this.#ask('init', { wasm: sendable(wasm) });
     this.#ready?.catch(() => {}); // the next call reports the error
+  }
+
+  /** @param {string} type @param {unknown} args @returns {Promise<any>} */
+  async #ask(type, args) {
+    try {
+      return await this.#client.ask(type, args);
+    } catch (error) {
+      if (/** @type {any} */ (error).name !== 'DataCloneError') throw error;
+      throw new MetaqdaError('argument', 'An argument is of a kind that no worker can be sent: hand over vectors, texts, numbers or bytes.');
+    }
   }
 
   /**
@@ -74,7 +84,7 @@ export class ClassifierWorker {
             reject(error);
           }
         });
-        this.#client.ask('call', [handle, method, args, number, options && { ...rest, onProgress: onProgress !== undefined }]).then(resolve, reject);
+        this.#ask('call', [handle, method, args, number, options && { ...rest, onProgress: onProgress !== undefined }]).then(resolve, reject);
       });
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
@@ -89,7 +99,7 @@ export class ClassifierWorker {
     const { onNote: _, ...kinds } = OPTIONS; // notes of a worker go to the console
     known(options, kinds);
     await this.#ready;
-    const [handle, members] = await this.#client.ask('create', plain(options));
+    const [handle, members] = await this.#ask('create', plain(options));
     return remote(this, handle, members, options.extractor);
   }
 
@@ -101,7 +111,7 @@ export class ClassifierWorker {
   async openClassifier(file, options = {}) {
     known(options, OPENING);
     await this.#ready;
-    const [handle, members] = await this.#client.ask('open', [file, plain(options)]);
+    const [handle, members] = await this.#ask('open', [file, plain(options)]);
     return remote(this, handle, members, options.extractor);
   }
 

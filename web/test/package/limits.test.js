@@ -278,6 +278,34 @@ test('a worker is sent whole addresses: a URL cannot be cloned, and it lies else
   assert.equal(sent[2].args.prior, 'https://example.com/page/priors/x.safetensors');
 });
 
+/** A worker that is pretended, and its owner. It makes classifiers, and answers nothing else. */
+async function pretended() {
+  const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
+  const worker = {
+    onmessage: (/** @type {any} */ _) => {},
+    postMessage(/** @type {any} */ message) {
+      const { id, type } = structuredClone(message);
+      const members = ['dispose', 'renameClass'].map((name) => ({ name, property: false }));
+      if (type === 'create') queueMicrotask(() => worker.onmessage({ data: { type, id, result: [1, members] } }));
+    },
+    terminate() {},
+  };
+  return new ClassifierWorker({ worker });
+}
+
+test('what cannot be sent to a worker is refused as any wrong argument', async () => {
+  const worker = await pretended();
+  await assert.rejects(
+    worker.openClassifier(() => {}),
+    refusal('argument'),
+  );
+  const c = await worker.createClassifier();
+  await assert.rejects(
+    c.renameClass('cup', () => {}),
+    refusal('argument'),
+  );
+});
+
 test('importing an entry of a worker is not dropped as if it did nothing', async () => {
   const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
   const { folder } = project({ 'threads.js': "import 'metaqda/worker-thread'; import 'metaqda/storage-thread';" });
