@@ -306,6 +306,15 @@ test('what cannot be sent to a worker is refused as any wrong argument', async (
   );
 });
 
+test('to dispose of a classifier whose worker has ended does nothing', async () => {
+  const worker = await pretended();
+  const [one, other] = [await worker.createClassifier(), await worker.createClassifier()];
+  const disposed = one.dispose(); // under way
+  worker.terminate();
+  await Promise.all([disposed, one.dispose(), other.dispose()]);
+  await assert.rejects(one.predict([1, 2]), refusal('disposed'));
+});
+
 test('importing an entry of a worker is not dropped as if it did nothing', async () => {
   const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
   const { folder } = project({ 'threads.js': "import 'metaqda/worker-thread'; import 'metaqda/storage-thread';" });
