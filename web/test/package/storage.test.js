@@ -98,6 +98,21 @@ test('what was taught is there after a reload, apart from other databases, with 
     assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });
   }));
 
+test('a database of a newer version is left as it is, and the state says that nothing is kept', () =>
+  visit({ site, open: false }, async ({ page }) => {
+    await opened(page);
+    const newer = 'await new Promise((done) => { indexedDB.open("newer", 99).onsuccess = ({ target }) => { target.result.close(); done(); }; });';
+    const [kept, message, version] = await page.evaluate(`(async () => {
+      ${newer}
+      const s = await storage('newer');
+      await s.classifier.addExample([1, 2], 'a');
+      const { kept, message } = (await s.state()).storage;
+      return [kept, message, (await indexedDB.databases()).find(({ name }) => name === 'newer').version];
+    })()`);
+    assert.deepEqual([kept, version], [false, 99]);
+    assert.match(message, /newer version/);
+  }));
+
 test('the classifier of a storage and that of a worker are that of the main entry', () =>
   visit({ site, open: false }, async ({ page }) => {
     await opened(page);
