@@ -120,7 +120,7 @@ func (e *Engine) changing(f func() error) (token string, err error) {
 		return "", err
 	}
 	last, undone := e.next()
-	if err == nil && last != undo && e.begun == 0 {
+	if back := undo != "" && undone == undo; err == nil && last != undo && !back && e.begun == 0 {
 		token = last
 	}
 	if choice, ok := e.choices[last]; ok && last == redo { // done again

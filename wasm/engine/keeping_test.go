@@ -501,4 +501,12 @@ func TestChangesAreAskedAboutTogether(t *testing.T) {
 	if asked := w.Changed(); asked != (Noted{}) {
 		t.Errorf("a question changed %+v", asked)
 	}
+	test.OK(t, w.Change(false, func(c *metaqda.Classifier) error { return test.Err(c.Undo()) }))
+	if undone := w.Changed(); undone.Undo != "" {
+		t.Errorf("an undo is no step, and answers the id %q", undone.Undo)
+	}
+	test.OK(t, w.Change(false, func(c *metaqda.Classifier) error { return test.Err(c.Redo()) }))
+	if redone := w.Changed(); redone.Undo != first.Undo {
+		t.Errorf("redone is the step %q, want %q", redone.Undo, first.Undo)
+	}
 }
