@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,7 +11,6 @@ import (
 	"metaqda/core/lab/discriminant"
 	"metaqda/core/lda"
 	"metaqda/core/niw"
-	"metaqda/core/session"
 )
 
 // niwScorer scores episodes of a whitened data set by the classifier that the page
@@ -85,13 +83,10 @@ type paperScorer struct {
 	near, centre float64 // of the prior; see [lda.Options]
 }
 
-// bayes is the population with which probabilities follow Bayes' rule.
-var bayes = session.Bayes()
-
 // ScoresTo implements [Scorer].
 func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	way := t.Way()
-	classes, shots := make([]*mat.Dense, way), make([]float64, way)
+	classes := make([]*mat.Dense, way)
 	for j, rows := range t.Support {
 		classes[j] = s.space.Rows(rows)
 	}
@@ -101,20 +96,13 @@ func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, e
 			return false, err
 		}
 	}
-	for j := range classes {
-		k, _ := classes[j].Dims()
-		shots[j] = float64(k)
-	}
 	queries := s.space.Rows(t.Query)
 	s.move(classes, queries)
 	c := discriminant.New(s.niw.Whitened(), s.inference, s.pooled, classes)
-	posterior := bayes.Infer(&session.Support{Shots: shots})
-	even, scratch := slices.Repeat([]float64{-math.Log(float64(way))}, way), make([]float64, way)
-	l := make([]float64, way)
 	for i := range t.Query {
+		l := dst.RawRowView(i)
 		floats.AddConst(-c.LogDensitiesTo(l, queries.RawRowView(i)), l)
-		p := dst.RawRowView(i)
-		none[i] = takeLogs(p, posterior.ProbabilitiesTo(p, l, even, 0.5, scratch))
+		none[i] = math.Log(float64(way)) - floats.LogSumExp(l) // Bayes' rule
 	}
 	return true, nil
 }
