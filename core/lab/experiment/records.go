@@ -62,7 +62,7 @@ func (h *Hits) count(hit bool) {
 type OpenRecord struct {
 	Known     ScoreList      `json:"known,omitempty"`  // log odds of none, queries of known classes
 	Unseen    ScoreList      `json:"unseen,omitempty"` // same, queries of unseen classes
-	KnownMax  ScoreList      `json:"known_max"`        // 1 - largest class probability
+	KnownMax  ScoreList      `json:"known_max"`        // log odds of 1 - largest class probability, see [notBestTo]
 	UnseenMax ScoreList      `json:"unseen_max"`
 	None      *metrics.Tally `json:"none,omitempty"` // probability of none at even odds, as a two-class prediction
 }

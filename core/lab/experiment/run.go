@@ -194,41 +194,43 @@ func newRecord(number int, e *episode.Episode, scores *mat.Dense, none []float64
 			if temperature > 0 {
 				r.Scaled.Add(row, y, temperature, p)
 			}
-			r.Raw.Add(row, y, 1, p) // last: leaves the raw probabilities in p
+			r.Raw.Add(row, y, 1, p)
 		} else if r.Open == nil {
 			r.Open = &OpenRecord{}
 		}
 	}
 	if r.Open != nil {
-		r.Open.fill(e, scores, none, p)
+		r.Open.fill(e, scores, none)
 	}
 	return r
 }
 
-func (o *OpenRecord) fill(e *episode.Episode, scores *mat.Dense, none, p []float64) {
+func (o *OpenRecord) fill(e *episode.Episode, scores *mat.Dense, none []float64) {
 	if none != nil {
 		o.None = metrics.NewTally(metrics.DefaultBins)
 	}
-	two := make([]float64, 2)
+	two, unsure := make([]float64, 2), notBestTo(make([]float64, len(e.Query)), scores)
 	for i, y := range e.QueryLabel {
-		metrics.SoftmaxTo(p, scores.RawRowView(i), 1)
-		unsure := float32(1 - p[metrics.Best(p)])
 		outcome := 0
 		if y == episode.Unknown {
 			outcome = 1
-			o.UnseenMax = append(o.UnseenMax, unsure)
+			o.UnseenMax = append(o.UnseenMax, single(unsure[i]))
 		} else {
-			o.KnownMax = append(o.KnownMax, unsure)
+			o.KnownMax = append(o.KnownMax, single(unsure[i]))
 		}
 		if none == nil {
 			continue
 		}
-		logit := float32(math.Max(-math.MaxFloat32, math.Min(math.MaxFloat32, none[i])))
 		if y == episode.Unknown {
-			o.Unseen = append(o.Unseen, logit)
+			o.Unseen = append(o.Unseen, single(none[i]))
 		} else {
-			o.Known = append(o.Known, logit)
+			o.Known = append(o.Known, single(none[i]))
 		}
 		o.None.Add([]float64{0, none[i]}, outcome, 1, two)
 	}
+}
+
+// single returns the finite number of single precision that is nearest to log odds.
+func single(logit float64) float32 {
+	return float32(math.Max(-math.MaxFloat32, math.Min(math.MaxFloat32, logit)))
 }

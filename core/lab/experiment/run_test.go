@@ -259,6 +259,18 @@ func TestSessionsMeasures(t *testing.T) {
 	}
 }
 
+// A model that is always sure, as the paper's densities are in many dimensions, is surest of what it
+// was taught: 1 - max p is 1e-87 and less about these queries, and more about the others.
+func TestTheLargestProbabilityOfASureModel(t *testing.T) {
+	e := episode.Episode{Classes: []int{4, 7}, Support: [][]int{{0}, {1}}, Query: []int{2, 3, 4, 5}, QueryLabel: []int{0, 1, -1, -1}}
+	scores := mat.NewDense(4, 2, []float64{0, -300, -200, 0, 0, -100, -90, 0})
+	b := &Block{Method: "m", Data: "d", Records: []*Record{newRecord(0, &e, scores, nil, 0)}}
+	x := newReport(&Header{Protocol: OpenSet}, []*Block{b}).Results[0]
+	if *x.AUROCMaxProb != 1 || *x.AUPRMaxProb != 1 {
+		t.Errorf("AUROC %v and AUPR %v of 1 - max p, want 1", *x.AUROCMaxProb, *x.AUPRMaxProb)
+	}
+}
+
 // A group may be asked about or taught, whatever the protocol and the split.
 func TestEvaluationKeepsGroupsApart(t *testing.T) {
 	set := datasettest.Gaussians{Classes: 18, Rows: 24, Dim: 4, Burst: 4}.Set("bursts")
