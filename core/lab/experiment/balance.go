@@ -212,7 +212,7 @@ func (r *Report) Above(method string, rivals []string, data string, way, shot in
 
 // IsMetaQDA reports whether a method has a NIW prior.
 func IsMetaQDA(method string) bool {
-	return strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
+	return strings.HasPrefix(method, "metaqda") || strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
 }
 
 // PairedDifference returns the mean difference of the accuracies of two results over the same tasks,

@@ -60,6 +60,24 @@ func leftOutReport(methods []string, accuracy map[string][]float64) *Report {
 	return r
 }
 
+// What ships is compared with its competitors, and is none of them.
+func TestMarginsOfWhatShips(t *testing.T) {
+	p := test.Must(protocol(LeaveOneDomainOut))(t)
+	accuracy := map[string][]float64{}
+	for _, m := range p.Methods {
+		accuracy[m] = []float64{0.5, 0.6, 0.7, 0.8, 0.5, 0.6, 0.7, 0.8}
+	}
+	r := leftOutReport(p.Methods, accuracy)
+	if len(r.Margins) == 0 {
+		t.Errorf("no margins of %v", p.Methods)
+	}
+	for _, m := range r.Margins {
+		if m.Method != "metaqda" || slices.Contains(m.Against, "metaqda") {
+			t.Errorf("%s above %v", m.Method, m.Against)
+		}
+	}
+}
+
 func TestMargins(t *testing.T) {
 	r := leftOutReport([]string{"fb", "ncc-cl2n", "linear", "knn"}, map[string][]float64{
 		"fb":       {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
