@@ -13,15 +13,15 @@ import (
 //
 //	Σ_q Σ_c y_qc |x_q - m_c|² + Lambda/2 Σ_qp w_qp |y_q - y_p|²
 //
-// relaxed as published. w_qp is 1 if p is one of the nearest neighbours of q among the queries.
-// From y_q = softmax(-a_q), a_qc = |x_q - m_c|², all queries are updated at once,
+// relaxed as published. The queries x_q are first moved so that their mean is that of the support.
+// w_qp is 1 if p is one of the nearest neighbours of q among the queries. From y_q = softmax(-a_q),
+// a_qc = |x_q - m_c|², all queries are updated at once,
 //
 //	y_q <- softmax(-a_q + Lambda Σ_p w_qp y_p)
 //
-// until the energy stands still. The m_c are prototypes rectified by the queries. The queries are
-// first moved so that their mean is that of the support. m_c is a mean of the support rows and
-// queries that are nearest by cosine to the mean of the support of c. They are weighted by the
-// softmax of ten times their cosines with all of these means. Source: Ziko et al., Laplacian
+// until the energy stands still. The m_c are prototypes rectified by the queries: m_c is a mean of
+// the support rows and queries that are nearest by cosine to the mean of the support of c. They are
+// weighted by the softmax of ten times their cosines with all of these means. Source: Ziko et al., Laplacian
 // Regularized Few-Shot Learning, 2020, with the rectification of Liu et al., Prototype
 // Rectification for Few-Shot Learning, 2020.
 type Laplacian struct {
@@ -46,7 +46,8 @@ func (m *Laplacian) Fit(t Task) error {
 // ScoresTo stores the logarithms of the assignments. Cost q² d, memory
 // O(q (Neighbours + way)).
 func (m *Laplacian) ScoresTo(dst, queries *mat.Dense) {
-	(&Centroid{means: m.rectified(queries)}).ScoresTo(dst, queries)
+	prototypes, queries := m.rectified(queries)
+	(&Centroid{means: prototypes}).ScoresTo(dst, queries)
 	unary := mat.DenseCopyOf(dst)
 	graph := nearest(queries, m.Neighbours)
 	q, way := dst.Dims()
@@ -75,8 +76,8 @@ func (m *Laplacian) ScoresTo(dst, queries *mat.Dense) {
 	}
 }
 
-// rectified returns the prototypes, way x d.
-func (m *Laplacian) rectified(queries *mat.Dense) *mat.Dense {
+// rectified returns the prototypes, way x d, and the moved queries.
+func (m *Laplacian) rectified(queries *mat.Dense) (prototypes, moved *mat.Dense) {
 	all := stack(m.t.Support, queries)
 	n, d := all.Dims()
 	support := len(m.t.Labels)
@@ -91,7 +92,8 @@ func (m *Laplacian) rectified(queries *mat.Dense) *mat.Dense {
 	for i := support; i < n; i++ {
 		floats.Add(all.RawRowView(i), shift)
 	}
-	prototypes, total := mat.NewDense(m.t.Way, d, nil), make([]float64, m.t.Way)
+	prototypes = mat.NewDense(m.t.Way, d, nil)
+	total := make([]float64, m.t.Way)
 	cos := make([]float64, m.t.Way)
 	for i := range n {
 		x := all.RawRowView(i)
@@ -112,7 +114,7 @@ func (m *Laplacian) rectified(queries *mat.Dense) *mat.Dense {
 			prototypes.SetRow(c, m.means.RawRowView(c))
 		}
 	}
-	return prototypes
+	return prototypes, all.Slice(support, n, 0, d).(*mat.Dense)
 }
 
 // logSoftmax makes every row logarithms of probabilities.
