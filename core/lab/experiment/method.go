@@ -147,13 +147,13 @@ func sessionMethod(name, summary string, together bool) Method {
 
 // Baseline returns the method of a competitor that is fitted to each episode.
 func Baseline(m baseline.Method) Method {
-	return Method{m.Name, m.Summary, func(s *Source, _ *Plan) (func() Scorer, error) {
+	return Method{m.Name, m.Summary, func(s *Source, p *Plan) (func() Scorer, error) {
 		space, err := s.Space(m.Transform)
 		if err != nil {
 			return nil, err
 		}
 		return func() Scorer {
-			scorer := baselineScorer{space, m, m.New()}
+			scorer := baselineScorer{space, m, m.New(), p.Seed}
 			if _, ok := scorer.classifier.(*baseline.Centroid); ok {
 				return &centroidScorer{scorer}
 			}
@@ -167,6 +167,7 @@ type baselineScorer struct {
 	space      *Space
 	method     baseline.Method
 	classifier baseline.Classifier
+	seed       uint64 // of the plan
 }
 
 // ScoresTo implements [Scorer].
@@ -176,7 +177,7 @@ func (b *baselineScorer) ScoresTo(dst *mat.Dense, _ []float64, t *Task) (bool, e
 		features = t.Coordinates
 	}
 	support, queries := features(b.space)
-	task := baseline.Task{Support: support, Labels: t.Labels, Way: t.Way(), Seed: uint64(t.Number)}
+	task := baseline.Task{Support: support, Labels: t.Labels, Way: t.Way(), Seed: b.seed ^ uint64(t.Number)}
 	if err := b.classifier.Fit(task); err != nil {
 		return false, fmt.Errorf("method %s: %w", b.method.Name, err)
 	}
@@ -229,7 +230,7 @@ var mamlMethod = Method{"maml-qda", "QDA whose covariance factor starts from one
 	}
 	m := baseline.Method{Name: "maml-qda", Transform: embed.CL2N, Full: true}
 	return func() Scorer {
-		return &baselineScorer{space, m, &baseline.MAMLQDA{Start: s.maml, Steps: baseline.MAMLSteps, Rate: baseline.MAMLRate}}
+		return &baselineScorer{space, m, &baseline.MAMLQDA{Start: s.maml, Steps: baseline.MAMLSteps, Rate: baseline.MAMLRate}, p.Seed}
 	}, nil
 }}
 

@@ -271,6 +271,23 @@ func TestTheLargestProbabilityOfASureModel(t *testing.T) {
 	}
 }
 
+// A head that starts at random starts elsewhere under another seed of the plan.
+func TestThePlanSeedsTheMethods(t *testing.T) {
+	var all [][]float64
+	for seed := range uint64(2) {
+		s, p := sourceOf(t, 24, 20, 9)
+		p.Seed = seed
+		pool := test.Must(s.Pool("test"))(t)
+		s.setRows(pool)
+		e := test.Must(episode.NewUniform(pool, episode.Fixed(4, 3, 5), 1))(t).Episode(0)
+		w := workerOf(t, p, s, "teachable")
+		test.OK(t, w.score(&e, 0, func(_ int, scores *mat.Dense, _ []float64) { all = append(all, slices.Clone(scores.RawMatrix().Data)) }))
+	}
+	if slices.Equal(all[0], all[1]) {
+		t.Error("another seed gives the same scores of one task")
+	}
+}
+
 // A group may be asked about or taught, whatever the protocol and the split.
 func TestEvaluationKeepsGroupsApart(t *testing.T) {
 	set := datasettest.Gaussians{Classes: 18, Rows: 24, Dim: 4, Burst: 4}.Set("bursts")

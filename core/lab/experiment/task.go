@@ -16,7 +16,7 @@ import (
 // several methods are made once.
 type Task struct {
 	*episode.Episode
-	Number int   // of the episode: the seed of methods that draw random numbers
+	Number int   // of the episode: with the plan's seed it is the seed of methods that draw random numbers
 	Labels []int // class of each support row, class by class
 
 	rows    []int // support rows, class by class
