@@ -212,8 +212,8 @@ func (o *trainOptions) check() (err error) {
 	if _, err = embed.ParseKind(string(o.Transform.Kind)); err != nil {
 		return err
 	}
-	if o.files.Folds != "" && o.Calibration.On != recipe.CrossFitting {
-		return errors.New("--folds-out takes --calibrate-on left-out")
+	if k := &o.Calibration; o.files.Folds != "" && (k.On != recipe.CrossFitting || k.Sessions == 0 || k.Shared == 0) {
+		return errors.New("--folds-out takes --calibrate-on left-out, and a --calibrate and a --shared above 0")
 	}
 	if o.familiesFile != "" {
 		text, err := files.Read(o.familiesFile, "families")

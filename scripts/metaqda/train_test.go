@@ -171,6 +171,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"rank", []string{"--data", good, "--rank", "-1"}, []string{"--rank is -1", "0 or more"}},
 		{"power", []string{"--data", good, "--power", "-1"}, []string{"--power is -1", "from 0 to 4"}},
 		{"shift", []string{"--data", good, "--shift", "-1"}, []string{"--shift is -1", "from 0 to a million"}},
+		{"folds of no cross-fitting", []string{"--data", good, "--calibrate-on", "left-out", "--shared", "0", "--folds-out", filepath.Join(dir, "folds")}, []string{"--folds-out takes", "--shared above 0"}},
 		{"left out", []string{"--data", good, "--calibrate-on", "both"}, []string{`"both"`, "val or left-out"}},
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
 		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "shipped"}},
