@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -151,12 +152,32 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 	}
 }
 
+// The balance of base and new classes is fitted on no row that is tested.
+func TestBalanceIsFittedOnOtherRows(t *testing.T) {
+	s, p := sourceOf(t, 24, 30, 8)
+	p.Ways, p.Shots, p.ValTasks = []int{3}, []int{4}, 1
+	r := test.Must(p.newIncrementalRun(s, test.Must(s.Pool("train"))(t), p.Split, 2))(t)
+	val := p.validationRun(r)
+	if len(val.queries) == 0 || len(val.base.Rows) != len(r.base.Rows) {
+		t.Fatalf("%d validation queries of %d base classes", len(val.queries), len(val.base.Rows))
+	}
+	for _, sessions := range val.sessions {
+		for _, session := range sessions {
+			for _, row := range slices.Concat(slices.Concat(session.Support...), slices.Concat(session.Query...)) {
+				if _, tested := r.at[row]; tested {
+					t.Fatalf("row %d is tested, and the balance is fitted on it", row)
+				}
+			}
+		}
+	}
+}
+
 // Classes that are added one session at a time score as all of them together.
 func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 	s, p := sourceOf(t, 24, 30, 8)
 	s.Prior.Session = model.Session{}
 	p.Ways, p.Shots = []int{3}, []int{4}
-	r := test.Must(p.newIncrementalRun(s, p.Split, 1))(t)
+	r := test.Must(p.newIncrementalRun(s, test.Must(s.Pool("train"))(t), p.Split, 1))(t)
 	s.setRows(r.base, r.novel)
 	for _, name := range []string{"fb", "map"} {
 		scorer, ok := workerOf(t, p, s, name).scorers[0].(ClassScorer)

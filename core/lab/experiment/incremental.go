@@ -21,11 +21,15 @@ func (p *Plan) incremental(ctx context.Context, sources []*Source) ([]*Block, er
 	}
 	var blocks []*Block
 	for _, s := range sources {
-		test, err := p.newIncrementalRun(s, p.Split, p.Repeat)
+		base, err := s.Pool("train")
 		if err != nil {
 			return nil, err
 		}
-		val := p.validationRun(s)
+		test, err := p.newIncrementalRun(s, base, p.Split, p.Repeat)
+		if err != nil {
+			return nil, err
+		}
+		val := p.validationRun(test)
 		pools := []episode.Pool{test.base, test.novel}
 		if val != nil {
 			pools = append(pools, val.novel)
@@ -57,12 +61,9 @@ type incrementalRun struct {
 // pictures.
 const heldOutShare, heldOutMost = 6, 100
 
-func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementalRun, error) {
-	r := &incrementalRun{p: p, s: s, at: map[int]int{}}
+func (p *Plan) newIncrementalRun(s *Source, base episode.Pool, split string, runs int) (*incrementalRun, error) {
+	r := &incrementalRun{p: p, s: s, base: base, at: map[int]int{}}
 	var err error
-	if r.base, err = s.Pool("train"); err != nil {
-		return nil, err
-	}
 	if r.novel, err = s.Pool(split); err != nil {
 		return nil, err
 	}
@@ -93,13 +94,15 @@ func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementa
 // on.
 const validationRuns = 3
 
-// validationRun returns sessions that add the validation classes. It returns nil if there are none
-// or they are tested.
-func (p *Plan) validationRun(s *Source) *incrementalRun {
+// validationRun returns sessions that add the validation classes to the base classes without the rows
+// that are tested. It returns nil if there are no validation classes or they are tested.
+func (p *Plan) validationRun(test *incrementalRun) *incrementalRun {
 	if p.ValTasks == 0 || slices.Contains(splitNames(p.Split), "val") || slices.Contains(splitNames(p.Split), dataset.SplitAll) {
 		return nil
 	}
-	r, err := p.newIncrementalRun(s, "val", validationRuns)
+	base := test.base
+	base.Rows = test.sessions[0][0].Support
+	r, err := p.newIncrementalRun(test.s, base, "val", validationRuns)
 	if err != nil {
 		return nil
 	}

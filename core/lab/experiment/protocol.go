@@ -41,8 +41,8 @@ averages within and outside the prior's domains, average rank`,
 (at most 100), then sessions of --n-way (5) new classes of --split
 with --n-shot (5) rows; accuracy over all classes seen; 10 runs.
 Scale and offset between base and new classes are fitted on
-sessions of validation classes, for every method; the accuracy
-without that is reported too`,
+sessions of validation classes and base rows that are not tested,
+for every method; the accuracy without that is reported too`,
 			[]string{"fb", "ncc-cl2n"}, []int{5}, 10},
 		{Calibration, "ECE, MCE, Brier and NLL without and with temperature",
 			[]string{"metaqda", "fb", "map", "linear", "ncc-cl2n", "qda"}, []int{1, 5}, 1},
