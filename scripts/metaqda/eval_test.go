@@ -155,8 +155,10 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 	}
 	a := toy{classes: 36, rows: 24, dim: 12, spoil: apart}.write(t, dir, "alpha")
 	b := toy{classes: 36, rows: 24, dim: 12, spoil: apart}.write(t, dir, "beta")
-	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), &model.Prior{NIW: niw.HandCrafted(12, 1),
-		Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"data": "alpha"}})
+	priorOf := func(data string) string {
+		return writePrior(t, filepath.Join(dir, data+".safetensors"), &model.Prior{NIW: niw.HandCrafted(12, 1),
+			Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"data": data}})
+	}
 	for protocol, flags := range map[string][]string{
 		"standard":             {},
 		"cross-domain":         {},
@@ -170,9 +172,12 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 	} {
 		t.Run(protocol, func(t *testing.T) {
 			out := filepath.Join(dir, protocol+".json")
-			priors := prior
-			if protocol == "leave-one-domain-out" {
-				priors += "," + prior
+			priors := priorOf("alpha")
+			switch protocol {
+			case "cross-domain":
+				priors = priorOf("omega")
+			case "leave-one-domain-out":
+				priors = priorOf("beta") + "," + priors
 			}
 			mustRun(t, append([]string{"eval", "--protocol", protocol, "--data", a + "," + b, "--prior", priors, "--n-tasks", "6", "--n-val-tasks", "4", "--n-query", "5", "--json", out}, flags...)...)
 			seen := map[string]bool{}

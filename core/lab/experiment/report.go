@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Header says what was run: everything that decides the numbers.
@@ -78,13 +77,7 @@ func (p *Plan) inDomain(sources []*Source) []string {
 	if len(p.InDomain) > 0 || sources[0].Prior == nil {
 		return p.InDomain
 	}
-	var names []string
-	for name := range strings.SplitSeq(sources[0].Prior.Facts["data"], ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return sources[0].Prior.data()
 }
 
 // Report is the whole result of an evaluation.

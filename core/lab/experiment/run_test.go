@@ -168,9 +168,18 @@ func TestPlanIsChecked(t *testing.T) {
 		}
 	}
 	p, domains := small(t, LeaveOneDomainOut)
+	domains[0].Prior.Facts = nil
 	err := test.Err(p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})))
 	if err == nil || !strings.Contains(err.Error(), "one --prior for each") {
 		t.Errorf("one prior for two domains left out: %v", err)
+	}
+	for _, protocol := range []string{CrossDomain, LeaveOneDomainOut} {
+		p, domains := small(t, protocol)
+		domains[0].Prior.Facts = map[string]string{"data": "omega, alpha"}
+		err := test.Err(p.Run(t.Context(), domains))
+		if err == nil || !strings.Contains(err.Error(), `learned on "alpha"`) {
+			t.Errorf("%s, about what the prior was learned on: %v", protocol, err)
+		}
 	}
 	if test.Err(p.Run(t.Context(), nil)) == nil {
 		t.Error("no domain is no error")

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -48,6 +49,9 @@ func (p *Plan) sources(domains []Domain) ([]*Source, error) {
 			return nil, fmt.Errorf("leave-one-domain-out needs one --prior for each of the %d data sets, learned without it; make them with `metaqda train`", len(domains))
 		case missing && p.Protocol == CrossDomain:
 			return nil, fmt.Errorf("cross-domain needs a --prior that was learned on another data set; make one with `metaqda train`")
+		case (p.Protocol == CrossDomain || p.Protocol == LeaveOneDomainOut) && slices.Contains(d.Prior.data(), d.Set.Name):
+			return nil, fmt.Errorf("%s was learned on %q, and %s asks about data that a prior has not seen; give a --prior that was learned without it, or name the data sets apart in their .json",
+				d.Prior.File, d.Set.Name, p.Protocol)
 		}
 		sources = append(sources, &Source{Domain: d, split: p.splitOf(d)})
 	}
@@ -294,6 +298,16 @@ func (p *Prior) centre() []float64 {
 		return nil
 	}
 	return p.Transform.Centre
+}
+
+// data returns the names of the data sets that the prior was learned on, as far as the file says.
+func (p *Prior) data() (names []string) {
+	for name := range strings.SplitSeq(p.Facts["data"], ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // mean returns the mean of the prior's training embeddings, nil if it is not known.
