@@ -97,7 +97,7 @@ const validationRuns = 3
 // validationRun returns sessions that add the validation classes to the base classes without the rows
 // that are tested. It returns nil if there are no validation classes or they are tested.
 func (p *Plan) validationRun(test *incrementalRun) *incrementalRun {
-	if p.ValTasks == 0 || slices.Contains(splitNames(p.Split), "val") || slices.Contains(splitNames(p.Split), dataset.SplitAll) {
+	if p.ValTasks == 0 || testsVal(p.Split) {
 		return nil
 	}
 	base := test.base
@@ -109,13 +109,12 @@ func (p *Plan) validationRun(test *incrementalRun) *incrementalRun {
 	return r
 }
 
-// splitNames returns the splits of a list such as "val,test".
-func splitNames(list string) []string {
-	names := strings.Split(list, ",")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
+// testsVal reports whether the validation classes are among those of a list of splits.
+func testsVal(list string) bool {
+	return slices.ContainsFunc(strings.Split(list, ","), func(name string) bool {
+		name = strings.TrimSpace(name)
+		return name == "val" || name == dataset.SplitAll
+	})
 }
 
 // method scores one method: the base classes once, then each run's own.

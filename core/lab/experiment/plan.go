@@ -164,8 +164,7 @@ func (p *Plan) run(ctx context.Context, domains []Domain) (*Part, error) {
 	return part, nil
 }
 
-// validationSeed keeps the tasks for fitting a temperature apart from the reported ones, also when
-// both come from one split.
+// validationSeed keeps the tasks for fitting a temperature apart from the reported ones.
 const validationSeed = 0x76616c6964617465
 
 // cell is one column of an evaluation: a data set and a kind of episode, to be
@@ -193,15 +192,10 @@ func (p *Plan) cells(s *Source) ([]*cell, error) {
 		return nil, err
 	}
 	val, err := s.Pool("val")
-	hasVal := err == nil && p.ValTasks > 0
-	if hasVal && s.split != "val" && s.split != dataset.SplitAll {
-		s.setRows(test, val)
-	} else {
-		s.setRows(test)
-	}
-	if !hasVal {
+	if err != nil || p.ValTasks == 0 || testsVal(s.split) {
 		val = episode.Pool{}
 	}
+	s.setRows(test, val)
 	switch p.Protocol {
 	case Sessions:
 		sampler, err := episode.NewSessions(test, p.Seed)

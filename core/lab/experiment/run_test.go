@@ -193,6 +193,19 @@ func TestPlanIsChecked(t *testing.T) {
 	}
 }
 
+// A temperature is fitted on no class that is tested.
+func TestNoTemperatureOfTestedClasses(t *testing.T) {
+	for split, want := range map[string]bool{"test": true, "val": false, "all": false, "test, val": false} {
+		p, domains := small(t, Standard)
+		p.Split, p.Tasks = split, 2
+		for _, x := range test.Must(p.Run(t.Context(), domains))(t).Report().Results {
+			if (x.Temperature != nil) != want || (x.ECETS != nil) != want {
+				t.Errorf("split %q: %s at temperature %v", split, x.Method, x.Temperature)
+			}
+		}
+	}
+}
+
 // A run ends soon after its context, and with the first error of a method.
 func TestRunStops(t *testing.T) {
 	p, domains := small(t, Standard)
