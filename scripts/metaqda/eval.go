@@ -17,7 +17,8 @@ import (
 
 const evalAbout = `Scores few-shot tasks drawn from a data set. Accuracy is the mean over the tasks
 with its 95 % confidence interval; ECE uses 20 bins; "+TS" is after one
-temperature fitted on validation tasks; none where --split has their classes.
+temperature fitted on validation tasks for the least NLL (in the paper: the least
+ECE); none where --split has their classes.
 
 protocols:
 PROTOCOLS
