@@ -86,10 +86,11 @@ func (r Reliability) MCE() float64 {
 }
 
 // Bounds of a fitted temperature. A set on which everything is right has no
-// best temperature: the lower the better.
+// best temperature: the lower the better. Densities of classes that are next to points, such as QDA's
+// of one example each, need 1e8 and more.
 const (
 	minTemperature = 1e-4
-	maxTemperature = 1e6
+	maxTemperature = 1e100
 )
 
 // FitTemperature returns the temperature T that minimises the mean negative

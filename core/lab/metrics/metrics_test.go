@@ -34,7 +34,7 @@ func TestTallyByHand(t *testing.T) {
 
 func TestFitTemperatureIsAMinimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, scale := range []float64{0.01, 1, 300} {
+	for _, scale := range []float64{0.01, 1, 300, 1e9} {
 		var scores [][]float64
 		var labels []int
 		for range 500 {
