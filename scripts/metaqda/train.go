@@ -160,7 +160,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),
 		numberFlag(&s.Near, "near", "squared whitened distance at which two pictures of a class correlate by .71, as a share of the mean one within classes; 0 for no near-copies"),
 		numberFlag(&s.Centre, "centre", "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none"),
-		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
+		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class, as in the paper, without --near and --centre"),
 		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
 		intFlag(&s.Parts.First, "first-part", "how many numbers of an embedding are of the first of two networks, of which each session finds out which counts; 0 for one network"),
 		boolFlag(&s.Alone, "single-examples", "fit what sessions of one example a class say of their temperature by how alike these are"),

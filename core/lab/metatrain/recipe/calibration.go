@@ -20,7 +20,7 @@ import (
 // sessionModel sets the prior's session model: a population fitted on sessions of validation
 // classes or by cross-fitting. A prior for the paper's densities has none.
 func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
-	if c := &r.recipe.Calibration; c.Sessions == 0 && c.Shared == 0 {
+	if r.recipe.Calibration.Shared == 0 {
 		return nil // the paper's model, without bursts or a mean of the session
 	}
 	to.Session = r.recipe.sessionOptions(to.NIW, r.at)

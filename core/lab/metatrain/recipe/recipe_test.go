@@ -54,6 +54,20 @@ func encode(t *testing.T, p *model.Prior) []byte {
 	return test.Must(model.EncodePrior(p))(t)
 }
 
+// A prior with a covariance of its own for each class is for the paper's densities. Near-copies are no
+// part of these, and neither is a mean of the session.
+func TestThePapersModelHasNoSession(t *testing.T) {
+	for _, name := range []string{"conv4", "plain", "plain-map", "many-rows", "deep", "deep-map"} {
+		r := test.Must(Preset(name))(t)
+		r.Config.Steps, r.Validation.Tasks, r.Validation.Way, r.Tasks.Way = 0, 1, 3, episode.Exactly(3)
+		r.Validation.Shots, r.Tasks.Shot = []int{1}, episode.Exactly(1)
+		run := test.Must(New(r, sets("alpha"), nil))(t)
+		if p := test.Must(run.Prior(t.Context()))(t); p.Session != (model.Session{}) {
+			t.Errorf("%s: %+v", name, p.Session)
+		}
+	}
+}
+
 // Cross-fitting holds out whole families, and its bytes depend on no number of
 // workers.
 func TestCrossFittingHoldsOutFamilies(t *testing.T) {
