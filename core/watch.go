@@ -112,7 +112,11 @@ func (w *Watch) decide() {
 	same, sure := id == w.kept, w.shown.Headline == "" || w.changed || w.waits || id != "" && id == w.state.Here()
 	if !same && sure { // else the average, with answers about the former class, would pass through other words
 		w.state.Restart()
-		p, none = w.state.Answer()
+		if p, none = w.state.Answer(); w.changed { // answers before the change decide nothing
+			if class, id = w.class(p, none), ""; class >= 0 {
+				id = w.ids[class]
+			}
+		}
 	}
 	d := worded(0, class, w.names, w.counts, p, none)
 	if kept := worded(slack, class, w.names, w.counts, p, none); words(kept.Headline) == words(w.shown.Headline) {

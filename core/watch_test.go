@@ -177,6 +177,25 @@ func ofShapes(t *testing.T) *Watch {
 	return test.Must(c.Watch(1e-9))(t)
 }
 
+// The share that a removed class had in the average is no sign of a thing of no class.
+func TestAnAnswerAfterAClassIsRemovedIsShownAsItIs(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for i, label := range []string{"cup", "pen", "key"} {
+		x := make([]float32, 3)
+		x[i] = 1
+		test.OK(t, test.Err(c.Add(label, "", x)))
+	}
+	w := test.Must(c.Watch(watch.Default))(t)
+	for i := range 12 {
+		test.Must(w.Next(float64(i)/4, []float64{0.9, 0.05, 0.02}))(t)
+	}
+	test.OK(t, c.RemoveClass("cup"))
+	test.Must(w.Next(3, []float64{0.66, 0.02}))(t)
+	if label, headline := w.Shown(); label != "pen" || headline != "Probably pen: 66 %" {
+		t.Errorf("shown is %q: %s", label, headline)
+	}
+}
+
 func TestNoiseChangesNoHeadline(t *testing.T) {
 	for what, answers := range map[string][2][2]float64{ // two answers in turn
 		"Almost certainly cup":           {{99, 1}, {96, 2}},
