@@ -43,8 +43,7 @@ async function open(source) {
     );
   }
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return bytesIn(source);
   const url = addressOf(source);
   if (url.protocol !== 'file:' || !globalThis.process?.versions?.node) return fetched(url);
   const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
@@ -52,6 +51,15 @@ async function open(source) {
   return readFile(url).catch((/** @type {Error} */ error) => {
     throw new MetaqdaError('fetch', `${url.href} could not be read (${error.message}): check the address.`);
   });
+}
+
+/** @param {ArrayBuffer | ArrayBufferView} source */
+function bytesIn(source) {
+  try {
+    return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  } catch {
+    throw new MetaqdaError('argument', 'The bytes were transferred to another thread: hand over a copy of them.');
+  }
 }
 
 /** @param {URL | string} source */

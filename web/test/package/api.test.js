@@ -299,6 +299,9 @@ test('what is of a wrong kind is refused by every call', async () => {
   for (const options of [{ wams: 1 }, { simd: 1 }, { name: 7 }, { worker: {} }, null])
     await assert.rejects(openStorage(/** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   assert.deepEqual((await openClassifier(new Blob([c.save()]))).labels, ['a', 'b']);
+  const sent = c.save();
+  structuredClone(sent, { transfer: [sent.buffer] });
+  for (const gone of [sent, sent.buffer]) await assert.rejects(openClassifier(gone), refusal('argument'));
   const read = new Response(c.save());
   assert.deepEqual((await openClassifier(read)).labels, ['a', 'b']);
   for (const answer of [read, new Response(c.save(), { status: 404 })]) await assert.rejects(openClassifier(answer), refusal('fetch'));
