@@ -146,3 +146,20 @@ func TestAFileThatNobodyReadsIsNotWritten(t *testing.T) {
 		t.Errorf("too long: %v", err)
 	}
 }
+
+// A merged classifier has the actions of the second one where the first has none.
+func TestMergeKeepsActions(t *testing.T) {
+	withActions := func(none, cup string) *Classifier {
+		c := fresh(t, Settings{})
+		test.Must(c.AddClass("cup"))(t)
+		test.OK(t, c.SetActions("", none))
+		test.OK(t, c.SetActions("cup", cup))
+		return c
+	}
+	for _, c := range []struct{ first, second, want string }{{"", "beep", "beep"}, {"flash", "beep", "flash"}, {"flash", "", "flash"}} {
+		m := test.Must(Merge(withActions(c.first, c.first), withActions(c.second, c.second)))(t)
+		if none, cup := m.Actions(), m.Classes()[0].Actions; none != c.want || cup != c.want {
+			t.Errorf("%q and %q: none of these has %q, its class %q, want %q", c.first, c.second, none, cup, c.want)
+		}
+	}
+}

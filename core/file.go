@@ -131,7 +131,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor, c.Reserve, c.actions = a.Name, a.Extractor, a.Reserve, a.actions
+	c.Name, c.Extractor, c.Reserve, c.actions = a.Name, a.Extractor, a.Reserve, cmp.Or(a.actions, b.actions)
 	if c.Extractor.ID == "" {
 		c.Extractor = b.Extractor
 	}
