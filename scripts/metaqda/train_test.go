@@ -147,6 +147,11 @@ func TestTrainBadInput(t *testing.T) {
 	few := toy{classes: 6, rows: 20, dim: 6}.write(t, dir, "few")
 	thin := toy{classes: 48, rows: 5, dim: 6}.write(t, dir, "thin")
 	bare := toy{classes: 48, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
+	alike := toy{classes: 48, rows: 20, dim: 6, spoil: func(x []float32, labels []int) {
+		for i, c := range labels {
+			copy(x[6*i:6*i+6], []float32{float32(c), 0.1, 0.3, 0.7, -0.9, 0.1})
+		}
+	}}.write(t, dir, "alike")
 	split := filepath.Join(dir, "split.json")
 	save(t, split, []byte(`{"train": ["zebra"]}`))
 	for _, c := range []struct {
@@ -168,6 +173,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
+		{"classes without spread", []string{"--data", alike}, []string{"--shared", "hardly differ within", "other data"}},
 		{"rank", []string{"--data", good, "--rank", "-1"}, []string{"--rank is -1", "0 or more"}},
 		{"power", []string{"--data", good, "--power", "-1"}, []string{"--power is -1", "from 0 to 4"}},
 		{"shift", []string{"--data", good, "--shift", "-1"}, []string{"--shift is -1", "from 0 to a million"}},

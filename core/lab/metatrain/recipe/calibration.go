@@ -23,7 +23,10 @@ func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 	if r.recipe.Calibration.Shared == 0 {
 		return nil // the paper's model, without bursts or a mean of the session
 	}
-	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
+	var err error
+	if to.Session, err = r.recipe.sessionOptions(to.NIW, r.at); err != nil {
+		return err
+	}
 	if r.recipe.Calibration.Sessions == 0 || to.Session.Shared == 0 {
 		return nil
 	}
@@ -32,7 +35,6 @@ func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 		return ctx.Err()
 	}
 	var all views
-	var err error
 	if r.recipe.Calibration.On == OnValidation {
 		if all, err = r.recipe.collect(ctx, to, r.at, r.val, r.recipe.Validation.Split, 0); err != nil {
 			return err
@@ -54,7 +56,7 @@ func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 }
 
 // sessionOptions returns the part of the session model that is set, not fitted.
-func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
+func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) (model.Session, error) {
 	distance := metatrain.ClassDistance(p, at.labelled, r.Workers)
 	s := model.Session{Near: r.Calibration.Near * distance, Centre: r.Calibration.Centre}
 	if r.Calibration.Shared > 0 && distance > 0 {
@@ -63,7 +65,10 @@ func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
 			s.Parts = &parts
 		}
 	}
-	return s
+	if _, err := lda.New(p.Whitened(), s.Options()); err != nil {
+		return s, dataset.BadField("shared", "does not suit data that hardly differ within their classes (%v); give 0, or other data", err)
+	}
+	return s, nil
 }
 
 // collect returns the sessions of some data sets under a prior, in the classes of a split. first is
@@ -253,7 +258,11 @@ func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit 
 		return fit, err
 	}
 	fit.held = held
-	fit.prior = &model.Prior{NIW: found.Prior, Transform: at.transform, DataMean: at.dataMean, Session: recipe.sessionOptions(found.Prior, at),
+	options, err := recipe.sessionOptions(found.Prior, at)
+	if err != nil {
+		return fit, err
+	}
+	fit.prior = &model.Prior{NIW: found.Prior, Transform: at.transform, DataMean: at.dataMean, Session: options,
 		Extractor: recipe.extractor(train), Facts: map[string]string{"without": strings.Join(setNames(held), ", ")}, Precision: recipe.Precision}
 	fit.samples, err = recipe.collect(ctx, fit.prior, at, held, "all", first)
 	return fit, err
