@@ -174,6 +174,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
 		{"classes without spread", []string{"--data", alike}, []string{"--shared", "hardly differ within", "other data"}},
+		{"first part", []string{"--data", good, "--first-part", "6"}, []string{"--first-part is 6", "below the dimension"}},
 		{"rank", []string{"--data", good, "--rank", "-1"}, []string{"--rank is -1", "0 or more"}},
 		{"power", []string{"--data", good, "--power", "-1"}, []string{"--power is -1", "from 0 to 4"}},
 		{"shift", []string{"--data", good, "--shift", "-1"}, []string{"--shift is -1", "from 0 to a million"}},

@@ -41,6 +41,9 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 	if err := sameDimension(slices.Concat(train, val)); err != nil {
 		return nil, err
 	}
+	if parts := r.Calibration.Parts; parts.First < 0 || parts.First >= train[0].Dim {
+		return nil, dataset.BadField("first-part", "is %d; give a number below the dimension of the data, which is %d, or 0", parts.First, train[0].Dim)
+	}
 	if val == nil {
 		val = train
 	}
