@@ -175,6 +175,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
 		{"classes without spread", []string{"--data", alike}, []string{"--shared", "hardly differ within", "other data"}},
 		{"first part", []string{"--data", good, "--first-part", "6"}, []string{"--first-part is 6", "below the dimension"}},
+		{"validation on what is learned", []string{"--data", good, "--split", "all"}, []string{"--val-split val has the class", "--split all"}},
 		{"rank", []string{"--data", good, "--rank", "-1"}, []string{"--rank is -1", "0 or more"}},
 		{"power", []string{"--data", good, "--power", "-1"}, []string{"--power is -1", "from 0 to 4"}},
 		{"shift", []string{"--data", good, "--shift", "-1"}, []string{"--shift is -1", "from 0 to a million"}},

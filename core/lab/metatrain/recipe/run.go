@@ -50,6 +50,9 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 	if !r.validates() {
 		val = nil
 	}
+	if err := r.apart(train, val); err != nil {
+		return nil, err
+	}
 	if r.Config.Objective.Loss == metatrain.OpenSet && r.Tasks.UnknownClasses.Max == 0 {
 		r.Tasks.UnknownClasses = r.Tasks.Way
 	}
@@ -76,6 +79,26 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 	}
 	run.Trainer, err = run.recipe.trainer(run.at, validator)
 	return run, err
+}
+
+// apart returns an error if a class is learned from and validated on.
+func (r *Recipe) apart(train, val []*dataset.Set) error {
+	for _, s := range val {
+		if !slices.Contains(train, s) {
+			continue
+		}
+		learned, err := s.Split(r.Split)
+		if err != nil {
+			return nil // settle says so
+		}
+		asked, _ := s.Split(r.Validation.Split)
+		for _, c := range asked {
+			if slices.Contains(learned, c) {
+				return dataset.BadField("val-split", "%s has the class %q of %s, which --split %s learns from; give others, or --val-tasks 0 and --calibrate-on left-out or --calibrate 0", r.Validation.Split, s.Classes[c], s.File(), r.Split)
+			}
+		}
+	}
+	return nil
 }
 
 func sameDimension(sets []*dataset.Set) error {
