@@ -145,6 +145,9 @@ func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 	if !plan.Shard.Whole() && o.json == "" {
 		return nil, fmt.Errorf("--shard without --json would keep no result; name a file with --json OUT")
 	}
+	if !plan.Shard.Whole() && o.markdown+o.pictures != "" {
+		return nil, fmt.Errorf("a shard has no tables and no diagrams; give --markdown and --pictures to `metaqda merge`")
+	}
 	return &plan, plan.Validate()
 }
 

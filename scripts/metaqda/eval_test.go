@@ -277,6 +277,7 @@ func TestBadInput(t *testing.T) {
 		{"shots", []string{"--data", good, "--n-shot", "1,x"}, []string{"--n-shot", `"x"`, "whole numbers"}},
 		{"tasks", []string{"--data", good, "--n-tasks", "0"}, []string{"--n-tasks is 0"}},
 		{"shard", []string{"--data", good, "--shard", "5/4"}, []string{"5/4", "such as 0/4"}},
+		{"tables of a shard", []string{"--data", good, "--methods", "ncc-un", "--n-tasks", "2", "--n-query", "3", "--shard", "0/2", "--markdown", filepath.Join(dir, "x.md")}, []string{"a shard has no tables", "metaqda merge"}},
 		{"hand-crafted scale", []string{"--data", good, "--hand-scale", "0"}, []string{"--hand-scale"}},
 		{"same data twice", []string{"--data", good + "," + good}, []string{"both called", "another name"}},
 		{"priors and data differ", []string{"--data", good, "--prior", wide + "," + wide}, []string{"2 files for 1 data sets"}},
