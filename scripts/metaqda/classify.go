@@ -224,7 +224,7 @@ func (j *job) prior(extractor string) (*core.Prior, error) {
 	}
 	p, err := core.DecodePrior(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", j.Prior, err)
+		return nil, fmt.Errorf("%s: %w; make one with `metaqda train`", j.Prior, err)
 	}
 	return p, nil
 }
@@ -240,7 +240,7 @@ func (j *job) Open() (*core.Classifier, error) {
 	}
 	taught, err := model.DecodeClassifier(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+		return nil, fmt.Errorf("%s: %w; make one with `metaqda teach`, or save one in the page", j.Classifier, err)
 	}
 	c, err := j.opened(file, taught.PriorSum)
 	if err != nil {

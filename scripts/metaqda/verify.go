@@ -38,7 +38,7 @@ func verify(names []string, stdout io.Writer) error {
 		}
 		report, err := oracle.Check(data)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w; name files of oracle vectors, such as those of testdata", name, err)
 		}
 		printReport(w, name, report)
 		failed = failed || !report.OK()
