@@ -156,8 +156,14 @@ func (s *set) ask(draws, full int) ([]event, error) {
 		labels = append(labels, l)
 	}
 	slices.Sort(labels)
+	if len(labels) < 2 {
+		return nil, fmt.Errorf("%s has one class: give a set with others, which are bad", s.name)
+	}
 	for _, label := range labels {
 		for _, shot := range shots {
+			if len(classes[label]) <= shot {
+				continue // none is left to be asked about
+			}
 			for draw := range draws {
 				own := slices.Clone(classes[label])
 				rng.Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
