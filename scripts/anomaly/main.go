@@ -177,6 +177,9 @@ func (s *set) ask(draws, full int) ([]event, error) {
 				}
 				task++
 				add := func(p picture, kind string) {
+					if err != nil {
+						return
+					}
 					e := event{set: s.name, fam: s.family(), shot: shot, task: task, kind: kind}
 					if e.scores, e.x, err = j.scores(p); err == nil {
 						events = append(events, e)

@@ -27,7 +27,7 @@ func setOf(t *testing.T, counts map[string]int) *set {
 	return s
 }
 
-// A class is not asked about with more good pictures than leave one over.
+// A class is not asked about with more good pictures than leave one over. Errors are not lost.
 func TestSmallSets(t *testing.T) {
 	for _, e := range test.Must(setOf(t, map[string]int{"a": 4, "b": 6}).ask(1, 0))(t) {
 		if e.shot != 3 && e.shot != 5 {
@@ -37,5 +37,12 @@ func TestSmallSets(t *testing.T) {
 	_, err := setOf(t, map[string]int{"a": 12}).ask(1, 0)
 	if err == nil || !strings.Contains(err.Error(), "few has one class") {
 		t.Errorf("one class: %v", err)
+	}
+	s := setOf(t, map[string]int{"a": 4, "b": 4})
+	for i := range s.spots {
+		s.spots[i].kept = test.Must(anomaly.Describe(make([]float32, 10), 5))(t)
+	}
+	if test.Err(s.ask(1, 0)) == nil {
+		t.Error("a picture that cannot be asked about is no error")
 	}
 }
