@@ -49,7 +49,7 @@ type column struct {
 }
 
 var (
-	accuracyColumn = column{"accuracy", func(x *experiment.Result) string { return Mean(x.Accuracy) }}
+	accuracyColumn = column{"accuracy", accuracy}
 	eceColumn      = column{"ECE", func(x *experiment.Result) string { return Percent(x.ECE) }}
 	eceTSColumn    = column{"ECE+TS", func(x *experiment.Result) string { return Optional(x.ECETS) }}
 	nllColumn      = column{"NLL", func(x *experiment.Result) string { return fmt.Sprintf("%.3f", x.NLL) }}
@@ -179,7 +179,7 @@ func (r report) multiDomainTable() *Table {
 		for _, d := range r.Data {
 			for _, x := range r.On(d.Name) {
 				if x.Method == s.Method {
-					row = append(row, Mean(x.Accuracy))
+					row = append(row, accuracy(x))
 				}
 			}
 		}

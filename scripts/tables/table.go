@@ -73,9 +73,12 @@ func (t *Table) Markdown() string {
 // Percent writes a rate with two decimals, as the field's tables do.
 func Percent(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 
-// Mean writes a mean with its interval.
-func Mean(v experiment.Interval) string {
-	return fmt.Sprintf("%.2f ± %.2f", 100*v.Mean, 100*v.CI95)
+// accuracy writes the mean accuracy with its interval, which a single task does not have.
+func accuracy(x *experiment.Result) string {
+	if x.Tasks == 1 {
+		return Percent(x.Accuracy.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*x.Accuracy.Mean, 100*x.Accuracy.CI95)
 }
 
 // Optional writes a rate that may not have been measured.

@@ -105,6 +105,15 @@ func TestMeansOfDataSets(t *testing.T) {
 	}
 }
 
+func TestOneTaskHasNoInterval(t *testing.T) {
+	for tasks, want := range map[int]string{1: "60.00", 2: "60.00 ± 5.00"} {
+		got := accuracy(&experiment.Result{Tasks: tasks, Accuracy: experiment.Interval{Mean: 0.6, CI95: 0.05}})
+		if got != want {
+			t.Errorf("%d tasks: %s, want %s", tasks, got, want)
+		}
+	}
+}
+
 func TestGain(t *testing.T) {
 	none, most, ece := 0.85, 0.7, 0.03
 	got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece})
