@@ -205,21 +205,22 @@ export class Reader {
     return this.#seek(sha256, () => true);
   }
 
-  /** @param {string} sha256 @param {() => boolean} wanted asked when its turn comes @returns {Promise<boolean>} */
+  /** @param {string} sha256 @param {() => boolean} wanted asked when its turn comes, and once it is loaded @returns {Promise<boolean>} */
   #seek(sha256, wanted) {
-    const found = this.#last.then(() => !wanted() || this.#find(sha256));
+    const found = this.#last.then(() => !wanted() || this.#find(sha256, wanted));
     this.#last = found.catch(() => {});
     return found;
   }
 
-  /** @param {string} sha256 */
-  async #find(sha256) {
+  /** @param {string} sha256 @param {() => boolean} wanted */
+  async #find(sha256, wanted) {
     const { now } = this;
+    const still = () => now === this.now && wanted(); // else the person chose another one meanwhile, or opened another session
     if ((await now).sha256 === sha256) return true;
     const place = await this.placeOf(sha256);
     if (place) {
       const found = await this.pages[place].load();
-      if (now === this.now) await this.#use(found, this.pages[place].kind, false); // else the person chose another one meanwhile
+      if (still()) await this.#use(found, this.pages[place].kind, false);
       return true;
     }
     if (!globalThis.caches) return false;
@@ -227,7 +228,7 @@ export class Reader {
     if (!found) return false;
     say(`Loading the extractor “${found.manifest.id}”.`);
     const extractor = await loadKept(found);
-    if (now !== this.now) {
+    if (!still()) {
       extractor.close();
       return true;
     }

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
 import {
   addClass,
+  addPictures,
   card,
   faults,
   hold,
@@ -18,6 +19,7 @@ import {
   openSession,
   priorText,
   ready,
+  recognise,
   sample,
   status,
   visit,
@@ -143,6 +145,19 @@ test('while the network of a session is loaded nothing is said of another one', 
     assert.equal(await page.getByText('read by another feature extractor').count(), 0);
     program();
     await status(page, '1 hand added to “Up”.');
+
+    // What comes late disturbs no other session.
+    await openSession(page, 'Other');
+    await open(page, site);
+    const late = await hold(page, '**/kinds/hands/worker.js');
+    await openSession(page, 'My classes');
+    await card(page, 'Stop').waitFor();
+    await openSession(page, 'Other');
+    await recognise(page, sample('noto', 'rocket'));
+    late();
+    await page.locator('#loading').waitFor({ state: 'hidden' });
+    await addPictures(page, 'Rocket', [sample('twemoji', 'rocket'), sample('openmoji', 'rocket')]);
+    assert.ok(await page.locator('#query-picture').isVisible());
   }));
 
 test('left and right hands are told apart where the settings say so, in files that travel, too', LONG, async () => {
