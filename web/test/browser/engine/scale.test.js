@@ -286,7 +286,7 @@ test('of a session with many pictures each has its copy when all are handed on',
   }),
 );
 
-test('a session of many pictures is saved whole and under its name, though another one is opened meanwhile', { timeout: 120_000 }, () =>
+test('a session of many pictures is saved whole and under its name, though another one is opened meanwhile', { timeout: 120_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/LICENSE.txt`);
     await fill(page, { classes: 7, pictures: 700 });
