@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The worker for long work. It asks the functions of wasm/exports about many pictures, and learns priors; batch.js describes
- * the messages.
+ * The worker for long work. It asks the functions of wasm/exports about many pictures, and learns priors.
+ * ../library/batch.js describes the messages.
  */
 import { answer, MetaqdaError } from '../base/remote.js';
 import { paced } from '../base/task.js';

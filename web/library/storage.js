@@ -7,7 +7,7 @@ import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
 import { session } from './session.js';
 
-export { Batch, learn } from '../engine/batch.js';
+export { Batch, learn } from './batch.js';
 export { nextTask } from '../base/task.js';
 
 /**

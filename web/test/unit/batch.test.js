@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { answer } from '../../base/remote.js';
-import { Batch } from '../../engine/batch.js';
+import { Batch } from '../../library/batch.js';
 import { startProgram } from '../../engine/program.js';
 import { without } from '../../engine/worker.js';
 import { Line, runBatch, summary } from '../../ui/kit/batch.js';

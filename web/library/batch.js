@@ -12,9 +12,9 @@
  *   progress  {done, total}, sent by the worker unasked
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
-import { listOf, rowsOf, vectorOf } from '../library/vectors.js';
+import { listOf, rowsOf, vectorOf } from './vectors.js';
 
-/** @import {Answers, Learned, LoadedEngine} from './contract.js' */
+/** @import {Answers, Learned, LoadedEngine} from '../engine/contract.js' */
 
 /** The worker. The first call starts it, and so does the first call after it ended. */
 class Thread {
