@@ -12,6 +12,7 @@ import {
   card,
   newSession,
   offlineReady,
+  open,
   openSession,
   ready,
   recognise,
@@ -96,6 +97,13 @@ async function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = 
     return performance.now() - begun;
   });
   console.log(`# ${pictures} pictures of a former version became a log in ${migrated.toFixed(0)} ms, with the start`);
+}
+
+/** Goes to the page, which has never been open, with a session in its database. @param {Page} page @param {Parameters<typeof fill>[1]} size */
+async function openFilled(page, size) {
+  await page.goto(`${site.origin}/LICENSE.txt`);
+  await fill(page, size);
+  await open(page, site);
 }
 
 /**
@@ -288,10 +296,7 @@ test('of a session with many pictures each has its copy when all are handed on',
 
 test('a session of many pictures is saved whole and under its name, though another one is opened meanwhile', { timeout: 120_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
-    await page.goto(`${site.origin}/LICENSE.txt`);
-    await fill(page, { classes: 7, pictures: 700 });
-    await page.goto(`${site.origin}/`);
-    await ready(page);
+    await openFilled(page, { classes: 7, pictures: 700 });
     await newSession(page, 'Other');
     for (const [save, file] of [
       ['Save this session', 'My classes.safetensors'],
@@ -314,10 +319,7 @@ test('a session of many pictures is saved whole and under its name, though anoth
 
 test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
-    await page.goto(`${site.origin}/LICENSE.txt`);
-    await fill(page, { classes: 10, pictures: 1200 });
-    await page.goto(`${site.origin}/`);
-    await ready(page);
+    await openFilled(page, { classes: 10, pictures: 1200 });
     await servedMeanwhile(page, "(() => { const bar = document.querySelector('#goodness progress'); return bar.hidden ? null : bar.value; })()");
     await page.getByText('How good is it?').click();
     let computing = true;
