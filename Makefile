@@ -313,12 +313,10 @@ test-wasm: $(SITE)/metaqda-simd.wasm
 	$(GO_WASM_TEST) ./core/niw ./core/lda ./core/session ./core/model ./wasm/...
 	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
 
-# 'make test' leaves out those that take long and compute nothing that WebAssembly computes otherwise. They run natively.
-WASM_LONG := FitFindsWhatSessionsHaveInCommon PiecesOfWorkAreSmall NothingIsLostIfCompactionIsKilled ACloneStaysAsItsOriginalWas ALogIsItsSession \
-	TwoTabsConverge HundredThousandClasses AnotherCorrelationLengthChangesFewExamples BurstsOfLongStreamsAreAReplay
-EMPTY :=
+# 'make test' runs these natively alone. They take long, and hardly any of it depends on WebAssembly.
+WASM_LONG := FitFindsWhatSessionsHaveInCommon|PiecesOfWorkAreSmall|NothingIsLostIfCompactionIsKilled|ACloneStaysAsItsOriginalWas|ALogIsItsSession|TwoTabsConverge|HundredThousandClasses|AnotherCorrelationLengthChangesFewExamples|BurstsOfLongStreamsAreAReplay
 GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 20m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
-	$(if $(METAQDA_LONG),,-skip '^Test($(subst $(EMPTY) $(EMPTY),|,$(strip $(WASM_LONG))))$$')
+	$(if $(METAQDA_LONG),,-skip '^Test($(WASM_LONG))$$')
 
 # Without Python 3.11, pip or a network there is nothing to test with, which is said.
 .PHONY: test-python
