@@ -72,8 +72,8 @@ func close(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// A session without an example is one that never had it. What an example left out has more of is zero
-// here, since LeaveOut keeps it as it was.
+// A session without an example is one that never had it. LeftOut is zero here: for the other examples
+// LeaveOut keeps what it adds to their scores.
 func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	p := population()
@@ -85,7 +85,7 @@ func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 		for i, y := range s.Class {
 			others := int(s.Shots[y]) - 1
 			if others == 0 {
-				continue // the class goes, and the others keep what they said of it
+				continue // its class goes, too
 			}
 			want := &Support{Shots: slices.Clone(s.Shots)}
 			want.Shots[y] = float64(others)

@@ -155,7 +155,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&c.Start.Temperature, "temperature", "temperature of the log densities at the start"),
 		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames(), ",")),
 		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 fits none: Bayes' rule with T = 1"),
-		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; in all their classes, test classes among them; takes a training more for each fold)"),
+		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: all classes, test classes among them, of each family of domains in turn, under a prior learned without it; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY\": which data sets are left out together (default: of the preset)"),
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),
 		numberFlag(&s.Near, "near", "squared whitened distance at which two pictures of a class correlate by .71, as a share of the mean one within classes; 0 for no near-copies"),

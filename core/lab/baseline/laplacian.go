@@ -21,8 +21,8 @@ import (
 //
 // until the energy stands still. The m_c are prototypes rectified by the queries: m_c is a mean of
 // the support rows and queries that are nearest by cosine to the mean of the support of c. They are
-// weighted by the softmax of ten times their cosines with all of these means. Source: Ziko et al., Laplacian
-// Regularized Few-Shot Learning, 2020, with the rectification of Liu et al., Prototype
+// weighted by the softmax of ten times their cosines with all of these means. Source: Ziko et al.,
+// Laplacian Regularized Few-Shot Learning, 2020, with the rectification of Liu et al., Prototype
 // Rectification for Few-Shot Learning, 2020.
 type Laplacian struct {
 	Neighbours int     // at least 1

@@ -86,7 +86,7 @@ func (r Reliability) MCE() float64 {
 }
 
 // Bounds of a fitted temperature. A set on which everything is right has no
-// best temperature: the lower the better. Densities of classes that are next to points, such as QDA's
+// best temperature: the lower the better. Densities of classes that are nearly points, such as QDA's
 // of one example each, need 1e8 and more.
 const (
 	minTemperature = 1e-4

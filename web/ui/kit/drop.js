@@ -65,8 +65,8 @@ function carriesFiles(event) {
   return event.dataTransfer?.types.includes('Files') ?? false;
 }
 
-/** Whether text goes into a field, by the browser. Office adds a picture to the text that it copies. @param {Event} event @param {DataTransfer} data */
-const typed = ({ target }, data) => target instanceof HTMLInputElement && target.type === 'text' && data.types.includes('text/plain');
+/** Whether the browser puts text into a field. Office adds a picture to the text that it copies. @param {Event} event @param {DataTransfer} data */
+const intoField = ({ target }, data) => target instanceof HTMLInputElement && target.type === 'text' && data.types.includes('text/plain');
 
 /**
  * Keeps a file that is dropped outside every target from replacing the page.
@@ -81,7 +81,7 @@ export function catchMisses(onFiles, wanted) {
     if (event.dataTransfer) event.dataTransfer.dropEffect = document.querySelector('dialog[open]') ? 'none' : 'copy';
   });
   document.addEventListener('drop', (event) => {
-    if (event.defaultPrevented || !event.dataTransfer?.types.length || typed(event, event.dataTransfer)) return;
+    if (event.defaultPrevented || !event.dataTransfer?.types.length || intoField(event, event.dataTransfer)) return;
     event.preventDefault();
     if (carriesFiles(event) && !document.querySelector('dialog[open]')) void take(event, onFiles, wanted);
   });
@@ -96,7 +96,7 @@ export function catchMisses(onFiles, wanted) {
  */
 export function catchPaste(onFiles, wanted) {
   document.addEventListener('paste', (event) => {
-    if (!event.clipboardData?.files.length || typed(event, event.clipboardData)) return;
+    if (!event.clipboardData?.files.length || intoField(event, event.clipboardData)) return;
     event.preventDefault();
     const where = document.activeElement;
     void filesOf(event.clipboardData, wanted).then((files) => {
