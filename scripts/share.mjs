@@ -13,7 +13,7 @@ import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
 import { megabytes, sizeOf } from '../web/share/assemble.js';
 import { variantsOf } from '../web/extractor/networks.js';
 import { broughtParts, largeness, OWN, ownParts, recordOf, sharedFile } from '../web/share/parts.js';
-import { metadataOf, tensorOf } from '../web/ui/kit/safetensors.js';
+import { metadataOf, tensorOf } from '../web/base/safetensors.js';
 import { actionsIn } from '../web/ui/then/actions.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));

@@ -4,7 +4,7 @@ import { packed, plainName, quoted } from './assemble.js';
 import { onnxOf } from './onnx.js';
 import { ENTRIES, filled, hasNetwork, packageFiles } from './packaged.js';
 import { OWN, ownParts, recordOf } from './parts.js';
-import { tensorsOf } from './safetensors.js';
+import { shapesOf, tensorOf } from '../base/safetensors.js';
 
 /** @import {Files, Kind} from './packaged.js' */
 /** @import {Read} from './parts.js' */
@@ -230,11 +230,9 @@ async function networkOf(read) {
 const inputs = (taught) => ({
   ...session(taught),
   'example.json': async () => {
-    const {
-      shape: [, d],
-      bytes,
-    } = tensorsOf(await taught.session()).tensors.embeddings;
-    return new TextEncoder().encode(`${JSON.stringify([...new Float32Array(bytes, 0, d)])}\n`);
+    const file = await taught.session();
+    const numbers = new Float32Array(tensorOf(file, 'embeddings').buffer, 0, shapesOf(file).embeddings[1]);
+    return new TextEncoder().encode(`${JSON.stringify([...numbers])}\n`);
   },
 });
 

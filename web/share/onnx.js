@@ -17,7 +17,7 @@
  * libraries that write them bring the whole schema of ONNX, of over 100 KB.
  */
 import { embeddingOf } from './onnx-pictures.js';
-import { tensorsOf } from './safetensors.js';
+import { metadataOf, shapesOf, tensorOf } from '../base/safetensors.js';
 
 /** @typedef {Uint8Array<ArrayBuffer>} Bytes */
 /** @typedef {keyof typeof TYPES} Type */
@@ -103,10 +103,15 @@ function turned({ shape: [rows, d], numbers }) {
 
 /** The doubles of the file, by their names. @param {Uint8Array} file */
 function plain(file) {
-  const { meta, tensors } = tensorsOf(file);
+  const meta = metadataOf(file) ?? {};
   if (meta.format !== 'metaqda.plain' || !['2', '3'].includes(meta.version))
     throw new Error('These are not the numbers of a classifier as this version exports them: export it anew.');
-  return { meta, tensors: Object.fromEntries(Object.entries(tensors).map(([name, { shape, bytes }]) => [name, { shape, numbers: new Float64Array(bytes) }])) };
+  return {
+    meta,
+    tensors: Object.fromEntries(
+      Object.entries(shapesOf(file)).map(([name, shape]) => [name, { shape, numbers: new Float64Array(tensorOf(file, name).buffer) }]),
+    ),
+  };
 }
 
 /** Nodes and constants in the order in which they are computed. */

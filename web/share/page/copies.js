@@ -1,6 +1,6 @@
 // @ts-check
 /** Small copies of the examples in a shared file: pictures, or sounds with what they look like. */
-import { metadataOf, tensorOf } from '../../ui/kit/safetensors.js';
+import { metadataOf, tensorOf } from '../../base/safetensors.js';
 
 /** Copies by the ids of examples in the classifier. @typedef {Map<string, Uint8Array>} Copies */
 

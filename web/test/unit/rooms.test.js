@@ -22,7 +22,7 @@ const rooms = {
   offline: { begin: 'index.js', knows: [] },
   /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package; use/, node/ and scratch/ are programs for other places. */
   share: { begin: 'assemble.js', knows: ['base', 'extractor', 'library'] },
-  /** Under engine and extractor: calls to a worker, the probe for SIMD. */
+  /** What the others share and nothing of theirs: calls to a worker, the probe for SIMD, safetensors files. */
   base: { begin: 'remote.js', knows: [] },
 };
 

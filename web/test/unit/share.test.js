@@ -12,7 +12,7 @@ import { base128, bytesOf } from '../../base/base128.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
 import { largeness } from '../../share/parts.js';
-import { metadataOf, tensorOf } from '../../ui/kit/safetensors.js';
+import { metadataOf, tensorOf } from '../../base/safetensors.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { temporaryFolder } from '../temporary.js';
 

@@ -2,7 +2,7 @@
 /** The settings dialog: how probabilities are computed and shown, and background knowledge. */
 import { say, toast } from '../kit/announce.js';
 import { byId, dialogHead, noun, save, sentence } from '../kit/dom.js';
-import { metadataOf } from '../kit/safetensors.js';
+import { metadataOf } from '../../base/safetensors.js';
 import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine} from '../../library/types.js' */

@@ -1,7 +1,7 @@
 // @ts-check
 /** Actions as text, which the session keeps with a class. The text may come from a file of others, so everything is checked. */
 
-import { metadataOf } from '../kit/safetensors.js';
+import { metadataOf } from '../../base/safetensors.js';
 
 /** @import {Action, Device, Field} from './index.js' */
 /** @typedef {'come'|'go'} When */

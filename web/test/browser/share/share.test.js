@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { unpacked } from '../../../share/assemble.js';
-import { tensorOf } from '../../../ui/kit/safetensors.js';
+import { tensorOf } from '../../../base/safetensors.js';
 import { LONG } from '../../long.js';
 import {
   assertMeters,

@@ -4,7 +4,7 @@
  * JSON, and the numbers.
  */
 
-/** @typedef {{__metadata__?: Record<string, string>} & Record<string, {data_offsets: [number, number]}>} Header */
+/** @typedef {{__metadata__?: Record<string, string>} & Record<string, {shape: number[], data_offsets: [number, number]}>} Header */
 
 /** @param {Uint8Array} bytes @returns {{header: Header, numbers: Uint8Array}|null} null for another kind of file; no entries for a malformed header: the engine then says what is wrong */
 function parts(bytes) {
@@ -22,6 +22,12 @@ function parts(bytes) {
 export function metadataOf(bytes) {
   const file = parts(bytes);
   return file && (file.header.__metadata__ ?? {});
+}
+
+/** The shapes of all tensors, by name. @param {Uint8Array} bytes @returns {Record<string, number[]>} */
+export function shapesOf(bytes) {
+  const { __metadata__, ...tensors } = parts(bytes)?.header ?? {};
+  return Object.fromEntries(Object.entries(tensors).map(([name, { shape }]) => [name, shape]));
 }
 
 /** The bytes of a tensor, at an address that suits its numbers; none if the file has no such tensor. @param {Uint8Array} bytes @param {string} name */
