@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -52,7 +53,7 @@ func Fit(good []*Picture, burst []int) (*Model, error) {
 		}
 	}
 	m := &Model{good: good, bursts: len(frames), whole: newSpan(good)}
-	for _, b := range slices.Sorted(maps.Keys(frames)) {
+	for _, b := range slices.SortedStableFunc(maps.Keys(frames), cmp.Compare[int]) { // as core/lda sorts, for the size
 		left := frames[b]
 		var others []*Picture
 		asked := make([]bool, len(good))

@@ -1,6 +1,7 @@
 package lda
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -409,7 +410,7 @@ func (c *class) parts(of burst) (parts []burst) {
 				return linked
 			})
 		}
-		slices.Sort(found)
+		slices.SortStableFunc(found, cmp.Compare[int]) // all integers are sorted by this: a second kind of sort is 17 KB of a program
 		part := burst{}
 		for _, at := range found {
 			part.pictures, part.frames = append(part.pictures, of.pictures[at]), append(part.frames, of.frames[at])

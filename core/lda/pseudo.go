@@ -251,7 +251,7 @@ func (q *pseudoLabels) choose(j int) {
 			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(x, y int) int {
+	slices.SortStableFunc(all, func(x, y int) int {
 		if p := cmp.Compare(b.weights.At(y, j), b.weights.At(x, j)); p != 0 {
 			return p
 		}
@@ -338,7 +338,7 @@ func newAgreement(b *batch) agreement {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
+	slices.SortStableFunc(order, func(i, j int) int {
 		if c := cmp.Compare(b.r2[i], b.r2[j]); c != 0 {
 			return c
 		}

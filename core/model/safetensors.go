@@ -139,7 +139,7 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 		tensors[name] = t
 		order, used = append(order, len(used)), append(used, span{at, at + len(t.data)})
 	}
-	slices.SortFunc(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(used[a].from, used[b].from), cmp.Compare(used[a].to, used[b].to))
 	})
 	end := 0
