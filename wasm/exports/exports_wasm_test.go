@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	metaqda "metaqda/core"
+	"metaqda/wasm/memory"
 )
 
 // put writes vectors and then texts into the room, and returns the lengths of the texts.
@@ -192,4 +193,32 @@ func TestWhatIsNotThereIsRefused(t *testing.T) {
 		t.Errorf("address %d for a terabyte", at)
 	}
 	refused(t, "memory", -1)
+}
+
+// What may be taught takes 6 bytes for each of its file at most, twice those kept. So its file must open, too.
+func TestFilesTakeNoMoreMemoryThanTheirExamples(t *testing.T) {
+	c, err := metaqda.New(metaqda.Settings{}, nil)
+	h, _ := handle(c, err)
+	for i := range 40 {
+		x := make([]float32, 8000)
+		x[i] = 1
+		if _, err := c.Add("cup", "", x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := replied(t, Save(h))
+	if Describe(h); cap(state.reply) > len(file)/2 {
+		t.Errorf("%d bytes are kept after the next call, of a file of %d", cap(state.reply), len(file))
+	}
+	before := state.memory
+	defer func() { state.memory = before }()
+	put(nil, file)
+	for times, want := range map[int]string{5: "memory", 6: ""} {
+		state.memory = memory.Budget{Most: times * len(file), Used: func() int { return len(file) }} // it is in the room
+		if want != "" {
+			refused(t, want, OpenFile(int32(len(file)), 0))
+		} else if n := OpenFile(int32(len(file)), 0); n < 0 {
+			t.Error(replied(t, n))
+		}
+	}
 }
