@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 
 	"metaqda/core/anomaly"
 	"metaqda/core/lda"
@@ -87,11 +88,19 @@ func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 }
 
 // OpenUnder returns the classifier of a file under a prior of the caller's choice, nil for
-// [Default]. Its errors are those of Open and of Add.
+// [Default]. Its errors are those of Open and of Add. It returns an [Error] with the code "extractor" if
+// the prior was learned from vectors of another feature extractor than the file's.
 func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
 		return nil, err
+	}
+	if prior != nil {
+		made, of := prior.file.Extractor, f.Extractor
+		if made.ID != "" && of.ID != "" && !made.Serves(of) {
+			return nil, &Error{Code: "extractor", Message: "The prior was learned from vectors of the feature extractor " + strconv.Quote(made.ID) +
+				", and the file has vectors of " + strconv.Quote(of.ID) + ": give the prior that the file was saved under, or another one for its extractor."}
+		}
 	}
 	return opened(f, prior)
 }
@@ -101,7 +110,10 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor, c.actions = f.Name, f.Extractor, f.Settings.Actions
+	c.Name, c.actions = f.Name, f.Settings.Actions
+	if f.Extractor.ID != "" {
+		c.Extractor = f.Extractor // or else that of the prior
+	}
 	return c, c.Load(ClassesOf(f))
 }
 

@@ -450,6 +450,20 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	if Code(err) != "extractor" {
 		t.Errorf("examples of a variant: %v", err)
 	}
+	for _, of := range []string{"b", "a", "a/b"} {
+		x := made("11")
+		x.Extractor.ID = of
+		_, err = OpenUnder(save(t, x), prior)
+		if other := of == "b"; other != (Code(err) == "extractor") || other && !(strings.Contains(err.Error(), `"a"`) && strings.Contains(err.Error(), `"b"`)) || !other && err != nil {
+			t.Errorf("examples of %s under a prior of a: %v", of, err)
+		}
+	}
+	one.Extractor = model.Extractor{}
+	unnamed := test.Must(OpenUnder(save(t, one), prior))(t)
+	if err := unnamed.Identify(model.Extractor{ID: "b"}); Code(err) != "extractor" {
+		t.Errorf("the extractor b under a prior of a: %v", err)
+	}
+	one = made("11")
 	_, err = Merge(one, made("22"))
 	if Code(err) != "extractor" {
 		t.Errorf("merged with other files: %v", err)
