@@ -19,7 +19,7 @@ import { isTensor } from './vectors.js';
  * @property {() => {shape: [number, number], values: number[]}} toJSON
  */
 
-/** @typedef {{dataSync: () => ArrayLike<number>, shape: number[]}} TensorLike */
+/** @import {TensorLike} from './vectors.js' */
 /** @typedef {Record<string, TensorLike | {shape: number[], values: ArrayLike<number>}>} Dataset what setClassifierDataset takes */
 
 export const version = '1.2.6';
@@ -82,15 +82,37 @@ export class KNNClassifier {
     });
     if (this.#disposed) throw new Error('The classifier has been disposed of.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
-    for (; this.#pending.length > 0; this.#pending.shift()) {
-      const [label, row] = this.#pending[0];
-      classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // the caller's labels may be any text
-    }
+    this.#teach(classifier);
     const names = [...this.#index.keys()];
     const nameOf = (/** @type {string} */ inner) => names[Number(inner.slice(6))];
     const { label, probabilities } = classifier.predictSync(x);
     const confidences = Object.fromEntries(Object.entries(probabilities).map(([inner, p]) => [nameOf(inner), p]));
     return { label: nameOf(label), classIndex: /** @type {number} */ (this.#index.get(nameOf(label))), confidences };
+  }
+
+  /** Adds the pending examples. One that is refused is forgotten, and the first refusal is thrown. @param {Classifier} classifier */
+  #teach(classifier) {
+    /** @type {unknown[]} */
+    const refused = [];
+    for (; this.#pending.length > 0; this.#pending.shift()) {
+      const [label, row] = this.#pending[0];
+      try {
+        classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // the caller's labels may be any text
+      } catch (error) {
+        if (!(error instanceof MetaqdaError) || error.code === 'internal') throw error; // the engine has ended
+        refused.push(error);
+        this.#forget(label, row);
+      }
+    }
+    if (refused.length > 0) throw refused[0];
+  }
+
+  /** @param {string} label @param {Float32Array} row */
+  #forget(label, row) {
+    const rows = this.#rows.get(label) ?? [];
+    rows.splice(rows.indexOf(row), 1);
+    if (rows.length === 0) this.#rows.delete(label);
+    if (this.#rows.size === 0) this.#shape = undefined;
   }
 
   /** @param {number | string} label */

@@ -177,7 +177,7 @@ test('a data set goes between both, and through JSON', async () => {
   for (const c of [a, b, fromOriginal, throughJSON, back]) c.dispose();
 });
 
-test('a number that is not finite is refused at once, and an example that cannot be added stays refused', async () => {
+test('a number that is not finite is refused at once', async () => {
   const c = ours.create();
   const tensor = (/** @type {number[]} */ ...x) => ({ dataSync: () => Float32Array.from(x), shape: [x.length] });
   const value = { code: 'value', message: /^Entry 1 of the tensor is (NaN|Infinity): hand over finite numbers only\.$/ };
@@ -214,6 +214,17 @@ test('a refused call changes nothing, and a class may have no examples', async (
   assert.deepEqual(kept, { a: { shape: [0, 0], values: [] }, b: { shape: [1, 2], values: [0, 1] } });
   c.setClassifierDataset(kept);
   assert.equal((await c.predictClass(tensor(0, 1))).label, 'b');
+  c.dispose();
+});
+
+test('an example that the engine refuses is forgotten, and the others count', async () => {
+  const c = ours.create();
+  const ones = (/** @type {number} */ n) => ({ dataSync: () => new Float32Array(n).fill(1), shape: [n] });
+  for (const label of ['a', 'b']) c.addExample(ones(9000), label);
+  await assert.rejects(c.predictClass(ones(9000)), { code: 'dimension' });
+  assert.deepEqual(c.getClassExampleCount(), {});
+  c.addExample(ones(9), 'a');
+  assert.equal((await c.predictClass(ones(9))).label, 'a');
   c.dispose();
 });
 
