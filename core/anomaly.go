@@ -32,7 +32,7 @@ const keptCells = 2 * anomaly.Most
 func (c *Classifier) SetCells(id string, cells []float32, d int) error {
 	defer c.writing()()
 	if c.examples[id] == nil {
-		return &Error{Code: "example", Message: "There is no example with this id: it was removed, or never added."}
+		return noExample(id)
 	}
 	p, err := c.describe(cells, d)
 	if err != nil {

@@ -259,13 +259,13 @@ func (c *Classifier) RemoveClass(label string) error {
 func (c *Classifier) Remove(id string) error {
 	defer c.writing()()
 	if c.examples[id] == nil {
-		return noExample()
+		return noExample(id)
 	}
 	return c.do(Entry{Do: "example", ID: id})
 }
 
-func noExample() error {
-	return &Error{Code: "example", Message: "There is no such example: it was removed, or belongs to another classifier."}
+func noExample(id string) error {
+	return &Error{Code: "example", Message: "There is no example " + strconv.Quote(id) + ": it was removed, or belongs to another classifier."}
 }
 
 // Move moves an example to the end of another class. It keeps its id and leaves its group. It
@@ -275,7 +275,7 @@ func (c *Classifier) Move(id, label string) error {
 	defer c.writing()()
 	x := c.examples[id]
 	if x == nil {
-		return noExample()
+		return noExample(id)
 	}
 	k, err := c.class(label)
 	if err != nil {

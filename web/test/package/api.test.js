@@ -487,6 +487,7 @@ test('what cannot be is refused with a code', async () => {
   await assert.rejects(createClassifier({ prior: pathToFileURL(path.join(installed.folder, 'missing')) }), refusal('fetch'));
   const empty = await createClassifier();
   assert.throws(() => empty.predictSync([1]), refusal('empty'));
+  assert.throws(() => c.removeExample('12345'), /"12345"/);
   assert.throws(() => empty.addExampleSync([], 'a'), refusal('dimension'));
   assert.throws(() => empty.addExampleSync(new Float32Array(9000), 'a'), refusal('dimension'));
   assert.deepEqual(empty.labels, []);
