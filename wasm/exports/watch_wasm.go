@@ -13,11 +13,14 @@ type watching struct {
 }
 
 // Watch makes a watch of the answers about one stream. It allows about so many false events per
-// hour, and returns its number.
+// hour, and returns its number. It refuses the classifier of a kept session.
 //
 //go:wasmexport mq_watch
 func Watch(h int32, perHour float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		if h == 0 { // another session may be opened, which has another classifier
+			return 0, &metaqda.Error{Code: "argument", Message: "The classifier of a stored session has no watch: call frame of the storage."}
+		}
 		w, err := c.Watch(perHour)
 		if err != nil {
 			return 0, err

@@ -1,6 +1,8 @@
 // @ts-check
 /** The program that keeps sessions, with the classifier of the open one. */
 import { Classifier } from './classifier/classifier.js';
+import { known } from './classifier/options.js';
+import { WATCH } from './classifier/watch.js';
 import { vectorOf } from './vectors.js';
 
 /** @import {Vector} from './vectors.js' */
@@ -13,14 +15,24 @@ import { vectorOf } from './vectors.js';
  *   without one or within `beginStep` and `endStep`. It rejects if another tab was quicker
  */
 
-/** @param {Program} program @returns {Program & Teaching} */
+/**
+ * @typedef {object} LiveView methods that take any vector
+ * @property {(vector: Vector | null) => Promise<import('../engine/contract.js').Prediction | null>} show predicts; null ends the live view
+ * @property {(vector: Vector | null, falseEventsPerHour?: number) => Promise<import('../engine/contract.js').Live>} frame predicts the next frame of a live
+ *   view, and returns what came and went. `falseEventsPerHour` is above 0, and 1 if left out
+ */
+
+/** @param {Program} program @returns {Omit<Program, keyof LiveView> & LiveView & Teaching} */
 export function session(program) {
   const taught = new Classifier(program.exports, 0, undefined);
   const { frame, show } = /** @type {any} */ (program);
   return Object.assign(program, {
     taught,
     show: async (/** @type {Vector | null} */ x) => show(x && vectorOf(x)),
-    frame: async (/** @type {Vector | null} */ x, /** @type {number} */ perHour) => frame(x && vectorOf(x), perHour),
+    async frame(/** @type {Vector | null} */ x, /** @type {number | undefined} */ falseEventsPerHour) {
+      known({ falseEventsPerHour }, WATCH);
+      return frame(x && vectorOf(x), falseEventsPerHour);
+    },
     async stored(/** @type {(taught: Classifier) => any} */ change) {
       const changed = new Promise((resolve) => {
         resolve(change(taught));

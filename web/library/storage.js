@@ -14,7 +14,7 @@ export { nextTask } from '../base/task.js';
  * Sessions, with the classifier of the open one.
  *
  * @template [Input=unknown]
- * @typedef {import('./types.js').LoadedEngine & {classifier: import('./storage/classifier.js').StoredClassifier<Input>}} Storage
+ * @typedef {ReturnType<typeof session> & {classifier: import('./storage/classifier.js').StoredClassifier<Input>}} Storage
  */
 
 /**

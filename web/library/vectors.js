@@ -10,11 +10,12 @@ import { text } from './classifier/options.js';
  * A tensor, such as one of TensorFlow.js: an object with these two members.
  *
  * @typedef {object} TensorLike
- * @property {() => ArrayLike<number>} dataSync
+ * @property {() => Numbers} dataSync
  * @property {number[]} shape
  */
 
-/** @typedef {ArrayLike<number> | TensorLike} Vector numbers: an array, a typed array or a tensor */
+/** @typedef {readonly number[] | (ArrayLike<number> & ArrayBufferView)} Numbers an array or a typed array */
+/** @typedef {Numbers | TensorLike} Vector */
 
 /** @param {unknown} x @returns {x is TensorLike} */
 export function isTensor(x) {
@@ -38,12 +39,12 @@ export function isVector(x) {
 /**
  * The numbers of a vector. An entry that is not a number is refused: null, which JSON writes for NaN, would count as 0.
  *
- * @param {unknown} x @returns {ArrayLike<number>}
+ * @param {unknown} x @returns {Numbers}
  */
 export function vectorOf(x) {
   if (x instanceof Float32Array && x.length > 0) return x;
   if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
-  const numbers = isTensor(x) ? x.dataSync() : /** @type {ArrayLike<number>} */ (x);
+  const numbers = isTensor(x) ? x.dataSync() : /** @type {Numbers} */ (x);
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
@@ -83,7 +84,7 @@ const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x)
  * @template Input
  * @param {Options<Input>['extractor']} extractor
  * @param {Input | Vector} x @param {AbortSignal} [signal]
- * @returns {Promise<ArrayLike<number>>}
+ * @returns {Promise<Numbers>}
  */
 export async function embedded(extractor, x, signal) {
   signal?.throwIfAborted();

@@ -12,7 +12,7 @@ import { copied, embedded, embeddedAll, isVector, labelled, listOf, roomIn, vect
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Anomaly, BatchOptions, CallOptions, ExampleOptions, Explanation, Extractor, Influence, LeftOut, Near, Need, Options, PredictedSet, Prediction} from './options.js' */
 /** @import {Cells} from '../../extractor/session.js' */
-/** @import {Vector} from '../vectors.js' */
+/** @import {Numbers, Vector} from '../vectors.js' */
 /** @import {WatchOptions} from './watch.js' */
 
 /**
@@ -82,7 +82,7 @@ export class Classifier {
     );
   }
 
-  /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */
+  /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Numbers>} */
   async embed(x, options) {
     known(options, CALL);
     return embedded(this.#extractor, x, options?.signal);

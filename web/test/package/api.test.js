@@ -275,7 +275,12 @@ test('what is of a wrong kind is refused by every call', async () => {
     }
   }
   for (const ask of [s.frame, s.show]) await assert.rejects(ask(/** @type {any} */ ([4, null])), refusal('value'));
-  assert.equal((await s.frame(/** @type {any} */ (tensor(64, [1, 64])))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
+  for (const perHour of [0, -1, NaN]) await assert.rejects(s.frame(x, perHour), refusal('argument'), `${perHour}`);
+  assert.throws(() => s.taught.watch(), refusal('argument'));
+  assert.throws(() => s.taught.watch(), /frame of the storage/);
+  // @ts-expect-error what is only like an array is no vector
+  assert.throws(() => c.predictSync({ length: 0 }), refusal('argument'));
+  assert.equal((await s.frame(tensor(64, [1, 64]))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
   /** @type {any} */
   const circular = { pictures: false };
   circular.itself = circular;
