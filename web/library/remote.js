@@ -26,6 +26,18 @@ export const membersOf = (of) =>
     .filter(([name]) => !AT_ONCE.test(name))
     .map(([name, { get }]) => ({ name, property: get !== undefined }));
 
+/**
+ * What the other side answers to `predictInto`: the probability of none of these, and those of the classes in the order of
+ * `labels`. The work that follows a change is done in slices.
+ *
+ * @param {import('./classifier/classifier.js').Classifier} classifier @param {Vector} x @returns {Promise<[number, Float64Array]>}
+ */
+export async function numbersOf(classifier, x) {
+  await classifier.predict(x);
+  const probabilities = new Float64Array(classifier.labels.length);
+  return [classifier.predictInto(probabilities, x), probabilities];
+}
+
 export class Remote {
   #ask;
   #extractor;
@@ -62,11 +74,9 @@ export class Remote {
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
   async predictInto(dst, vector) {
-    const [{ probabilities, none }, labels] = await Promise.all([this.#ask('predict', [Float32Array.from(vectorOf(vector))], {}), this.#ask('labels', [])]);
-    roomIn(dst, labels.length);
-    labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => {
-      dst[i] = probabilities[one];
-    }); // in the order of labels: an object has keys such as '2' first
+    const [none, probabilities] = await this.#ask('predictInto', [Float32Array.from(vectorOf(vector))]);
+    roomIn(dst, probabilities.length);
+    for (const [i, p] of probabilities.entries()) dst[i] = p;
     return none;
   }
 

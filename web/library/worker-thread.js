@@ -5,7 +5,7 @@ import { paced } from '../base/task.js';
 import { Classifier } from './classifier/classifier.js';
 import { createClassifier, openClassifier } from './classifier/create.js';
 import { init } from './engine.js';
-import { membersOf } from './remote.js';
+import { membersOf, numbersOf } from './remote.js';
 
 /** @type {Map<number, any>} */
 const classifiers = new Map();
@@ -40,6 +40,7 @@ const tell = answer(
       const classifier = held(at);
       if (method === 'dispose') classifiers.delete(at);
       if (method === 'merge') return handle(classifier.merge(held(args[0])));
+      if (method === 'predictInto') return numbersOf(classifier, args[0]);
       const found = classifier[method];
       if (!options) return typeof found === 'function' ? found.apply(classifier, args) : found;
       const controller = new AbortController();

@@ -6,7 +6,7 @@
 import { MetaqdaError } from '../../base/remote.js';
 import { Classifier } from '../classifier/classifier.js';
 import { openClassifier } from '../classifier/create.js';
-import { membersOf, Remote } from '../remote.js';
+import { membersOf, numbersOf, Remote } from '../remote.js';
 
 /** @import {LoadedEngine} from '../types.js' */
 /** @import {Options, RemoteMethods} from '../classifier/options.js' */
@@ -39,6 +39,7 @@ export function storedClassifier(engine, extractor) {
   /** Methods that take the place of the classifier's own. @type {Record<string, (...args: any[]) => unknown>} */
   const own = {
     save: () => engine.saveSession(),
+    predictInto: (x) => numbersOf(engine.taught, x),
     async merge(other) {
       const copied = copies.get(other);
       const both = [await copy()];

@@ -348,6 +348,9 @@ test('changes of a storage that are asked for at once are all made, in their ord
   assert.equal(bad.status, 'rejected');
   await Promise.all([c.renameClass('x', 'first'), c.renameClass('first', 'second'), c.addExample([1, 2], 'gone'), c.undo(), c.mergeClasses('second', 'z')]);
   assert.deepEqual({ ...(await c.counts) }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, y: 2, z: 3 });
+  const into = new Float64Array(6);
+  const [none] = await Promise.all([c.predictInto(into, [1, 2]), c.addExample([3, 1], 'later'), c.renameClass('y', 'renamed')]);
+  assert.ok(Math.abs(into.reduce((sum, p) => sum + p, none) - 1) < 1e-9, `${none}, ${into}`);
 });
 
 test('what was changed before a change failed is stored, and is no step of the next one', async () => {
@@ -484,6 +487,7 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.removeClass('z'), refusal('label'));
   for (const none of ['', ' ', 'z']) assert.throws(() => c.setActions(none, 'say it'), refusal('label'));
   assert.throws(() => c.removeExample('12345'), refusal('example'));
+  assert.throws(() => c.removeExample('12345'), /"12345"/);
   await assert.rejects(c.predict({}), refusal('extractor'));
   await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
   const bare = Buffer.from(prior.toString('latin1').replace('"session":', '"sessiom":'), 'latin1'); // a prior that says nothing of sessions
@@ -492,7 +496,6 @@ test('what cannot be is refused with a code', async () => {
   await assert.rejects(createClassifier({ prior: pathToFileURL(path.join(installed.folder, 'missing')) }), refusal('fetch'));
   const empty = await createClassifier();
   assert.throws(() => empty.predictSync([1]), refusal('empty'));
-  assert.throws(() => c.removeExample('12345'), /"12345"/);
   assert.throws(() => empty.addExampleSync([], 'a'), refusal('dimension'));
   assert.throws(() => empty.addExampleSync(new Float32Array(9000), 'a'), refusal('dimension'));
   assert.deepEqual(empty.labels, []);
