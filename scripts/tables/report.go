@@ -58,7 +58,7 @@ var (
 // gain is the AUROC of none of these less that of one minus the largest probability of the same
 // model, in points. It is empty for methods without none of these.
 func gain(x *experiment.Result) string {
-	if x.ECENone == nil {
+	if x.ECENone == nil || x.AUROCNone == nil || x.AUROCMaxProb == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%+.2f", 100*(*x.AUROCNone-*x.AUROCMaxProb))

@@ -288,8 +288,8 @@ func DecodePart(file string, data []byte) (*Part, error) {
 	return p, nil
 }
 
-// damage tells what is missing in the blocks of a shard that was read. It returns "" if a report can
-// be made of them.
+// damage tells what is missing in the blocks of a shard that was read. It returns "" if they can be
+// summed.
 func (p *Part) damage() string {
 	for i, b := range p.Blocks {
 		if b == nil {
@@ -301,16 +301,15 @@ func (p *Part) damage() string {
 			}
 		}
 	}
-	for _, m := range p.Methods {
-		if p.Format == shardFormat && !slices.ContainsFunc(p.Blocks, func(b *Block) bool { return b.Method == m }) {
-			return "it has no block of the method " + m
-		}
-	}
 	return ""
 }
 
 // Report sums the records of a whole evaluation.
-func (p *Part) Report() *Report { return newReport(p.Header, p.Blocks) }
+func (p *Part) Report() *Report {
+	r := newReport(p.Header, p.Blocks)
+	r.sumUp()
+	return r
+}
 
 // Merge joins parts: all shards of one evaluation, in any order, or evaluations of
 // the same cells by different methods. The report has the bytes of the undivided evaluation.
@@ -349,7 +348,12 @@ func mergeShards(parts []*Part) (*Report, error) {
 	}
 	h := *first.Header
 	h.Format = reportFormat
-	return newReport(&h, joinBlocks(parts)), nil
+	r := newReport(&h, joinBlocks(parts))
+	if err := r.check(first.name); err != nil {
+		return nil, err
+	}
+	r.sumUp()
+	return r, nil
 }
 
 // joinBlocks puts the records of all parts in the order of the episodes: summed in

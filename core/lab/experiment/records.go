@@ -27,19 +27,24 @@ func (r *Record) damage(protocol string) string {
 	switch {
 	case r.Raw == nil:
 		return `has no "raw"`
-	case r.Raw.Queries < 1:
-		return "has no queries"
-	case protocol == Sessions && r.Open == nil:
-		return `has no "open"`
+	case protocol == Sessions && (r.Open == nil || r.Open.None == nil):
+		return `has no "open" with "none"`
 	}
 	tallies := []*metrics.Tally{r.Raw, r.Scaled}
 	if r.Open != nil {
 		tallies = append(tallies, r.Open.None)
 	}
 	for _, a := range tallies {
-		if a != nil && len(a.Bins) != metrics.DefaultBins {
+		switch {
+		case a == nil:
+		case len(a.Bins) != metrics.DefaultBins:
 			return fmt.Sprintf("has a tally of %d bins in place of %d", len(a.Bins), metrics.DefaultBins)
+		case a.Queries < 1:
+			return "has a tally of no queries"
 		}
+	}
+	if o := r.Open; o != nil && (min(len(o.KnownMax), len(o.UnseenMax)) == 0 || o.None != nil && min(len(o.Known), len(o.Unseen)) == 0) {
+		return `has no scores in "open"`
 	}
 	return ""
 }

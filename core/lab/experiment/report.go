@@ -98,7 +98,7 @@ type Summary struct {
 	AverageRank float64  `json:"average_rank"`
 }
 
-// newReport sums the records of each block.
+// newReport sums the records of each block. The summaries are not there yet: see [Report.sumUp].
 func newReport(h *Header, blocks []*Block) *Report {
 	r := &Report{Header: h}
 	for _, b := range blocks {
@@ -108,7 +108,6 @@ func newReport(h *Header, blocks []*Block) *Report {
 		}
 		r.Results = append(r.Results, x)
 	}
-	r.sumUp()
 	return r
 }
 

@@ -122,19 +122,29 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.say)
 		}
 	}
-	text := test.Must(shard(1, 2, 0).Encode())(t)
+	half, undivided := string(test.Must(shard(1, 2, 0).Encode())(t)), string(test.Must(shard(0, 1, 0).Encode())(t))
 	for _, c := range []struct{ old, new, say string }{
 		{`"of":2`, `"of":1`, "damaged"}, {`"of":2`, `"of":0`, "neither shard"}, {`"of":2`, `"of":-3`, "neither shard"},
-		{`"queries":20`, `"queries":0`, "has no queries"}, {`"records":[{`, `"records":[null,{`, "record 0 of block 0 is null"},
+		{`"queries":20`, `"queries":0`, "a tally of no queries"}, {`"records":[{`, `"records":[null,{`, "record 0 of block 0 is null"},
 		{`"blocks":[{`, `"blocks":[null,{`, "block 0 is null"},
 		{`"raw":{`, `"raw":null,"was":{`, "no \"raw\""},
 		{`"bins":[`, `"bins":[{},`, "21 bins in place of 20"},
 		{`"scaled":{`, `"scaled":{"bins":[]},"was":{`, "0 bins in place of 20"},
 		{`{"episode":`, `{"open":{"none":{"bins":[]}},"episode":`, "0 bins in place of 20"},
-		{`"methods":["`, `"methods":["other","`, "no block of the method other"},
+		{`"methods":["`, `"methods":["other","`, "no result of other on"},
+		{`"n_shot":[`, `"n_shot":[7,`, "7-shot"}, {`"n_way":[`, `"n_way":[],"was":[`, "a header without"},
+		{`"records":[`, `"records":[],"was":[`, "an empty result"},
+		{`"protocol":"standard"`, `"protocol":"unknown"`, "a header without"},
+		{`"protocol":"standard"`, `"protocol":"incremental"`, "an empty result"},
+		{`"protocol":"standard"`, `"protocol":"sessions"`, "no \"open\""},
+		{`{"episode":`, `{"open":{"known_max":"","unseen_max":""},"episode":`, "no scores"},
 	} {
-		damaged := strings.Replace(string(text), c.old, c.new, 1)
-		if damaged == string(text) {
+		text := undivided
+		if strings.HasPrefix(c.old, `"of"`) {
+			text = half
+		}
+		damaged := strings.Replace(text, c.old, c.new, 1)
+		if damaged == text {
 			t.Fatalf("no %s in the part", c.old)
 		}
 		read, err := DecodePart("torn.json", []byte(damaged))

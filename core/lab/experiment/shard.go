@@ -53,7 +53,7 @@ func mergeMethods(parts []*Part) (*Report, error) {
 		if !sameCells(f.Header, parts[0].Header) {
 			return nil, fmt.Errorf("%s and %s are not of one evaluation; run both with the same flags but for --methods and --n-tasks, on the same data", first, f.name)
 		}
-		if err := checkResults(f); err != nil {
+		if err := (&Report{Header: f.Header, Results: f.Results}).check(f.name); err != nil {
 			return nil, err
 		}
 		for _, m := range f.Methods {
@@ -77,22 +77,35 @@ func sameCells(a, b *Header) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// checkResults finds missing fields before a table needs them.
-func checkResults(f *Part) error {
-	if slices.Contains(f.Results, nil) {
-		return fmt.Errorf("%s is damaged: it has an empty result; compute it again", f.name)
+// check returns an error, which names a file, if the tables of the protocol cannot be made of the results.
+func (r *Report) check(file string) error {
+	missing := func(what string, args ...any) error {
+		return fmt.Errorf("%s is damaged: it has "+what+"; compute it again", append([]any{file}, args...)...)
 	}
-	r := &Report{Header: f.Header, Results: f.Results}
-	for _, m := range f.Methods {
-		for _, d := range f.Data {
-			if x := r.Find(m, d.Name, 0, 0); f.Protocol == Sessions && (x == nil || len(x.EpisodeAccuracy) == 0) {
-				return fmt.Errorf("%s is damaged: it has no result of %s on %s; compute it again", f.name, m, d.Name)
-			}
-			for _, way := range f.Way {
-				for _, shot := range f.Shot {
-					if x := r.Find(m, d.Name, way, shot); x == nil || len(x.EpisodeAccuracy) == 0 {
-						return fmt.Errorf("%s is damaged: it has no result of %s on %s, %d-way %d-shot; compute it again", f.name, m, d.Name, way, shot)
+	drawn := r.Protocol == Sessions || r.Protocol == MultiDomain // way and shot are drawn for each task
+	if _, err := protocol(r.Protocol); err != nil || r.Protocol == Sessions && len(r.Way) > 0 || !drawn && (len(r.Way) == 0 || len(r.Shot) == 0) || len(r.Methods) == 0 || len(r.Data) == 0 {
+		return missing("a header without methods or data sets, or of ways and shots that its protocol does not have")
+	}
+	for _, x := range r.Results {
+		if x == nil || len(x.EpisodeAccuracy) == 0 || r.Protocol == Incremental && (x.Session == nil || x.Classes == nil || x.AccuracyAsIs == nil) {
+			return missing("an empty result")
+		}
+	}
+	ways, shots := r.Way, r.Shot
+	if drawn || r.Protocol == Incremental {
+		ways, shots = []int{0}, []int{0}
+	}
+	for _, m := range r.Methods {
+		for _, d := range r.Data {
+			for _, way := range ways {
+				for _, shot := range shots {
+					if r.Find(m, d.Name, way, shot) != nil {
+						continue
 					}
+					if way+shot == 0 {
+						return missing("no result of %s on %s", m, d.Name)
+					}
+					return missing("no result of %s on %s, %d-way %d-shot", m, d.Name, way, shot)
 				}
 			}
 		}
