@@ -80,16 +80,18 @@ func DefaultConfig() Config {
 
 // Validate returns an error that names the first value outside its domain.
 func (c *Config) Validate() error {
+	held := func(x float64) bool { return x >= 1e-12 && x <= 1e9 } // by a prior file: see core/model
+	const wanted = "a number from 1e-12 to 1e9"
 	for _, v := range []struct {
 		name string
 		x    float64
 		ok   bool
 		want string
 	}{
-		{"scale", c.Start.Scale, c.Start.Scale > 0, "a positive number"},
-		{"kappa", c.Start.Kappa, c.Start.Kappa > 0, "a positive number"},
-		{"nu - d + 1", c.Start.NuExcess, c.Start.NuExcess > 0, "a positive number"},
-		{"temperature", c.Start.Temperature, c.Start.Temperature > 0, "a positive number"},
+		{"scale", c.Start.Scale, held(c.Start.Scale), wanted},
+		{"kappa", c.Start.Kappa, held(c.Start.Kappa), wanted},
+		{"nu - d + 1", c.Start.NuExcess, held(c.Start.NuExcess), wanted},
+		{"temperature", c.Start.Temperature, held(c.Start.Temperature), wanted},
 		{"learning rate", c.Rate, c.Rate >= 0, "a number of 0 or more"},
 		{"learning rate of the scalars", c.ScalarRate, c.ScalarRate >= 0, "a number of 0 or more"},
 		{"momentum", c.Momentum, c.Momentum >= 0 && c.Momentum < 1, "a number from 0 to below 1"},

@@ -184,7 +184,7 @@ func TestADivergedStepChangesNothing(t *testing.T) {
 
 func TestConfigRejects(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"scale": func(c *Config) { c.Start.Scale = 0 }, "kappa": func(c *Config) { c.Start.Kappa = math.NaN() }, "nu": func(c *Config) { c.Start.NuExcess = -1 },
+		"scale": func(c *Config) { c.Start.Scale = 0 }, "kappa": func(c *Config) { c.Start.Kappa = math.NaN() }, "kappa beyond a prior": func(c *Config) { c.Start.Kappa = 1e300 }, "nu": func(c *Config) { c.Start.NuExcess = -1 },
 		"rate": func(c *Config) { c.Rate = math.Inf(1) }, "optimiser": func(c *Config) { c.Optimiser = "newton" }, "fixed": func(c *Config) { c.Fixed = "everything" },
 		"steps": func(c *Config) { c.Steps = -1 }, "schedule": func(c *Config) { c.Schedule = "" }, "none prior": func(c *Config) { c.Objective.NonePrior = 1 },
 	} {
