@@ -95,7 +95,7 @@ func evalCommand() *cli.Command {
 			intFlag(&given.Workers, "workers", "number of tasks computed at a time, 0 for one per core; does not change the results"),
 			numberFlag(&given.HandScale, "hand-scale", "s of the hand-crafted prior S = s^2 I"),
 			intFlag(&given.MAMLTasks, "maml-tasks", "number of tasks from which maml-qda learns its starting point"),
-			valueFlag((*listValue)(&given.InDomain), "in-domain", "multi-domain: names of the data sets the prior was learned on (default: what the prior file says)"),
+			valueFlag((*listValue)(&given.InDomain), "in-domain", "multi-domain: names of those data sets that the prior was learned on (default: what the prior file says)"),
 		}, outputFlags(&o.json, &o.markdown, &o.pictures)...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {

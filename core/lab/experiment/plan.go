@@ -110,6 +110,9 @@ func (p *Plan) Validate() error {
 	if err := p.validateTransductive(); err != nil {
 		return err
 	}
+	if len(p.InDomain) > 0 && p.Protocol != MultiDomain {
+		return dataset.BadField("in-domain", "is for the protocol %s; leave it out", MultiDomain)
+	}
 	if !(p.HandScale > 0) || p.HandScale > 1e6 {
 		return dataset.BadField("hand-scale", "is %v; give a positive number such as 1", p.HandScale)
 	}
@@ -125,6 +128,11 @@ func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
 	}
 	if len(domains) == 0 {
 		return nil, dataset.BadField("data", "is empty; give one data set or more")
+	}
+	for _, name := range p.InDomain {
+		if !slices.ContainsFunc(domains, func(d Domain) bool { return d.Set.Name == name }) {
+			return nil, dataset.BadField("in-domain", "names %q, which is no data set of --data; name those of --data that the prior was learned on, and no others", name)
+		}
 	}
 	drawn := *p
 	if p.Protocol == Transductive {

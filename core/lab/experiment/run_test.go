@@ -168,7 +168,8 @@ func TestPlanIsChecked(t *testing.T) {
 		"repeat is 0":            {Standard, func(p *Plan) { p.Repeat = 0 }}, "shard is 0": {Standard, func(p *Plan) { p.Shard = Shard{} }},
 		`imbalance is "zipf"`: {Transductive, func(p *Plan) { p.Imbalance = "zipf" }}, "imbalance is for the": {Standard, func(p *Plan) { p.Imbalance = ImbalanceDirichlet }},
 		"out-of-set is 0.3": {Transductive, func(p *Plan) { p.OutOfSet = 0.3 }}, "out-of-set is NaN": {Transductive, func(p *Plan) { p.OutOfSet = math.NaN() }},
-		"out-of-set is for the ": {OpenSet, func(p *Plan) { p.OutOfSet = 0.5 }},
+		"out-of-set is for the ":  {OpenSet, func(p *Plan) { p.OutOfSet = 0.5 }},
+		`in-domain names "alhpa"`: {MultiDomain, func(p *Plan) { p.InDomain = []string{"alpha", "alhpa"} }}, "in-domain is for the ": {Standard, func(p *Plan) { p.InDomain = []string{"alpha"} }},
 	} {
 		p, domains := small(t, c.protocol)
 		c.spoil(p)
