@@ -63,8 +63,8 @@ var ways = []struct {
 type figures struct{ accuracy, loss []float64 }
 
 func run(priors string, files []string, tasks int) error {
-	if len(files) == 0 {
-		return errors.New("name data sets with groups")
+	if len(files) == 0 || priors == "" {
+		return errors.New("name data sets with groups, and by -prior the priors that were learned without them: -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz")
 	}
 	var learned []*model.Prior
 	for _, file := range strings.Split(priors, ",") {
