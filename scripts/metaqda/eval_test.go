@@ -340,5 +340,12 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help of eval does not mention %s", word)
 		}
 	}
-	refused(t, []string{"evaluate"}, `"evaluate"`)
+	for _, args := range []string{"evaluate", "help evaluate", "evaluate --help"} {
+		refused(t, strings.Fields(args), `no command "evaluate"`, "`metaqda help`")
+	}
+	for args, want := range map[string]string{"help --help": "usage: metaqda COMMAND", "help help": "usage: metaqda COMMAND", "help train -h": "usage: metaqda train", "--version": "metaqda version "} {
+		if out := mustRun(t, strings.Fields(args)...); !strings.Contains(out, want) {
+			t.Errorf("%s says no %q:\n%s", args, want, out)
+		}
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -39,24 +40,30 @@ func main() {
 // run dispatches and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	name := "metaqda"
+	if len(args) > 0 && args[0] == "help" { // `help train` is `train --help`
+		args = slices.DeleteFunc(slices.Clone(args[1:]), func(a string) bool { return a == "help" || strings.HasPrefix(a, "-") })
+		args = append(args[:min(1, len(args))], "--help")
+	}
+	build := versions()
 	app := &cli.Command{
-		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
+		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis", Version: build["metaqda"] + ", " + build["go"],
 		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
 		Commands:       []*cli.Command{trainCommand(presetOf(args)), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), watchCommand(), exportCommand(), priorCommand(), verifyCommand()},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError:   usageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Present() {
-				return fmt.Errorf("there is no command %q; `metaqda help` lists them", c.Args().First())
-			}
-			return cli.ShowRootCommandHelp(c)
-		},
+		OnUsageError:   usageError, HideHelpCommand: true,
+		Action: func(_ context.Context, c *cli.Command) error { return cli.ShowRootCommandHelp(c) },
 	}
+	known := len(args) == 0 || strings.HasPrefix(args[0], "-")
 	for _, c := range app.Commands {
+		known = known || c.HasName(args[0])
 		c.CustomHelpTemplate, c.HideHelpCommand, c.OnUsageError = cmp.Or(c.CustomHelpTemplate, commandHelp), true, usageError
 		if len(args) > 0 && args[0] == c.Name {
 			name += " " + c.Name
 		}
+	}
+	if !known {
+		fmt.Fprintf(stderr, "metaqda: there is no command %q; `metaqda help` lists them\n", args[0])
+		return 2
 	}
 	err := app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
@@ -100,7 +107,7 @@ usage: metaqda COMMAND [flags]
 
 {{range .VisibleCommands}}  {{.Name}}{{"\t"}}{{.Usage}}
 {{end}}
-` + "`metaqda COMMAND --help` tells the flags of a command.\n"
+` + "`metaqda COMMAND --help` tells the flags of a command, `metaqda --version` the build.\n"
 
 const commandHelp = `usage: {{.FullName}} [flags]{{with .ArgsUsage}} {{.}}{{end}}
 

@@ -172,7 +172,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"loss", []string{"--data", good, "--loss", "hinge"}, []string{`"hinge"`, "cross_entropy"}},
 		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
-		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
+		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "from 1e-12"}},
 		{"classes without spread", []string{"--data", alike}, []string{"--shared", "hardly differ within", "other data"}},
 		{"first part", []string{"--data", good, "--first-part", "6"}, []string{"--first-part is 6", "below the dimension"}},
 		{"validation on what is learned", []string{"--data", good, "--split", "all"}, []string{"--val-split val has the class", "--split all"}},
