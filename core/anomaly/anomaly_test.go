@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -300,5 +301,34 @@ func TestFramesOfOneViewAreLikeEachOther(t *testing.T) {
 		if a := test.Must(m.Ask(frame(other, noise)))(t); !(a.Wrong > 0.9) {
 			t.Errorf("frames with noise %v: another thing is wrong with probability %v", noise, a.Wrong)
 		}
+	}
+}
+
+// A frame that is drawn another way lies up to .13 away, which says nothing. Good pictures lie .35 away and more.
+func TestNoiseOfDrawingIsNoDistance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 37))
+	view := texture(rng, 0)
+	p := test.Must(Describe(view, d))(t)
+	m := test.Must(Fit([]*Picture{p, p, p, p}, []int{0, 1, 2, 3}))(t)
+	at := func(least, most float64) *Answer {
+		for noise := 1e-3; noise < 1; noise *= 1.02 {
+			cells := slices.Clone(view)
+			for i := range cells {
+				cells[i] += float32(noise * rng.NormFloat64())
+			}
+			p := test.Must(Describe(cells, d))(t)
+			if c := places(m.nearest(p, nil)); c > least && c < most {
+				return test.Must(m.Ask(p))(t)
+			}
+		}
+		t.Fatalf("no noise leads to a distance from %v to %v", least, most)
+		return nil
+	}
+	same, drawn, other := test.Must(m.Ask(p))(t), at(0.11, 0.13), at(0.35, 0.4)
+	if drawn.Place != same.Place {
+		t.Errorf("a frame drawn another way is %v, the same one %v", drawn.Place, same.Place)
+	}
+	if !(other.Place > same.Place+0.5) {
+		t.Errorf("another picture is %v, the same one %v", other.Place, same.Place)
 	}
 }

@@ -238,6 +238,16 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 	}
 }
 
+// The loss of a coefficient counts as much as the ridge, so the coefficient goes half of the way.
+func TestRidgeKeepsCoefficientsThatTheLossHardlyDependsOn(t *testing.T) {
+	p := population()
+	start := p.LogT
+	p.minimise(0, 1, func(q *Population) float64 { return 1e-4 * (q.LogT - start - 100) * (q.LogT - start - 100) })
+	if moved := p.LogT - start; math.Abs(moved-50) > 1 {
+		t.Errorf("it moved by %.1f, want 50", moved)
+	}
+}
+
 // The fit finds the temperature, how much it varies, and by which score known and
 // unknown queries part; it is better than where it began.
 func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
