@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -230,6 +231,11 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string, for
 			c.Classes[i].Label = label
 		}
 	}
+	for name := range tensors {
+		if !slices.Contains(classifierTensors, name) {
+			return nil, fail("it has a tensor ", quoted(name), ", which is of no classifier")
+		}
+	}
 	examples, err := decodeExamples(tensors)
 	if err != nil {
 		return nil, err
@@ -249,6 +255,8 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string, for
 	}
 	return c, nil
 }
+
+var classifierTensors = []string{"embeddings", "class", "thumbnails", "thumbnail_end", "group"}
 
 // decodeExamples reads embeddings and thumbnails.
 func decodeExamples(tensors map[string]tensor) ([]Example, error) {
@@ -307,13 +315,17 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 		return nil
 	}
 	var names []string
+	of := map[string]bool{}
 	err := readList(metadata, "groups", func(v any) bool {
 		name, ok := asText(v)
-		names = append(names, name)
+		names, of[name] = append(names, name), true
 		return ok
 	})
 	if err != nil {
 		return err
+	}
+	if len(of) < len(names) {
+		return fail("two of its groups have one name")
 	}
 	group, err := t.ints()
 	if err != nil || len(group) != len(examples) {

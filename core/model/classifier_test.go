@@ -96,6 +96,19 @@ func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
 	}
 }
 
+// A file that would lose something when it is written again, or join two bursts, is refused.
+func TestTensorsAndGroupsOfNoClassifierAreRefused(t *testing.T) {
+	c := sampleClassifier()
+	c.Classes[0].Examples[0].Group, c.Classes[0].Examples[1].Group = "a", "b"
+	sound := must(EncodeClassifier(c))
+	_, err := DecodeClassifier(changed(sound, func(tensors map[string]tensor, _ map[string]string) {
+		tensors["notes"] = tensor{dtype: "U8", shape: []int{1}, data: []byte{1}}
+	}))
+	refused(t, "another tensor", err, `"notes"`)
+	_, err = DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) { m["groups"] = `["a","a"]` }))
+	refused(t, "groups of one name", err, "one name")
+}
+
 // Labels come from files that anybody can write. Names that look different on a page are kept to
 // the byte.
 func TestLabels(t *testing.T) {
