@@ -101,7 +101,13 @@ def checked(estimator, X, y=NO_LABELS, reset=False):
             if hasattr(getattr(y, 'dtype', None), 'numpy_dtype'):  # pandas' Int64, which would become float64
                 y = y.to_numpy(y.dtype.numpy_dtype)
             X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
+            try:
+                np.unique(y)
+            except TypeError as error:
+                raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind.') from error
             check_targets(y)
             return X, y
+    except MetaqdaError:
+        raise
     except ValueError as error:  # a TypeError stays one, which check_estimator wants
         raise MetaqdaError('dimension' if 'features, but' in str(error) else 'value', str(error)) from error

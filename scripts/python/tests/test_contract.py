@@ -125,6 +125,10 @@ class Contract(Case):
         for y in [['a', None, 'b'], ['a', np.nan, 'b'], np.array(['a', Missing(), 'b'], object), np.array(['a', None, 'b'], object), Series([1, None, 2])]:
             self.refused('value', 'row 1 has no label', FewShotClassifier().fit, np.eye(3), y)
 
+    def test_labels_of_two_kinds_are_refused(self):
+        for teach in [FewShotClassifier().fit, FewShotClassifier().partial_fit]:
+            self.refused('label', 'use one kind', teach, np.eye(2), np.array(['a', 1], object))
+
     def test_classes_of_partial_fit_are_a_list_or_a_set(self):
         for classes, want in [({'z'}, 'abz'), ([], 'ab'), (np.array(['z']), 'abz')]:
             c = FewShotClassifier().partial_fit(np.eye(4), list('abab'), classes=classes)
@@ -194,7 +198,7 @@ class Contract(Case):
         c.save(self.folder / 's')
         d = FewShotClassifier.load(self.folder / 's', prior='pictures')
         np.testing.assert_array_equal(d.predict_proba(X), c.predict_proba(X))
-        self.refused('dimension', '672', FewShotClassifier.load, self.folder / 's', prior='hands')
+        self.refused('extractor', 'feature extractor', FewShotClassifier.load, self.folder / 's', prior='hands')
 
     def test_threads_share_a_classifier_and_have_their_own(self):
         c, X, _ = taught(prior='pictures')
