@@ -2,7 +2,7 @@
 /** Checks vectors, tensors and lists of them, and embeds other inputs. */
 import { MetaqdaError } from '../base/remote.js';
 import { unlessAborted } from '../base/task.js';
-import { text } from './classifier/options.js';
+import { kindOf, text } from './classifier/options.js';
 
 /** @import {Options} from './classifier/options.js' */
 
@@ -75,9 +75,6 @@ function attached(numbers) {
   }
 }
 
-/** Names a value that is not a number, for a message. @param {unknown} x */
-const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a ${typeof x}`);
-
 /**
  * The vector of an input. A vector is returned as it is, and anything else goes through the extractor.
  *
@@ -121,7 +118,7 @@ export async function embeddedAll(extractor, batch, signal) {
  * @returns {T[]}
  */
 export function listOf(many, what) {
-  const one = typeof many === 'string' || (isVector(many) && /** @type {any} */ (many).length !== 0);
+  const one = typeof many === 'string' || (what === 'batch' && isVector(many) && /** @type {any} */ (many).length !== 0);
   if (one || typeof many?.[Symbol.iterator] !== 'function')
     throw new MetaqdaError(
       'argument',

@@ -157,9 +157,13 @@ export function known(options, kinds) {
 
 /** @param {unknown} s @param {string} what */
 export function text(s, what) {
-  if (typeof s !== 'string') throw new MetaqdaError('argument', `The ${what} must be a string.`);
-  return s;
+  if (typeof s === 'string') return s;
+  const number = typeof s === 'number' || typeof s === 'bigint';
+  throw new MetaqdaError('argument', `The ${what} is ${number ? s : kindOf(s)}: it must be a string${number ? `, such as '${s}'` : ''}.`);
 }
+
+/** Names a value of a wrong kind, for a message. @param {unknown} x */
+export const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a${typeof x === 'object' ? 'n' : ''} ${typeof x}`);
 
 /**
  * A classifier that is not in this thread: everything that a Classifier can do, with the same arguments in the same

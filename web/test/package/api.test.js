@@ -238,6 +238,7 @@ test('what is of a wrong kind is refused by every call', async () => {
       ['argument', 'addExamples', [x, x], 'ab'],
       ['argument', 'addExamples', 5, ['a']],
       ['argument', 'addExamples', [x], [7]],
+      ['argument', 'addExamples', [x], new Int32Array([7])],
       ['argument', 'classify', x],
       ['argument', 'predictMany', 'ab'],
       ['argument', 'suggest', null],
@@ -278,6 +279,14 @@ test('what is of a wrong kind is refused by every call', async () => {
   for (const perHour of [0, -1, NaN]) await assert.rejects(s.frame(x, perHour), refusal('argument'), `${perHour}`);
   assert.throws(() => s.taught.watch(), refusal('argument'));
   assert.throws(() => s.taught.watch(), /frame of the storage/);
+  for (const [label, message] of /** @type {[any, string][]} */ ([
+    [7, "The label is 7: it must be a string, such as '7'."],
+    [undefined, 'The label is undefined: it must be a string.'],
+    [{}, 'The label is an object: it must be a string.'],
+  ])) {
+    assert.throws(() => c.addExampleSync(x, label), { message });
+    if (label === 7) await assert.rejects(c.addExamples([x], [label]), { message });
+  }
   // @ts-expect-error what is only like an array is no vector
   assert.throws(() => c.predictSync({ length: 0 }), refusal('argument'));
   assert.equal((await s.frame(tensor(64, [1, 64]))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
