@@ -238,7 +238,7 @@ async function build(engine, reader) {
   reader.onKind = () => {
     choice.show();
     classes.redraw();
-    void recogniser.clear();
+    recogniser.changeKind();
   };
   const thumbnails = new Thumbnails(engine);
   const changes = new Changes({ engine, model: () => classes.model });
@@ -263,6 +263,7 @@ async function build(engine, reader) {
     engine,
     odd,
     seen: then,
+    ready: () => sought,
     sort: (files) => void sorting.add(files),
     onAsked: (question) => why.ask(question),
     teaching: {
@@ -314,7 +315,12 @@ async function build(engine, reader) {
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
-  reader.onSeek = (over) => void classes.line.wait(() => over).catch(() => {}); // files chosen meanwhile are for that extractor
+  /** Settles once the extractor of the open session is there or not found. @type {Promise<unknown>} */
+  let sought = Promise.resolve();
+  reader.onSeek = (over) => {
+    const settled = (sought = over.catch(() => {}));
+    void classes.line.wait(() => settled); // files chosen meanwhile are for that extractor
+  };
   /** What the list of sessions shows. It asks the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
   let listed;
   const list = coalesced(() => sessions.show(listed));

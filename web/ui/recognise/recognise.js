@@ -52,6 +52,8 @@ export class Recogniser {
   #source = null;
   #url = '';
   #turn = 0; // only the newest of several files counts
+  /** Asks again for what waits until the extractor is there; null if nothing waits. @type {(() => void)|null} */
+  #again = null;
   /** The places of what is shown, null where the network has none. @type {Cells|null} */
   #cells = null;
   /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
@@ -68,14 +70,15 @@ export class Recogniser {
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: import('./good.js').OddOf}} parts
-   *   `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
+   * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, ready?: () => Promise<unknown>, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: import('./good.js').OddOf}} parts
+   *   `ready` settles once the extractor of the open session is there; `sort` takes several files; `onAsked` gets the embedding of the shown answer, or null; `refusal` says why there is no camera;
    *   `seen` gets all that is recognised; `odd` says whether a picture is unlike the examples of the only class, null if it cannot
    */
-  constructor({ kinds, engine, teaching, teachable = true, sort, onAsked = () => {}, refusal = sentence, seen = unseen, odd }) {
+  constructor({ kinds, engine, teaching, teachable = true, ready = async () => {}, sort, onAsked = () => {}, refusal = sentence, seen = unseen, odd }) {
     this.kinds = kinds;
     this.engine = engine;
     this.teaching = teaching;
+    this.ready = ready;
     this.sort = sort;
     this.onAsked = onAsked;
     this.refusal = refusal;
@@ -114,10 +117,7 @@ export class Recogniser {
       onFolder(
         folder,
         () => this.kinds.now,
-        (files) => {
-          this.close();
-          this.sort?.(files);
-        },
+        (files) => void this.#sortAll(files),
       );
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.picture.addEventListener('load', () => this.picture.style.setProperty('--aspect', `${this.picture.naturalWidth / this.picture.naturalHeight}`));
@@ -135,15 +135,13 @@ export class Recogniser {
   async take(files) {
     const [file] = files;
     if (!file) return;
+    if (files.length > 1 && this.sort) return this.#sortAll(files);
     this.close();
-    if (files.length > 1 && this.sort) {
-      this.sort(files);
-      return;
-    }
-    const turn = ++this.#turn;
     complain(this.error, '');
     say(`Looking at “${file.name}” …`);
     this.#wait(true);
+    if (!(await this.#turnOf(() => this.take(files)))) return;
+    const turn = this.#turn;
     try {
       const samples = await this.kinds.now.open(file);
       /** @type {Found[]} */
@@ -180,6 +178,34 @@ export class Recogniser {
     } finally {
       if (turn === this.#turn) this.#wait(false);
     }
+  }
+
+  /** @param {File[]} files */
+  async #sortAll(files) {
+    this.close();
+    if (await this.#turnOf(() => this.#sortAll(files))) this.sort?.(files);
+  }
+
+  /**
+   * Waits until the extractor of the open session is there.
+   *
+   * @param {() => Promise<void>} again asks again, if it is of another kind
+   * @returns {Promise<boolean>} false if something else was asked for meanwhile
+   */
+  async #turnOf(again) {
+    const turn = ++this.#turn;
+    this.#again = again;
+    await this.ready();
+    if (turn !== this.#turn) return false;
+    this.#again = null;
+    return true;
+  }
+
+  /** Removes what is shown, since the session's kind is another one. What waits for this kind goes on waiting. */
+  changeKind() {
+    const again = this.#again;
+    void this.clear();
+    again?.();
   }
 
   /** Shows a piece of the file with its answer. @param {number} piece */
@@ -279,6 +305,7 @@ export class Recogniser {
   /** Removes the picture and its answer. */
   async clear() {
     this.#turn++;
+    this.#again = null;
     this.close();
     this.#wait(false);
     complain(this.error, '');
@@ -377,9 +404,9 @@ export class Recogniser {
    * only after the answer for the last one, so nothing queues up.
    */
   async #watch() {
+    if (!(await this.#turnOf(() => this.#watch()))) return;
     takeSource(this.#stop);
     complain(this.error, '');
-    this.#turn++;
     this.#wait(false);
     void this.onAsked(null);
     const fail = (/** @type {unknown} */ error) => {

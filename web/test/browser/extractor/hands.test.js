@@ -143,8 +143,13 @@ test('while the network of a session is loaded nothing is said of another one', 
     await page.getByLabel('Add pictures to Up', { exact: true }).setInputFiles([await file('noto', 'index-pointing-up')]);
     await card(page, 'Up').getByText('1 waiting').waitFor();
     assert.equal(await page.getByText('read by another feature extractor').count(), 0);
+    const asked = await file('emojione', 'raised-hand', { width: 400 });
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(asked);
+    await status(page, 'Looking at “emojione-raised-hand.png” …');
     program();
     await status(page, '1 hand added to “Up”.');
+    await page.getByAltText('Hand being recognised: emojione-raised-hand.png').waitFor();
+    assert.equal(await page.locator('#query-error').textContent(), '');
 
     // What comes late disturbs no other session.
     await openSession(page, 'Other');
