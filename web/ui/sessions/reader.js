@@ -38,7 +38,7 @@ export class Reader {
   /** Gets the reason why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
   onForeign;
 
-  /** Gets what settles once the extractor of the session's examples is there or not found, or another session is open. @type {((over: Promise<unknown>) => void)|undefined} */
+  /** Gets what settles once the session's extractor is there or not found, or another session is open. @type {((over: Promise<unknown>) => void)|undefined} */
   onSeek;
   /** Settles it for another session. @type {(nothing?: unknown) => void} */
   #leave = () => {};
@@ -112,7 +112,7 @@ export class Reader {
     const left = new Promise((resolve) => {
       this.#leave = resolve;
     });
-    if (message) this.onSeek?.(Promise.race([seeking, left]));
+    this.onSeek?.(Promise.race([seeking, left]));
     seeking
       .then(async (found) => {
         if (found || this.#sought !== sought) return; // else another session is open

@@ -151,6 +151,19 @@ test('while the network of a session is loaded nothing is said of another one', 
     await page.getByAltText('Hand being recognised: emojione-raised-hand.png').waitFor();
     assert.equal(await page.locator('#query-error').textContent(), '');
 
+    // A session without hands stays one for hands.
+    await newSession(page, 'Empty');
+    await page.getByRole('button', { name: 'Hands', exact: true }).click();
+    await addClass(page, 'Stop');
+    await openSession(page, 'Other');
+    await open(page, site);
+    const again = await hold(page, '**/kinds/hands/worker.js');
+    await openSession(page, 'Empty');
+    await page.getByLabel('Add pictures to Stop', { exact: true }).setInputFiles([await file('noto', 'raised-hand')]);
+    await card(page, 'Stop').getByText('1 waiting').waitFor();
+    again();
+    await status(page, '1 hand added to “Stop”.');
+
     // What comes late disturbs no other session.
     await openSession(page, 'Other');
     await open(page, site);
