@@ -128,7 +128,7 @@ export class ClassCard {
     const label = `${this.list.kinds.now.one} ${number} of ${this.taught.name}`;
     return html`<li class="thumb" data-example=${id} draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, `${this.id} ${id}`)}>
       <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(this.list.thumbnails.painter(id))}></button>
-      <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${() => this.#removeExample(id)}>${icon('close')}</button></li>`;
+      <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${(/** @type {MouseEvent} */ { detail }) => this.#removeExample(id, detail)}>${icon('close')}</button></li>`;
   }
 
   /** @param {{name: string, hold: string}} words */
@@ -309,9 +309,10 @@ export class ClassCard {
     if (detail < 2) void this.#guard(() => this.list.remove(this.id)); // the second click of a double click was meant for the class that was here
   };
 
-  /** @param {string} id */
-  #removeExample = (id) =>
+  /** @param {string} id @param {number} clicks */
+  #removeExample = (id, clicks) =>
     this.#guard(async () => {
+      if (clicks === 2) return; // of a double click: by now another picture may be in this place
       const item = this.element.querySelector(`[data-example="${CSS.escape(id)}"]`);
       const near = item?.nextElementSibling ?? item?.previousElementSibling;
       await this.list.changes.remove([id]);
