@@ -231,6 +231,14 @@ test('each thing that cannot be heard is told in a sentence', () =>
       .getByLabel(`Add ${one}s to Pedu`, { exact: true })
       .setInputFiles({ name: 'stereo.wav', mimeType: 'audio/wav', buffer: dense(Array(3).fill('pedu'), { times: 3, channels: 2 }) });
     await card(page, 'Pedu').locator('.thumb').nth(4).waitFor();
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = async () => new AudioContext().createMediaStreamDestination().stream;
+      AudioWorklet.prototype.addModule = () => Promise.reject(new DOMException('', 'AbortError'));
+    });
+    const error = page.locator('#query-error');
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await error.filter({ hasText: /^The part of the page that records could not be loaded: / }).waitFor();
+    await page.evaluate('delete navigator.mediaDevices.getUserMedia');
     await context.clearPermissions();
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await page

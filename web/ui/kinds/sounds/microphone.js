@@ -71,9 +71,10 @@ export class Microphone {
       if (this.#closed) throw new DOMException('closed', 'AbortError');
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
       const context = (this.#context = new AudioContext());
-      // Chromium starts no audio thread for a page opened from disk, such as a shared file.
       await context.audioWorklet.addModule(program()).catch(() => {
-        throw insecure('microphone');
+        // Chromium starts no audio thread for a page opened from disk, such as a shared file.
+        if (location.protocol === 'file:') throw insecure('microphone');
+        throw new MetaqdaError('fetch', `The part of the page that records could not be loaded: see that you are online and try again, or ${INSTEAD}.`);
       });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
