@@ -462,6 +462,17 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
       for (const style of TAUGHT) await cp(sample(style, concept), path.join(place, concept, `${style}.png`));
     }
     await page.getByText('Teach from folders, one per class').waitFor();
+    await page.evaluate(() => {
+      const { webkitGetAsEntry } = DataTransferItem.prototype;
+      DataTransferItem.prototype.webkitGetAsEntry = () => {
+        DataTransferItem.prototype.webkitGetAsEntry = webkitGetAsEntry;
+        const readEntries = (/** @type {any} */ _, /** @type {(error: Error) => void} */ fail) => fail(new DOMException('', 'NotReadableError'));
+        return /** @type {any} */ ({ name: 'zoo', isFile: false, createReader: () => ({ readEntries }) });
+      };
+    });
+    await drop(page, '#teach-title', [place]);
+    await page.locator('.toast').getByText('“zoo” could not be read and was left out: ').waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
     await drop(page, '#teach-title', [place]);
     await status(page, '6 pictures of 2 folders taught.');
     await card(page, 'cat').getByText('3 pictures').waitFor();

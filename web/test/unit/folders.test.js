@@ -48,10 +48,14 @@ test('a drop without files gives none, one of an older browser its files', async
   assert.equal(pathOf(plain), 'a.png');
 });
 
-test('a folder that cannot be read is empty', async () => {
+test('a folder that cannot be read is empty, and it is told like a picture that cannot be', async () => {
   const broken = { name: 'x', isFile: false, createReader: () => ({ readEntries: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() }) };
-  const gone = { name: 'y.png', isFile: true, file: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() };
-  assert.deepEqual(await filesOf(drop([broken, gone]), claimsPicture), []);
+  const gone = (/** @type {string} */ name) => ({ name, isFile: true, file: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() });
+  /** @type {string[]} */
+  const unread = [];
+  const [photo] = await filesOf(drop([folder('f', [broken, file('1.png'), gone('2.png'), gone('notes.txt')]), gone('y')]), claimsPicture, unread);
+  assert.equal(pathOf(photo), 'f/1.png');
+  assert.deepEqual(unread.sort(), ['f/2.png', 'f/x', 'y']);
 });
 
 test('of a chosen folder the pictures are taken, in the order of their names', () => {

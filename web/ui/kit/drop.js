@@ -1,6 +1,7 @@
 // @ts-check
 /** Dropping files and folders on a part of the page, and pasting them. */
-import { say } from './announce.js';
+import { say, toast } from './announce.js';
+import { counted } from './dom.js';
 import { filesOf } from './folders.js';
 
 /** @typedef {(file: File) => boolean} Wanted */
@@ -55,9 +56,24 @@ export function dropZone(element, onFiles, { wanted, other }) {
 
 /** @param {DragEvent} event @param {(files: File[]) => void} onFiles @param {Wanted} wanted */
 async function take({ dataTransfer }, onFiles, wanted) {
-  const files = await filesOf(dataTransfer, wanted);
+  const files = await read(dataTransfer, wanted);
   if (files.length) onFiles(files);
   else say('None of the dropped files can be used here.');
+}
+
+/** The wanted files of a drop or a clipboard. A notice says which ones cannot be read. @param {DataTransfer|null} data @param {Wanted} wanted */
+async function read(data, wanted) {
+  /** @type {string[]} */
+  const unread = [];
+  const files = await filesOf(data, wanted, unread);
+  const [first] = unread;
+  const others = unread.length > 1 ? ` and ${counted(unread.length - 1, 'other')}` : '';
+  if (first)
+    toast({
+      text: `“${first}”${others} could not be read and ${others ? 'were' : 'was'} left out: see that the browser may open what you drop, then drop it again.`,
+      key: 'unread',
+    });
+  return files;
 }
 
 /** @param {DragEvent} event */
@@ -99,7 +115,7 @@ export function catchPaste(onFiles, wanted) {
     if (!event.clipboardData?.files.length || intoField(event, event.clipboardData)) return;
     event.preventDefault();
     const where = document.activeElement;
-    void filesOf(event.clipboardData, wanted).then((files) => {
+    void read(event.clipboardData, wanted).then((files) => {
       if (files.length) onFiles(files, where);
     });
   });

@@ -23,14 +23,15 @@ export function pathOf(file) {
  *
  * @param {DataTransfer|null} data
  * @param {(file: File) => boolean} wanted
+ * @param {string[]} [unread] gets the paths of what cannot be read
  * @returns {Promise<File[]>}
  */
-export function filesOf(data, wanted) {
+export function filesOf(data, wanted, unread = []) {
   const entries = [...(data?.items ?? [])].filter(({ kind }) => kind === 'file').map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   return Promise.all(
     entries.map((entry) => {
       if (!entry || entry instanceof File) return entry ? [entry] : [];
-      return walk(entry, '', wanted);
+      return walk(entry, '', wanted, unread);
     }),
   ).then((found) => found.flat());
 }
@@ -39,21 +40,26 @@ export function filesOf(data, wanted) {
  * @param {FileSystemEntry} entry
  * @param {string} folder with a slash at its end, empty at the top
  * @param {(file: File) => boolean} wanted
+ * @param {string[]} unread
  * @returns {Promise<File[]>} in the order of their names
  */
-async function walk(entry, folder, wanted) {
+async function walk(entry, folder, wanted, unread) {
   if (folder && hidden(entry.name)) return [];
   const path = folder + entry.name;
   if (entry.isFile) {
     const file = await fileOf(/** @type {FileSystemFileEntry} */ (entry));
-    if (!file || (folder && !wanted(file))) return [];
+    if (folder && !wanted(file ?? new File([], entry.name))) return [];
+    if (!file) {
+      unread.push(path);
+      return [];
+    }
     paths.set(file, path);
     return [file];
   }
-  const children = await childrenOf(/** @type {FileSystemDirectoryEntry} */ (entry));
+  const children = await childrenOf(/** @type {FileSystemDirectoryEntry} */ (entry), () => unread.push(path));
   children.sort((a, b) => compare(a.name, b.name));
   const found = [];
-  for (const child of children) found.push(...(await walk(child, `${path}/`, wanted)));
+  for (const child of children) found.push(...(await walk(child, `${path}/`, wanted, unread)));
   return found;
 }
 
@@ -67,14 +73,17 @@ function fileOf(entry) {
   });
 }
 
-/** @param {FileSystemDirectoryEntry} entry @returns {Promise<FileSystemEntry[]>} */
-async function childrenOf(entry) {
+/** @param {FileSystemDirectoryEntry} entry @param {() => void} onUnread called if it cannot be read @returns {Promise<FileSystemEntry[]>} */
+async function childrenOf(entry, onUnread) {
   const reader = entry.createReader();
   const all = [];
   for (;;) {
     // A reader returns up to a hundred entries at a time, and none at the end.
     const some = await new Promise((/** @type {(some: FileSystemEntry[]) => void} */ resolve) => {
-      reader.readEntries(resolve, () => resolve([]));
+      reader.readEntries(resolve, () => {
+        onUnread();
+        resolve([]);
+      });
     });
     if (!some.length) return all;
     all.push(...some);
