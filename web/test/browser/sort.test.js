@@ -304,11 +304,13 @@ test('pictures are corrected from the larger view, by selection, by the question
       const total = async () => Number(/(\d+) pictures/.exec((await page.locator('#teach-summary').textContent()) ?? '')?.[1]);
       assert.equal(await total(), 6);
       await page.locator('.shot').first().focus();
+      await page.keyboard.press('Control+ArrowRight');
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('Enter');
       const viewer = page.getByRole('dialog', { name: 'Picture' });
       await viewer.getByText(/^2 of \d+$/).waitFor();
       assert.deepEqual(await faults(page), [], 'larger view');
+      await page.keyboard.press('Control+ArrowRight'); // is the browser's, as Alt with an arrow is
       await page.keyboard.press('ArrowRight');
       await viewer.getByText(/^3 of \d+$/).waitFor();
       await viewer.getByRole('button', { name: 'Cat', exact: true }).click();

@@ -80,6 +80,9 @@ export function counted(count, word, many = `${word}s`) {
 /** Ends a name of right-to-left letters by a mark: a number behind it would stand on its other side. @param {string} name */
 export const marked = (name) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? `${name}\u200e` : name);
 
+/** Whether a key is held with another that makes it the browser's own, such as Alt and left for back. @param {KeyboardEvent} event */
+export const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
+
 /** The sentence to show for an error, with curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
   if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”');

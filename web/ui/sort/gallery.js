@@ -1,7 +1,7 @@
 // @ts-check
 /** Cards of many pictures by group. Each group shows some at first, the others on demand. */
 import { nextTask } from '../../library/storage.js';
-import { counted, el, noun } from '../kit/dom.js';
+import { counted, el, isShortcut, noun } from '../kit/dom.js';
 import { html, live, nothing, render, repeat } from '../kit/view.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
@@ -142,7 +142,7 @@ export class Gallery {
     const at = [...list.children].findIndex((card) => card.contains(/** @type {Node} */ (event.target)));
     const columns = getComputedStyle(list).gridTemplateColumns.split(' ').length;
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: shown.length - 1 }[event.key];
-    if (to === undefined) return;
+    if (to === undefined || isShortcut(event)) return;
     event.preventDefault();
     if (!shown[to]) return;
     this.#stops[id] = shown[to];

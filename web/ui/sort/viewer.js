@@ -1,7 +1,7 @@
 // @ts-check
 /** A larger view of one of many pictures, with its answer. The arrow keys show its neighbours. */
 import { CorrectBar } from '../teach/correct.js';
-import { byId, capital, dialogHead, el, noun } from '../kit/dom.js';
+import { byId, capital, dialogHead, el, isShortcut, noun } from '../kit/dom.js';
 import { html, icon, nothing, render } from '../kit/view.js';
 import { NONE, percent, saidNone, verdict } from './sorting.js';
 
@@ -30,7 +30,7 @@ export class Viewer {
     this.dialog.append(dialogHead(this.dialog, 'viewer-title', ''), this.#body);
     this.dialog.addEventListener('keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-      if (!step || event.target instanceof HTMLMediaElement) return; // which the arrows seek in
+      if (!step || isShortcut(event) || event.target instanceof HTMLMediaElement) return; // which the arrows seek in
       event.preventDefault();
       this.#go(step);
     });

@@ -3,7 +3,7 @@
  * The dialog with a larger view of a taught picture: shows its neighbours, moves it to another
  * class, removes it. Or it shows all pictures of the class, to move or remove several.
  */
-import { byId, capital, counted, dialogHead, el, sentence } from '../kit/dom.js';
+import { byId, capital, counted, dialogHead, el, isShortcut, sentence } from '../kit/dom.js';
 import { html, live, nothing, ref, render, repeat } from '../kit/view.js';
 
 /** @import {Classes} from './model.js' */
@@ -28,8 +28,9 @@ export class LargerView {
     this.focus = focus;
     this.dialog = byId('picture', HTMLDialogElement);
     this.dialog.append(dialogHead(this.dialog, 'picture-title', 'Picture'), this.#body);
-    this.dialog.addEventListener('keydown', ({ key, target }) => {
-      if (target instanceof HTMLSelectElement || this.#chosen) return;
+    this.dialog.addEventListener('keydown', (event) => {
+      const { key, target } = event;
+      if (target instanceof HTMLSelectElement || this.#chosen || isShortcut(event)) return;
       if (key === 'ArrowLeft') this.#go(-1);
       if (key === 'ArrowRight') this.#go(1);
     });
