@@ -80,6 +80,12 @@ export function counted(count, word, many = `${word}s`) {
 /** Ends a name of right-to-left letters by a mark: a number behind it would stand on its other side. @param {string} name */
 export const marked = (name) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? `${name}\u200e` : name);
 
+/** What is being typed into a field, else its value: the field may be drawn again meanwhile. @param {string} id of the field @param {string|number} value */
+export function typedOr(id, value) {
+  const at = document.activeElement;
+  return at instanceof HTMLInputElement && at.id === id ? at.value : String(value);
+}
+
 /** Whether a key is held with another that makes it the browser's own, such as Alt and left for back. @param {KeyboardEvent} event */
 export const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** The form that adds an action, or changes one. */
-import { el, seen, sentence } from '../kit/dom.js';
+import { el, seen, sentence, typedOr } from '../kit/dom.js';
 import { html, live, nothing, render } from '../kit/view.js';
 import { checked, NONE_NAME } from './actions.js';
 import { deviceOf, devices } from './index.js';
@@ -171,11 +171,15 @@ export class ThenForm {
     if (kind === 'choice') return select(id, label, String(value), choices, (chosen) => this.#put(name, chosen));
     const number = kind === 'number';
     return html`<div class="then-field"><label class="small" for=${id}>${label}</label><input class="field" id=${id} aria-describedby=${hint ? `${id}-hint` : nothing} required type=${number ? 'number' : 'text'} min=${least ?? nothing} max=${number ? (most ?? nothing) : nothing}
-      maxlength=${number ? nothing : (most ?? nothing)} autocomplete="off" .value=${live(String(value))} @input=${(/** @type {any} */ { target }) => {
+      maxlength=${number ? nothing : (most ?? nothing)} autocomplete="off" .value=${live(number ? typedOr(id, value) : String(value))} @input=${(
+        /** @type {any} */ { target },
+      ) => {
         if (!number) this.#put(name, target.value);
       }}
       @change=${(/** @type {any} */ { target }) => {
-        if (number) this.#put(name, target.valueAsNumber);
+        if (!number) return;
+        this.#put(name, target.valueAsNumber);
+        target.value = this.action[name];
       }}>
       ${hint ? html`<p class="small muted" id="${id}-hint">${hint}</p>` : nothing}</div>`;
   }

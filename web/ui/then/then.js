@@ -4,7 +4,7 @@
  * that, with the devices that it needs and the pages that listen. Shared files use it too, without the form.
  */
 import { say, toast } from '../kit/announce.js';
-import { byId, capital, counted, seen, sees, sentence } from '../kit/dom.js';
+import { byId, capital, counted, seen, sees, sentence, typedOr } from '../kit/dom.js';
 import { html, live as bound, nothing, render, repeat } from '../kit/view.js';
 import { actionsOf, checked, NONE_NAME, PER_HOUR, PER_HOUR_RANGE, perHourOf, rulesOf, textOf } from './actions.js';
 import { deviceOf, devices } from './index.js';
@@ -186,14 +186,15 @@ export class Then {
     say(`${former ? 'Changed' : 'Added'}: ${wordsOf({ id, name: this.#name(id) || NONE_NAME, when, at: 0, action })}.`);
   }
 
-  /** @param {number} perHour */
-  async #allow(perHour) {
+  /** @param {HTMLInputElement} field */
+  async #allow(field) {
+    const perHour = field.valueAsNumber;
     const [least, most] = PER_HOUR_RANGE;
-    if (perHour !== this.perHour && perHour >= least && perHour <= most) {
+    if (!(perHour >= least && perHour <= most)) field.value = String(this.perHour);
+    else if (perHour !== this.perHour) {
       await this.change?.([['', textOf({ ...this.#of(''), perHour: perHour === PER_HOUR ? undefined : perHour })]]);
       say(`${allowed(perHour)}.`);
     }
-    this.#draw(); // what cannot be is taken back
   }
 
   /** @param {Rule} rule */
@@ -231,8 +232,8 @@ export class Then {
       ${
         this.change
           ? html`<div class="then-rate"><label class="small" for="then-rate">About how many false alarms an hour</label>
-        <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(String(this.perHour))}
-          @change=${(/** @type {any} */ { target }) => void this.#allow(target.valueAsNumber).catch((error) => say(sentence(error)))}>
+        <input class="field" id="then-rate" type="number" inputmode="decimal" required min=${PER_HOUR_RANGE[0]} max=${PER_HOUR_RANGE[1]} step="any" autocomplete="off" aria-describedby="then-rate-hint" .value=${bound(typedOr('then-rate', this.perHour))}
+          @change=${(/** @type {any} */ { target }) => void this.#allow(target).catch((error) => say(sentence(error)))}>
         <p class="small muted" id="then-rate-hint">The more you allow, the less it misses, and the sooner it is sure.</p></div>`
           : rules.length && this.perHour !== PER_HOUR
             ? html`<p class="small muted">${allowed(this.perHour)}.</p>`

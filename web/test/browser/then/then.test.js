@@ -271,12 +271,20 @@ test('the false alarms that a session allows are undone, kept over a reload, and
     await open(page, site);
     await openThen(page);
     await is('12.5');
-    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    const form = await fill(page, { when: 'Rocket', does: 'vibrate' });
+    await form.getByLabel('Milliseconds').fill('70');
+    await page.locator('#undo-button').dispatchEvent('click');
     await is('1');
+    assert.equal(await form.getByLabel('Milliseconds').inputValue(), '70', 'what is being typed stays');
     await page.getByRole('button', { name: 'Redo', exact: true }).click();
     await is('12.5');
     await live(page); // the engine takes it
     await seen(page, 'Rocket');
+    await rate.fill('7');
+    await holdUp(page, 'noto/cat');
+    await seen(page, 'Cat');
+    assert.equal(await rate.inputValue(), '7', 'what is being typed stays');
+    await rate.fill('12.5');
     await newSession(page, 'Another');
     await openThen(page);
     await is('1');
