@@ -499,6 +499,11 @@ test('under an answer a press says what it is, a new class is made, and both are
     await recognise(page, sample('emojione', 'cat'));
     await bar.getByRole('button', { name: 'Cat' }).click();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
+    await page.emulateMedia({ forcedColors: 'active' });
+    const ground = (/** @type {string} */ one) => page.locator(one).evaluate((element) => getComputedStyle(element).backgroundColor);
+    for (const one of ['.meter-best .meter-bar', '.meter-none .meter-bar', '#correct [aria-pressed=true]'])
+      assert.notEqual(await ground(one), await ground('body'), `${one} is seen in forced colours`);
+    await page.emulateMedia({ forcedColors: 'none' });
     await page.keyboard.press('Control+z');
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear the picture' }).click();
