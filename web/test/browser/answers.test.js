@@ -355,6 +355,7 @@ test('all that changes what is taught is undone and done again in order, over a 
     await page.getByRole('button', { name: 'Merge the two' }).click();
     await card(page, 'Feline').getByText('5 pictures').waitFor();
     await status(page, '“Rocket” is now part of “Feline”.'); // and stored
+    await card(page, 'Feline').and(page.locator(':focus')).waitFor();
     await page.reload();
     await page.locator('body[data-ready]').waitFor({ state: 'attached' });
     const [undo, redo] = ['Undo', 'Redo'].map((name) => page.getByRole('button', { name, exact: true }));
