@@ -116,6 +116,9 @@ const controlled = (container) =>
     container.addEventListener('controllerchange', resolve, { once: true });
   });
 
+/** How far a bar is, in tens of percent: a screen reader reads each aloud. @param {HTMLProgressElement} bar */
+const tens = ({ position }) => 10 * Math.floor(10 * position);
+
 /** Loads the extractor of a kind, and shows the progress in the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
 async function fetchKind(kind, folder, manifest, variant) {
   const bar = byId('loading', HTMLProgressElement);
@@ -127,7 +130,7 @@ async function fetchKind(kind, folder, manifest, variant) {
       variant,
       onProgress: ({ loaded, total }) => {
         Object.assign(bar, { max: total, value: loaded });
-        say(`Loading the feature extractor for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
+        say(`Loading the feature extractor for ${kind}, ${tens(bar)}\u00a0%`);
       },
     });
     if (worker !== null) {
@@ -184,7 +187,7 @@ function progressBar() {
     (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
       parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
       [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
-      say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // uncompressed bytes; some 40 % of them are sent
+      say(`Loading, ${tens(bar)}\u00a0%`); // uncompressed bytes; some 40 % of them are sent
     };
 }
 

@@ -174,15 +174,17 @@ export class ClassList {
     const one = this.model.of(id);
     if (!one) return;
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
-    const work = (/** @type {() => Promise<unknown>} */ run, closed = () => {}) => () =>
-      void run().then(
-        () => {
-          if (!error.isConnected) return; // it shows something else by now
-          dialog.close();
-          closed();
-        },
-        (reason) => complain(error, sentence(reason)),
-      );
+    const work =
+      (/** @type {() => Promise<unknown>} */ run, closed = () => {}) =>
+      () =>
+        void run().then(
+          () => {
+            if (!error.isConnected) return; // it shows something else by now
+            dialog.close();
+            closed();
+          },
+          (reason) => complain(error, sentence(reason)),
+        );
     const name = el('input', {
       class: 'field',
       id: 'rename-class',
@@ -210,7 +212,15 @@ export class ClassList {
     );
     const merge = el(
       'button',
-      { class: 'button', type: 'button', disabled: others.length > 1, onclick: work(() => this.changes.merge(id, into.value), () => this.focus(into.value)) },
+      {
+        class: 'button',
+        type: 'button',
+        disabled: others.length > 1,
+        onclick: work(
+          () => this.changes.merge(id, into.value),
+          () => this.focus(into.value),
+        ),
+      },
       'Merge the two',
     );
     dialog.replaceChildren(
