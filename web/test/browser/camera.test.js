@@ -111,6 +111,15 @@ test('holding the button captures again and again, by mouse and by keyboard; the
     }
     await box.getByText('No pictures yet').waitFor();
     await box.getByText(/\d+ pictures? taken/).waitFor({ state: 'detached' });
+    const tell = (/** @type {string} */ type) =>
+      box.locator('video').evaluate((video, event) => /** @type {any} */ (video).srcObject.getTracks()[0].dispatchEvent(new Event(event)), type);
+    await tell('mute'); // another program has it
+    const note = box.getByText('The camera gives no picture: another program may be using it.');
+    await note.waitFor();
+    await shutter.press('Enter');
+    await tell('unmute');
+    await note.waitFor({ state: 'hidden' });
+    assert.equal(await box.locator('.thumb').count(), 0, 'the last frame is not taught as a new one');
     await toggle.click();
     await box.locator('video').waitFor({ state: 'detached' });
   });

@@ -24,6 +24,8 @@ export class Camera {
     this.onLost = onLost;
     this.video = el('video', { class: 'video', playsinline: true, muted: true, autoplay: true, 'aria-label': 'Camera' });
     this.video.muted = true; // the attribute alone does not mute a video made by script
+    /** Shown while the browser gives no frames, as when another program has the camera. */
+    this.note = el('p', { class: 'on-video no-picture small', role: 'status', hidden: true }, 'The camera gives no picture: another program may be using it.');
     this.switchButton = el(
       'button',
       {
@@ -70,7 +72,7 @@ export class Camera {
 
   /** Whether there are frames. */
   get open() {
-    return this.#stream !== null && this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
+    return this.#stream !== null && this.note.hidden && this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
   }
 
   /** Stops the camera for good. Its light goes out. */
@@ -90,6 +92,10 @@ export class Camera {
       this.#stop();
       this.onLost(new MetaqdaError('lost', 'The camera was disconnected: connect it and try again.'));
     });
+    for (const type of ['mute', 'unmute'])
+      track?.addEventListener(type, () => {
+        this.note.hidden = type === 'unmute'; // the video keeps its last frame
+      });
     const facing = track?.getSettings().facingMode;
     this.video.classList.toggle('mirrored', facing === 'user');
     this.video.srcObject = stream;
@@ -121,6 +127,7 @@ export class Camera {
     this.#stream = null;
     for (const track of stream?.getTracks() ?? []) track.stop();
     this.video.srcObject = null;
+    this.note.hidden = true;
   }
 }
 

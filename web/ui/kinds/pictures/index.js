@@ -55,7 +55,7 @@ export class CameraSource {
   constructor(extractor, options) {
     this.extractor = extractor;
     this.camera = new Camera(options);
-    this.element = el('div', { class: 'video-frame' }, this.camera.video, this.camera.switchButton);
+    this.element = el('div', { class: 'video-frame' }, this.camera.video, this.camera.switchButton, this.camera.note);
   }
 
   get open() {
