@@ -504,7 +504,13 @@ test('under an answer a press says what it is, a new class is made, and both are
     const ground = (/** @type {string} */ one) => page.locator(one).evaluate((element) => getComputedStyle(element).backgroundColor);
     for (const one of ['.meter-best .meter-bar', '.meter-none .meter-bar', '#correct [aria-pressed=true]'])
       assert.notEqual(await ground(one), await ground('body'), `${one} is seen in forced colours`);
-    await page.emulateMedia({ forcedColors: 'none' });
+    await page.emulateMedia({ forcedColors: 'none', media: 'print' });
+    const fixed = () =>
+      [...document.querySelectorAll('body *')]
+        .filter((one) => one.checkVisibility() && ['fixed', 'sticky'].includes(getComputedStyle(one).position))
+        .map(({ id, className }) => id || className);
+    assert.deepEqual(await page.evaluate(fixed), [], 'nothing stands over another on paper');
+    await page.emulateMedia({ media: 'screen' });
     await page.keyboard.press('Control+z');
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear the picture' }).click();
