@@ -304,7 +304,7 @@ async function build(engine, reader) {
     void recogniser.clear();
     return changes.settled();
   };
-  const settings = new SettingsDialog({ engine, reader, offered: reader.choice({ onReplaced }) });
+  const settings = new SettingsDialog({ engine, reader, offered: reader.choice({ onReplaced, deleteSession: (id) => sessions.delete(id) }) });
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
   const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, take: (files) => recogniser.take(files) });
   const tellStorage = standing('storage', {

@@ -24,11 +24,12 @@ export class ExtractorsDialog {
   #running = null;
   #busy = false;
 
-  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void|Promise<void>}} parts */
-  constructor({ engine, reader, onReplaced }) {
+  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void|Promise<void>, deleteSession: (id: string) => Promise<void>}} parts */
+  constructor({ engine, reader, onReplaced, deleteSession }) {
     this.engine = engine;
     this.reader = reader;
     this.onReplaced = onReplaced;
+    this.deleteSession = deleteSession;
     this.dialog = el('dialog', { id: 'extractors', class: 'dialog', 'aria-labelledby': 'extractors-title' });
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
@@ -408,7 +409,7 @@ export class ExtractorsDialog {
       );
     } catch (error) {
       await this.engine.openSession(state.sessionId);
-      await this.engine.deleteSession(id);
+      await this.deleteSession(id);
       await this.reader.seek(former.sha256);
       this.onReplaced();
       await this.#fill();

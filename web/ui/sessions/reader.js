@@ -66,9 +66,10 @@ export class Reader {
     this.dialog = null;
   }
 
-  /** The choice shown in the settings. @param {{onReplaced: () => void|Promise<void>}} parts */
-  choice({ onReplaced }) {
+  /** The choice shown in the settings. @param {{onReplaced: () => void|Promise<void>, deleteSession: (id: string) => Promise<void>}} parts */
+  choice({ onReplaced, deleteSession }) {
     this.onReplaced = onReplaced;
+    this.deleteSession = deleteSession;
     void this.#name();
     return this.#choice;
   }
@@ -289,7 +290,12 @@ export class Reader {
   /** @param {(dialog: ExtractorsDialog) => Promise<void>} work */
   async #inDialog(work) {
     try {
-      this.dialog ??= new ExtractorsDialog({ engine: this.engine, reader: this, onReplaced: () => this.onReplaced?.() });
+      this.dialog ??= new ExtractorsDialog({
+        engine: this.engine,
+        reader: this,
+        onReplaced: () => this.onReplaced?.(),
+        deleteSession: async (id) => this.deleteSession?.(id),
+      });
       await work(this.dialog);
     } catch (error) {
       say(sentence(error));

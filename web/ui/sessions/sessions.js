@@ -19,8 +19,8 @@ export class SessionsDialog {
   #all = [];
   /** The id of the session whose deletion waits for a confirmation. */
   #leaving = '';
-  /** The id of the session that this tab deleted last. */
-  #deleted = '';
+  /** The ids of the sessions that this tab has deleted. @type {Set<string>} */
+  #deleted = new Set();
   /** Number of stored records that cannot be read, also those that belong to no session. */
   #damaged = 0;
   #memory = '';
@@ -47,7 +47,7 @@ export class SessionsDialog {
     if (
       former &&
       former.sessionId !== state.sessionId &&
-      former.sessionId !== this.#deleted &&
+      !this.#deleted.has(former.sessionId) &&
       !state.storage.message &&
       !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)
     ) {
@@ -235,15 +235,20 @@ export class SessionsDialog {
     this.#leave(`The session “${sessionName}” is open.`);
   }
 
+  /** Deletes a session. No notice says that another tab did. @param {string} id */
+  async delete(id) {
+    this.#deleted.add(id);
+    await this.engine.deleteSession(id);
+  }
+
   /** @param {SessionInfo} session */
   async #delete(session) {
     if (this.#leaving !== session.id) return; // pressed twice
     const place = this.#placeOf(session.id);
     this.#leaving = '';
-    this.#deleted = session.id;
     const open = session.id === this.#state?.sessionId; // afterwards another session may be open
     if (open) await this.onSwitched();
-    await this.engine.deleteSession(session.id);
+    await this.delete(session.id);
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
     this.#focusRow(place);

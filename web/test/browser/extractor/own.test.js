@@ -329,6 +329,14 @@ test('reading anew is cancelled without a trace', { timeout: 240_000 }, () =>
     const first = (await page.locator('#session-name').textContent()) ?? '';
     await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
     await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
+    await page.evaluate(async () => {
+      const field = /** @type {HTMLInputElement} */ (document.querySelector('#class-name'));
+      for (let i = 0; i < 198; i++) {
+        field.value = `Empty ${i}`;
+        field.form?.requestSubmit();
+        while (document.querySelectorAll('.card').length < i + 3) await new Promise(requestAnimationFrame);
+      }
+    });
     const before = await recognise(page, sample('emojione', 'cat'));
     await bring(page, folders.graph);
     const start = dialog(page).getByRole('button', { name: 'Read the 8 pictures of this session again' });
@@ -336,11 +344,21 @@ test('reading anew is cancelled without a trace', { timeout: 240_000 }, () =>
     const goOn = await holdPictures(page, 1);
     await start.click();
     await dialog(page).getByText('Reading the pictures again: 13 %').waitFor(); // the second one is being read
+    await page.evaluate(() => {
+      const { postMessage } = MessagePort.prototype;
+      MessagePort.prototype.postMessage = function (.../** @type {any} */ given) {
+        setTimeout(() => postMessage.apply(this, /** @type {any} */ (given)), 400); // so many classes are drawn only after the copy is deleted
+      };
+    });
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
     await status(page, 'Cancelled: nothing has changed.');
     await inUse(page).getByText('Built in').waitFor();
     await closeDialogs(page);
-    assert.equal(await page.locator('#session-name').textContent(), first);
+    await page
+      .locator('#session-name')
+      .and(page.getByText(first, { exact: true }))
+      .waitFor();
+    assert.equal(await page.locator('.toast').count(), 0, 'no other tab has deleted the copy');
     await page.getByRole('button', { name: /^Session:/ }).click();
     const sessions = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
     await sessions.first().waitFor();
