@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"sync"
 	"syscall/js"
 	"time"
 
@@ -19,14 +18,11 @@ import (
 type page struct {
 	*engine.Engine
 	database  string
-	marks     js.Value      // of web/engine/marks.js
-	alone     bool          // the role is page, not storage: it has a view, and asks the browser to keep the data
-	first     js.Value      // listener of the event changing: it is called at once
-	listeners []js.Value    // of the event change
-	channel   js.Value      // to the other tabs; undefined where there is none
-	mu        sync.Mutex    // guards inbox and following
-	inbox     []engine.Note // notes of other tabs, to be followed
-	following bool          // a goroutine follows them
+	marks     js.Value   // of web/engine/marks.js
+	alone     bool       // the role is page, not storage: it has a view, and asks the browser to keep the data
+	first     js.Value   // listener of the event changing: it is called at once
+	listeners []js.Value // of the event change
+	channel   js.Value   // to the other tabs; undefined where there is none
 	promise   persistence
 }
 
@@ -221,32 +217,9 @@ func (p *page) connectTabs() {
 	}))
 }
 
-// follow queues a note of another tab. A goroutine follows the notes in the order in which they came.
-func (p *page) follow(n engine.Note) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.inbox = append(p.inbox, n); !p.following {
-		p.following = true
-		go p.catchUp()
-	}
-}
-
-func (p *page) catchUp() {
-	for {
-		p.mu.Lock()
-		notes := p.inbox
-		p.inbox, p.following = nil, len(notes) > 0
-		p.mu.Unlock()
-		if len(notes) == 0 {
-			return
-		}
-		for _, n := range engine.Joined(notes) {
-			// An error means that the store is gone. The session stays in this tab, and the next change
-			// reports the error.
-			_ = p.Follow(n)
-		}
-	}
-}
+// follow takes over the steps that a note is about. An error means that the store is gone. The session
+// stays in this tab, and the next change reports the error.
+func (p *page) follow(n engine.Note) { go func() { _ = p.Follow(n) }() }
 
 // tellTabs sends a note as JSON, which the other tab can check as a whole.
 func (p *page) tellTabs(n engine.Note) {

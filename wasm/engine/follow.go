@@ -11,23 +11,11 @@ import (
 )
 
 // Note says how many steps a session has. Tabs send notes to each other, and each reads the steps
-// that it lacks from the log. So a note may come late or twice.
+// that it lacks from the log. So notes may come late, twice, or in another order.
 type Note struct {
 	Session string `json:"session"`
-	Step    int    `json:"step"` // number of the last one
+	Step    int    `json:"step"` // number of the last one, 0 if it is not known
 	Head    bool   `json:"head"` // the list of sessions may be another one
-}
-
-// Joined merges successive notes on the same session.
-func Joined(notes []Note) (all []Note) {
-	for _, n := range notes {
-		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
-			all[last].Head, all[last].Step = all[last].Head || n.Head, max(all[last].Step, n.Step)
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 // Follow takes over the steps that another tab has stored. It waits.
@@ -45,7 +33,7 @@ func (e *Engine) Follow(n Note) error {
 		}
 		return nil
 	}
-	err := e.catchUp(s)
+	err := e.catchUp(s, n.Step)
 	switch {
 	case errors.Is(err, log.ErrDeleted):
 		return e.openAny("")
@@ -56,11 +44,11 @@ func (e *Engine) Follow(n Note) error {
 	return err
 }
 
-// catchUp takes over the steps of a session that this tab lacks.
-func (e *Engine) catchUp(s *session) error {
+// catchUp takes over the steps of a session that this tab lacks. last is [Note].Step.
+func (e *Engine) catchUp(s *session, last int) error {
 	e.flushing.Lock() // this tab must store nothing between reading and taking over
 	defer e.flushing.Unlock()
-	if s.create != nil {
+	if s.create != nil || last > 0 && s.stored.N >= last {
 		return nil
 	}
 	others, behind, err := log.Append(e.db, s.ID, s.stored.N, nil)

@@ -22,6 +22,7 @@ type tabs struct {
 	all   []*world
 	inbox [][]Note // undelivered notes of each tab
 	read  []int    // number of each tab's notes that were sent
+	count int      // of notes that were delivered
 }
 
 func newTabs(t *testing.T, n int) *tabs {
@@ -48,12 +49,14 @@ func (w *tabs) post() {
 	}
 }
 
-// deliver hands a tab the next note.
+// deliver hands a tab a note, not always the one that came first.
 func (w *tabs) deliver(i int) {
 	w.post()
 	if len(w.inbox[i]) > 0 {
-		n := w.inbox[i][0]
-		w.inbox[i] = w.inbox[i][1:]
+		w.count++
+		at := w.count % len(w.inbox[i])
+		n := w.inbox[i][at]
+		w.inbox[i] = slices.Delete(w.inbox[i], at, at+1)
 		test.OK(w.t, w.all[i].Follow(n))
 		w.post()
 	}
