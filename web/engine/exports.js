@@ -97,22 +97,7 @@ export class Exports {
   /** Writes the lengths of texts and then the texts. @param {string[]} texts */
   writeTexts(texts) {
     const parts = texts.map((text) => encoder.encode(text));
-    let at = 4 * texts.length;
-    this.reserve(parts.reduce((n, part) => n + part.length, at));
-    new Uint32Array(this.bytes.buffer, this.room, texts.length).set(parts.map((part) => part.length));
-    for (const part of parts) {
-      this.bytes.set(part, this.room + at);
-      at += part.length;
-    }
-  }
-
-  /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */
-  writeBytes(bytes, text) {
-    const part = encoder.encode(text);
-    this.reserve(bytes.length + part.length);
-    this.bytes.set(bytes, this.room);
-    this.bytes.set(part, this.room + bytes.length);
-    return [bytes.length, part.length];
+    this.write(null, new Uint8Array(Uint32Array.from(parts, ({ length }) => length).buffer), ...parts);
   }
 
   /** Throws what a call replied if it failed. @param {number} n what the call returned */
@@ -137,13 +122,13 @@ export class Exports {
 
   /** Reads a prior file, and answers its sum. @param {Uint8Array} file */
   prior(file) {
-    this.writeBytes(file, '');
+    this.write(null, file);
     return this.text(this.call('mq_prior', file.length));
   }
 
   /** Opens a classifier file and returns the handle. @param {Uint8Array} file @param {string} sum of the prior to use; '' for the one that the file names */
   open(file, sum) {
-    const [n, m] = this.writeBytes(file, sum);
+    const [n, m] = this.write(null, file, sum);
     return this.call('mq_open', n, m);
   }
 }

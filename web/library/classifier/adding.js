@@ -37,7 +37,7 @@ export function* adding(engine, handle, change, vectors, labels, { group = '', t
       yield false;
     }
     if (thumbnail) {
-      engine.writeBytes(thumbnail, '');
+      engine.write(null, thumbnail);
       engine.call('mq_add_thumbnail', bulk, thumbnail.length);
     }
     for (let i = 0; i < rows.length; i += LABELS) {
