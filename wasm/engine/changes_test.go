@@ -127,7 +127,7 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 		w, r := newWorld(t, log.NewMemory()), rand.New(rand.NewPCG(1, 1))
 		class, before := w.addClass(t, "cat"), uint64(0)
 		for range n + 1 {
-			before = w.Revision()
+			before = w.Changes(before).Revision
 			test.Must(w.AddExample(class, picture(r, 1), make([]byte, 3000), ""))(t)
 		}
 		b := test.Must(json.Marshal(w.Changes(before)))(t)

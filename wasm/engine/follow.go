@@ -356,14 +356,6 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
-// Revision returns the number of the state. It changes with every change of classes or
-// examples.
-func (e *Engine) Revision() uint64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.changes.revision
-}
-
 // Thumbnails returns the thumbnails of examples, nil where there is none. It waits.
 func (e *Engine) Thumbnails(examples []string) ([][]byte, error) {
 	all := make([][]byte, len(examples))

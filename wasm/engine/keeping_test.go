@@ -130,7 +130,7 @@ func TestForgettingIsComplete(t *testing.T) {
 			t.Errorf("%s: it can still be undone", what)
 		}
 		if what == "a session" {
-			if b, err := log.Bytes(s, sum); err != nil || b != nil {
+			if b, err := log.Value[[]byte](s, log.Priors, sum); err != nil || b != nil {
 				t.Errorf("its prior is still stored (%v)", err)
 			}
 		}
@@ -193,7 +193,7 @@ func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
 	one, sumOne := priorFile(t, dim, 3)
 	two, sumTwo := priorFile(t, dim, 4)
 	kept := func(sum string) bool {
-		b := test.Must(log.Bytes(s, sum))(t)
+		b := test.Must(log.Value[[]byte](s, log.Priors, sum))(t)
 		return b != nil
 	}
 	w.importPrior(t, one)

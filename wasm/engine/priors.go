@@ -11,9 +11,6 @@ import (
 	"metaqda/wasm/log"
 )
 
-// metaCurrent is the key in Meta of the id of the session to open.
-const metaCurrent = "current"
-
 func (e *Engine) priorInfo() PriorInfo {
 	p, site := e.taught.Prior(), e.siteFor(e.session.Extractor)
 	if p == nil {
@@ -132,7 +129,7 @@ func (e *Engine) findPrior(url, sum string) (*metaqda.Prior, []byte, error) {
 
 // storedPrior returns a prior from the store, or nil if it is missing or its bytes are damaged.
 func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
-	bytes, err := log.Bytes(e.db, sum)
+	bytes, err := log.Value[[]byte](e.db, log.Priors, sum)
 	if err != nil || bytes == nil || model.Sum(bytes) != sum {
 		return nil, err
 	}

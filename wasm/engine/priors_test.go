@@ -90,11 +90,11 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	}
 	again.files["prior"] = b2
 	test.OK(t, again.UsePrior("prior", sum2))
-	b, _ := log.Bytes(w.store, sum1)
+	b, _ := log.Value[[]byte](w.store, log.Priors, sum1)
 	if b != nil {
 		t.Error("the former prior is still stored though no session uses it")
 	}
-	b, _ = log.Bytes(w.store, sum2)
+	b, _ = log.Value[[]byte](w.store, log.Priors, sum2)
 	if b == nil {
 		t.Error("the new prior is not stored")
 	}
@@ -447,7 +447,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	test.OK(t, again.OpenSession(session))
 	same(t, "under the site's prior", again.ask(t), want)
 	refused("opened", again.State().Prior.Trouble)
-	if b, err := log.Bytes(w.store, model.Sum(oldSite)); b != nil || err != nil {
+	if b, err := log.Value[[]byte](w.store, log.Priors, model.Sum(oldSite)); b != nil || err != nil {
 		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
 	}
 	file := test.Must(model.DecodeClassifier(exported))(t)

@@ -10,12 +10,15 @@ import (
 	"metaqda/wasm/log"
 )
 
+// metaCurrent is the key in Meta of the id of the session to open.
+const metaCurrent = "current"
+
 // Start opens the session that was open last, or a new one, with the site's prior if it is
 // stored. It waits.
 func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	if sum, err := log.Text(e.db, log.SitePrior); err == nil && sum != "" {
+	if sum, err := log.Value[string](e.db, log.Meta, log.SitePrior); err == nil && sum != "" {
 		if p, err := e.storedPrior(sum); err == nil && p != nil {
 			e.site = p
 		}
@@ -24,7 +27,7 @@ func (e *Engine) Start() error {
 	if err := cmp.Or(err, e.noticeVanished(waiting)); err != nil {
 		return err
 	}
-	current, err := log.Text(e.db, metaCurrent)
+	current, err := log.Value[string](e.db, log.Meta, metaCurrent)
 	if err != nil {
 		return err
 	}

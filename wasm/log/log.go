@@ -465,25 +465,12 @@ func Sweep(db DB) error {
 	return err
 }
 
-// Bytes returns a record of Priors, nil if there is none.
-func Bytes(db DB, id string) (b []byte, err error) {
-	v, err := value(db, Priors, id)
-	b, _ = v.([]byte)
-	return b, err
-}
-
-// Text returns a record of Meta, "" if there is none.
-func Text(db DB, id string) (text string, err error) {
-	v, err := value(db, Meta, id)
-	text, _ = v.(string)
-	return text, err
-}
-
-func value(db DB, table Table, id string) (v any, err error) {
+// Value returns a record of Meta, a text, or of Priors, bytes. It is empty if there is none.
+func Value[T string | []byte](db DB, table Table, id string) (v T, err error) {
 	err = db.Do(false, func(t Tx) error {
 		found, err := t.Get(table, Key{ID: id})
 		if err == nil {
-			v = found[0]
+			v, _ = found[0].(T)
 		}
 		return err
 	})
