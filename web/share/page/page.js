@@ -2,6 +2,7 @@
 /** The page of a shared file: opens its blocks and recognises. If allowed, it can be taught and saves itself as a new file. */
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
+import { html, nodesOf, nothing } from '../../ui/kit/view.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, sizeOf, unpacked } from '../assemble.js';
@@ -161,26 +162,18 @@ function buildNotices(notices) {
  */
 function showKnown(classifier, { one, play }, copies) {
   const { counts } = classifier;
+  const picture = (/** @type {string} */ label, /** @type {string} */ id, /** @type {number} */ i) => {
+    const bytes = copies.get(id);
+    if (!bytes) return nothing;
+    const url = URL.createObjectURL(new Blob([/** @type {BlobPart} */ (bytes)]));
+    const image = html`<img class="thumb-picture" src=${url} alt="${capital(one)} ${i + 1} of ${label}" @load=${() => URL.revokeObjectURL(url)}>`;
+    return play ? html`<button class="link" type="button" @click=${() => play(bytes).catch((error) => say(sentence(error)))}>${image}</button>` : image;
+  };
   byId('known', HTMLElement).replaceChildren(
-    ...classifier.labels.map((label) =>
-      el(
-        'li',
-        { class: 'known' },
-        el('span', { class: 'ellipsis', dir: 'auto' }, label),
-        el('span', { class: 'muted small' }, counted(counts[label], one)),
-        el(
-          'span',
-          { class: 'known-pictures' },
-          ...classifier.examples(label).flatMap((id, i) => {
-            const bytes = copies.get(id);
-            if (!bytes) return [];
-            const url = URL.createObjectURL(new Blob([/** @type {BlobPart} */ (bytes)]));
-            const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
-            return play
-              ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes).catch((error) => say(sentence(error))) }, image)
-              : image;
-          }),
-        ),
+    nodesOf(
+      classifier.labels.map(
+        (label) => html`<li class="known"><span class="ellipsis" dir="auto">${label}</span><span class="muted small">${counted(counts[label], one)}</span>
+        <span class="known-pictures">${classifier.examples(label).map((id, i) => picture(label, id, i))}</span></li>`,
       ),
     ),
   );
