@@ -192,7 +192,7 @@ func (e *Engine) noteHeard() {
 	switch {
 	case e.later():
 	case added == 1 && len(classes) == 1:
-		e.follow() // it may be one of hundreds of pictures; other changes come one at a time
+		e.refreshSoon() // it may be one of hundreds of pictures; other changes come one at a time
 	default:
 		e.refresh()
 	}

@@ -64,7 +64,7 @@ func (e *Engine) catchUp(s *session, last int) error {
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
 	stored := s.arrived(others)
-	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !stored[step.ID] && !s.follows(step) }) {
+	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !stored[step.ID] && !s.accepts(step) }) {
 		e.mu.Unlock()
 		return e.anew(s)
 	}
@@ -125,9 +125,9 @@ func (e *Engine) shown(s *session) {
 	}
 }
 
-// follows reports whether a step of another tab can be taken over though pending ones were made
+// accepts reports whether a step of another tab can be taken over though pending ones were made
 // without it.
-func (s *session) follows(step log.Step) bool {
+func (s *session) accepts(step log.Step) bool {
 	if d := step.Edit; d != nil && (d.Prior != nil || d.Extractor != nil && *d.Extractor != s.Extractor) {
 		return false
 	}

@@ -63,7 +63,7 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, err := e.follows(answer, p, perHour)
+	live, err := e.watched(answer, p, perHour)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	return live, nil
 }
 
-// follows passes the probabilities of a frame, of none and of the classes, to the watch of the live
+// watched passes the probabilities of a frame, of none and of the classes, to the watch of the live
 // view, which it begins if there is none. p is nil if there was nothing to ask about.
-func (e *Engine) follows(answer *Prediction, p []float64, perHour float64) (*Live, error) {
+func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Live, error) {
 	now := e.hooks.Now()
 	if perHour == 0 {
 		perHour = watch.Default
@@ -183,9 +183,9 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 // computes with all pictures.
 const rest = 9
 
-// follow redraws after a change: at once if the last redraw was long enough ago, else later
+// refreshSoon redraws after a change: at once if the last redraw was long enough ago, else later
 // together with further changes.
-func (e *Engine) follow() {
+func (e *Engine) refreshSoon() {
 	switch wait := e.live.rested.Sub(e.hooks.Now()); {
 	case e.hooks.Later == nil || e.live.query == nil || wait <= 0:
 		e.refresh()

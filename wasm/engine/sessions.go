@@ -107,7 +107,7 @@ func (e *Engine) openNew(made log.Summary, classes []metaqda.Class) error {
 		stored, _, err := log.Open(e.db, made.ID)
 		return stored, err
 	}
-	return e.show1(s)
+	return e.enter(s)
 }
 
 // OpenSession opens another session. It waits.
@@ -130,7 +130,7 @@ func (e *Engine) openStored(id string) (found bool, err error) {
 		s := e.parked[i]
 		e.parked = slices.Delete(e.parked, i, i+1)
 		e.mu.Unlock()
-		return true, e.show1(s)
+		return true, e.enter(s)
 	}
 	e.mu.Unlock()
 	stored, c, err := log.Open(e.db, id)
@@ -147,11 +147,11 @@ func (e *Engine) openStored(id string) (found bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return true, e.show1(s)
+	return true, e.enter(s)
 }
 
-// show1 makes a session the open one, and stores that it is.
-func (e *Engine) show1(s *session) error {
+// enter makes a session the open one, and stores that it is.
+func (e *Engine) enter(s *session) error {
 	e.mu.Lock()
 	if was := e.session; was != nil && was != s {
 		was.taught.Changed, was.taught.Logged = nil, nil

@@ -26,11 +26,11 @@ const (
 	Thumbnails Table = "thumbnails" // under the example's id
 	Priors     Table = "priors"     // under the sha256
 	Meta       Table = "meta"       // texts
-	Set        Table = "damaged"    // records set aside, as JSON
+	Aside      Table = "damaged"    // records set aside, as JSON
 )
 
 // Tables lists all tables.
-var Tables = []Table{Steps, Snapshots, Thumbnails, Priors, Meta, Set}
+var Tables = []Table{Steps, Snapshots, Thumbnails, Priors, Meta, Aside}
 
 // Key is the key of a record: an id, in the tables of steps and snapshots with a number.
 type Key struct {
@@ -293,16 +293,16 @@ func giveThumbnails(t Tx, all []*metaqda.Example) error {
 	return err
 }
 
-// Discard deletes the damaged records of a class from the table Set.
+// Discard deletes the damaged records of a class from the table Aside.
 func Discard(db DB, session, class string) error {
 	return db.Do(true, func(t Tx) error {
-		keys, err := t.Keys(Set, session)
+		keys, err := t.Keys(Aside, session)
 		if err != nil {
 			return err
 		}
-		return each(t, Set, keys, func(k Key, v any) error {
+		return each(t, Aside, keys, func(k Key, v any) error {
 			if b, ok := v.([]byte); ok && asideOf(b).Class() == class {
-				return t.Put(Set, k, nil)
+				return t.Put(Aside, k, nil)
 			}
 			return nil
 		})
@@ -404,7 +404,7 @@ func Delete(db DB, session string) error {
 				return err
 			}
 		}
-		for _, table := range []Table{Steps, Snapshots, Set} {
+		for _, table := range []Table{Steps, Snapshots, Aside} {
 			keys, err := t.Keys(table, session)
 			if err != nil {
 				return err

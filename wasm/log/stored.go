@@ -48,7 +48,7 @@ func (d Damage) Class() string {
 // asideOf returns what was set aside.
 func asideOf(b []byte) (d Damage) {
 	if json.Unmarshal(b, &d) != nil {
-		return Damage{Table: Set, Reason: "it cannot be read", Record: b}
+		return Damage{Table: Aside, Reason: "it cannot be read", Record: b}
 	}
 	return d
 }
@@ -355,7 +355,7 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 			moved = false
 			return err
 		}
-		if err := s.set(t, now); err != nil {
+		if err := s.moveAside(t, now); err != nil {
 			return err
 		}
 		for n := range dirty {
@@ -398,8 +398,8 @@ func segment(examples []*metaqda.Example) any {
 	return encode(nil, examples)
 }
 
-// set moves the damaged records, which the new snapshot replaces, to the table Set.
-func (s *Stored) set(t Tx, now Summary) error {
+// moveAside moves the damaged records, which the new snapshot replaces, to the table Aside.
+func (s *Stored) moveAside(t Tx, now Summary) error {
 	for _, d := range s.damaged {
 		if err := aside(t, s.Session, d); err != nil {
 			return err
@@ -415,9 +415,9 @@ func (s *Stored) set(t Tx, now Summary) error {
 	return nil
 }
 
-// aside adds a damaged record to the table Set.
+// aside adds a damaged record to the table Aside.
 func aside(t Tx, session string, d Damage) error {
-	n, err := t.Last(Set, session)
+	n, err := t.Last(Aside, session)
 	if err != nil {
 		return err
 	}
@@ -425,19 +425,19 @@ func aside(t Tx, session string, d Damage) error {
 	if err != nil {
 		return err
 	}
-	return t.Put(Set, Key{session, n + 1}, b)
+	return t.Put(Aside, Key{session, n + 1}, b)
 }
 
 // setAside returns the records of a session that were set aside.
 func setAside(t Tx, session string) (all []Damage, err error) {
-	keys, err := t.Keys(Set, session)
+	keys, err := t.Keys(Aside, session)
 	if err != nil {
 		return nil, err
 	}
-	err = each(t, Set, keys, func(k Key, v any) error {
+	err = each(t, Aside, keys, func(k Key, v any) error {
 		b, _ := v.([]byte)
 		d := asideOf(b)
-		d.Key = cmp.Or(d.Key, name(Set, k))
+		d.Key = cmp.Or(d.Key, name(Aside, k))
 		all = append(all, d)
 		return nil
 	})
@@ -476,7 +476,7 @@ func Unreachable(db DB) (all []Damage, err error) {
 				known[d.Key] = true
 			}
 		}
-		reasons := map[Table]string{Snapshots: "it belongs to no session", Set: "it belongs to no session", Thumbnails: "its picture is not there"}
+		reasons := map[Table]string{Snapshots: "it belongs to no session", Aside: "it belongs to no session", Thumbnails: "its picture is not there"}
 		for _, table := range Tables {
 			keys, err := t.All(table)
 			if err != nil {
@@ -503,7 +503,7 @@ func Unreachable(db DB) (all []Damage, err error) {
 }
 
 // numbered reports whether the keys of a table have a number.
-func numbered(t Table) bool { return t == Steps || t == Snapshots || t == Set }
+func numbered(t Table) bool { return t == Steps || t == Snapshots || t == Aside }
 
 func name(t Table, k Key) string {
 	if numbered(t) && k.N >= 0 {
