@@ -10,9 +10,11 @@ import (
 
 // Anomaly is the comparison of a picture with the examples of the only class.
 type Anomaly struct {
-	Wrong float64   // probability that something is wrong with the picture
-	Good  int       // number of bursts that it was compared with
-	Cells []float64 // n: squared distance of each cell to the nearest cell of the examples; in units of the mean over the four farthest cells of an example left out
+	Wrong float64 // probability that something is wrong with the picture
+	Good  int     // number of bursts that it was compared with
+	// Cells are the squared distances of the n cells to the nearest cells of the examples. The unit is
+	// the mean of such distances over the four farthest cells of an example that is left out.
+	Cells []float64
 }
 
 // keptCells is the largest number of pictures whose cells are kept. With 72 cells of 1280 numbers
@@ -21,10 +23,9 @@ const keptCells = 2 * anomaly.Most
 
 // SetCells sets the cells of an example's picture, for [Classifier.Anomaly]. They are n vectors of
 // length d, one after the other. Their mean is the vector of the example. It keeps 128 bytes of
-// each cell, for 64 pictures. For another one it drops the cells of all removed examples. If there are
-// none, it drops those of the first example that has cells, in the order of Classes. Undo restores an
-// example with its cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have
-// them.
+// each cell, for 64 pictures. A further picture makes it drop the cells of all removed examples, or
+// else those of the first example that has cells, in the order of Classes. Undo restores an example
+// with its cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have them.
 //
 // It returns an [Error] with the code "example" for an unknown example, and with "argument" for
 // cells that are not rows of length d. It returns a *[niw.DimensionError] if d is not the length of
@@ -48,8 +49,7 @@ func (c *Classifier) SetCells(id string, cells []float32, d int) error {
 	return nil
 }
 
-// dropCells drops the cells of removed examples. If there are none, it drops those of the first
-// example that has cells.
+// dropCells makes room for another picture, as [Classifier.SetCells] says.
 func (c *Classifier) dropCells() {
 	was := len(c.cells)
 	maps.DeleteFunc(c.cells, func(id string, _ *anomaly.Picture) bool { return c.examples[id] == nil })
@@ -70,8 +70,8 @@ func (c *Classifier) describe(cells []float32, d int) (*anomaly.Picture, error) 
 	return anomaly.Describe(cells, d)
 }
 
-// WithoutCells returns the ids of examples that Anomaly would compare with but that have no cells: of
-// the last 32 of the only class with examples. With several such classes it returns none.
+// WithoutCells returns the ids of the examples that lack the cells which Anomaly needs. They are among
+// the last 32 of the only class with examples. If several classes have examples, it returns none.
 func (c *Classifier) WithoutCells() []string {
 	defer c.reading()()
 	k := c.only()
@@ -107,10 +107,10 @@ func (c *Classifier) only() (only *class) {
 // the examples; Anomaly compares with the last 32 of them. Package metaqda/core/anomaly has the
 // model. It assumes that bad pictures are as frequent as good ones.
 //
-// It returns an [Error] with the code "classes" if there are several classes: use Predict then. It
-// returns a *[anomaly.FewError], of the code "few", for fewer than three examples with cells, frames of a group counted
-// once. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and after a
-// change that of [anomaly.Fit].
+// It returns an [Error] with the code "classes" if several classes have examples: use Predict then. It
+// returns a *[anomaly.FewError], with the code "few", for fewer than three examples with cells. Frames
+// of a group count as one. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and
+// after a change that of [anomaly.Fit].
 func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
 	defer c.writing()()
 	k := c.only()
@@ -151,8 +151,8 @@ func (c *Classifier) fitNormal(k *class) (err error) {
 }
 
 // goodOnes returns the cells of the examples of a class, and the burst of each. The frames of a group
-// are one burst; if linked is set, near-copies belong to one, too. Things made alike may all be
-// near-copies of each other. Then there are too few bursts, and the caller clears linked.
+// are one burst. If linked is set, so are near-copies. Mass-produced things may all be near-copies of
+// each other. Then there are too few bursts, and the caller clears linked.
 func (c *Classifier) goodOnes(k *class, linked bool) (good []*anomaly.Picture, burst []int) {
 	if k == nil {
 		return nil, nil

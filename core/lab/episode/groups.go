@@ -79,7 +79,7 @@ func (p *Pool) groupSizes(c int) map[int32]int {
 }
 
 // mostSupport returns the largest number of support rows of class c that [Pool.divide] is sure to
-// find. It must leave least rows; 0 or less stands for none.
+// find if it leaves least rows. 0 or less means that it finds none.
 func (p *Pool) mostSupport(c, least int) int {
 	most := len(p.Rows[c]) - least
 	if !p.grouped() || most <= 0 {
@@ -88,10 +88,9 @@ func (p *Pool) mostSupport(c, least int) int {
 	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
-// leastFull returns the smallest sum of some of the sizes to which no other size fits within most.
-// It is the content of a knapsack that is packed in the worst order. Let i be the
-// smallest size left out. Then all before it, in ascending order, are in. With some of those after
-// it, more than most - size_i is full. Cost O(len(sizes) most).
+// leastFull returns the smallest content of a full knapsack: a sum of some sizes, at most most, to
+// which no other size can be added. Let size_i be the smallest size left out. Then all smaller ones
+// are in. With some of the larger ones they fill more than most - size_i. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {
 	slices.Sort(sizes)
 	before := 0

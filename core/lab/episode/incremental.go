@@ -8,7 +8,7 @@ import "math/rand/v2"
 type Incremental struct {
 	Way     int // new classes of a session
 	Shot    int // support rows of a new class
-	HeldOut int // query rows of every class, base or new, never in a support
+	HeldOut int // query rows of every class, base or new; they are never support
 }
 
 // Increment is one session of an incremental run: session 0 holds the base classes, each

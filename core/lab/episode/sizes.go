@@ -18,8 +18,8 @@ func (s *Uniform) sizes(rng *rand.Rand, classes []int, query int) []int {
 }
 
 // dirichlet draws n shares that sum to one from the symmetric Dirichlet distribution
-// of a whole parameter: Gamma variables, here sums of exponential ones, over their
-// sum.
+// of a whole parameter. They are Gamma variables over their sum, and a Gamma variable is a sum of
+// exponential ones.
 func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	shares, sum := make([]float64, n), 0.0
 	for j := range shares {
@@ -34,8 +34,8 @@ func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	return shares
 }
 
-// shareOut returns whole numbers that sum to n, each the nearest to its share below or above. No
-// number exceeds most[j]: the rest goes to the others. Together they have room for n.
+// shareOut returns whole numbers that sum to n, in proportion to shares. It hands out ones, each to the
+// number that is farthest below its share. No number exceeds most[j]. The sum of most is at least n.
 func shareOut(n int, shares []float64, most []int) []int {
 	sizes := make([]int, len(shares))
 	for range n {
@@ -51,8 +51,8 @@ func shareOut(n int, shares []float64, most []int) []int {
 	return sizes
 }
 
-// mostQueries returns how many queries class c can supply beside shot support rows,
-// least at least.
+// mostQueries returns how many queries class c can supply beside shot support rows. It returns no less
+// than least.
 func (p *Pool) mostQueries(c, shot, least int) int {
 	n := max(len(p.Rows[c])-shot, least)
 	for n > least && p.mostSupport(c, n) < shot {

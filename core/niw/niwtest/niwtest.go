@@ -64,9 +64,9 @@ func Vector(rng *rand.Rand, d int, offset float64) []float64 {
 	return x
 }
 
-// Posterior is the conjugate update in dense matrices and without whitening: m_j and
-// kappa_j of class j, and nu and S with the scatter of all classes, the rows of each its
-// examples, or nil. Class -1 is one never seen.
+// Posterior is the conjugate update in dense matrices and without whitening. It returns m_j and
+// kappa_j of class j, and nu and S with the scatter of all classes. The rows of a class are its
+// examples; nil is a class without any. Class -1 is one never seen.
 func Posterior(p *niw.Prior, j int, classes ...*mat.Dense) (m []float64, kappa, nu float64, s *mat.SymDense) {
 	d := p.Dim()
 	m, kappa, nu, s = p.M, p.Kappa, p.Nu, mat.NewSymDense(d, nil)
@@ -97,7 +97,7 @@ func Posterior(p *niw.Prior, j int, classes ...*mat.Dense) (m []float64, kappa, 
 	return m, kappa, nu, s
 }
 
-// LogProb is the log density of a query under class j of [Posterior] by gonum's
+// LogProb is the log density of a query under class j of [Posterior], computed by gonum's
 // distributions.
 func LogProb(t testing.TB, p *niw.Prior, inf niw.Inference, query []float64, j int, classes ...*mat.Dense) float64 {
 	t.Helper()
