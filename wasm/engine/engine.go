@@ -68,7 +68,7 @@ type Engine struct {
 type session struct {
 	log.Session
 	taught     *metaqda.Classifier
-	stored     *log.Stored                 // nil until it is stored for the first time
+	stored     *log.Stored                 // where its parts are
 	create     func() (*log.Stored, error) // stores it for the first time; nil once it is stored
 	pending    []*pending                  // changes not yet stored, in order
 	damaged    []log.Damage                // records that cannot be used

@@ -1,5 +1,5 @@
-// Package nfc lets package model compose Unicode by the browser, in place of tables
-// of its own. It is for the programs that JavaScript runs.
+// Package nfc makes package model normalise Unicode by JavaScript, so that the program needs no
+// tables for it. It is for programs that JavaScript runs.
 package nfc
 
 import (
@@ -11,7 +11,7 @@ import (
 
 var normalize = js.Global().Get("String").Get("prototype").Get("normalize")
 
-// Install makes package model compose by String.prototype.normalize.
+// Install makes package model use String.prototype.normalize.
 func Install() { model.SetCompose(form("NFC"), form("NFKC")) }
 
 func form(name string) func(string) string {
@@ -21,6 +21,6 @@ func form(name string) func(string) string {
 				return normalize.Call("call", s, name).String()
 			}
 		}
-		return s // ASCII is composed already
+		return s // ASCII is normalised already
 	}
 }
