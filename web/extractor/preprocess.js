@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * From pixels to the extractor's inputs, one for each of its views: a rectangle
- * of the picture, alpha over white, reduced or enlarged to size x size, RGB in
- * 0..255 and nothing else.
+ * From pixels to the extractor's inputs, one for each of its views. A view is a rectangle
+ * of the picture. It is drawn on white where it is transparent, and scaled to size x size.
+ * The input is RGB in 0..255.
  *
  * The filter is the antialiased triangle, on each axis its own: a tap at source
  * pixel j weighs
  *     w_ij = max(0, 1 - |j + 1/2 - c_i| / max(1, r)),  c_i = (i + 1/2) r,  r = side/size,
- * where side is the rectangle's extent on that axis, normalised over j; for
- * r <= 1 that is plain bilinear interpolation with half-pixel centres. Rows
- * first, then columns, each rounded to whole numbers: of eight variants tried
- * this one repeats the reference embeddings best (smallest cosine similarity
- * 0.99996; without antialiasing 0.987).
+ * where side is the rectangle's extent on that axis. The weights are normalised over j.
+ * For r <= 1 that is plain bilinear interpolation with half-pixel centres. Rows come
+ * first, then columns, each rounded to whole numbers. Of eight variants this one
+ * repeats the reference embeddings best (smallest cosine similarity 0.99996; without
+ * antialiasing 0.987).
  *
  * Pure and without a document, so the page and Node share every bit of it. Pictures come in bands
  * of rows, each read once for all views. So a photograph of 50 megapixels is in memory only once.
@@ -20,14 +20,14 @@
 /** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Pixels RGBA, row major */
 
 /**
- * What of a picture is looked at: all of it, squeezed into a square, or with
- * `share` the centred square of this share of the largest one's side.
+ * A part of a picture. Without `share` it is all of it, squeezed into a square. With `share` it
+ * is a square in the middle, whose side is this share of the picture's shorter side.
  * @typedef {{name: string, share?: number}} View
  */
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
 
-/** Names the arithmetic below: another one gives other embeddings. */
+/** Names the arithmetic below. If it changes, so do embeddings, and it needs another name. */
 export const filter = 'triangle-1';
 
 /**
@@ -37,7 +37,7 @@ export const filter = 'triangle-1';
  */
 export function rectangleOf({ share }, width, height) {
   if (!(Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0)) {
-    throw new RangeError(`A picture of ${width} x ${height} pixels has nothing to see; choose another.`);
+    throw new RangeError(`A picture of ${width} x ${height} pixels has nothing to see: choose another.`);
   }
   if (share === undefined) return { x: 0, y: 0, width, height };
   const side = Math.max(1, Math.round(share * Math.min(width, height)));
@@ -45,9 +45,9 @@ export function rectangleOf({ share }, width, height) {
 }
 
 /**
- * Whole picture at once. Cost: about 6 multiplications for each pixel of each view.
+ * Scales a whole picture at once. Cost: about 6 multiplications for each pixel of each view.
  * @param {Pixels} pixels data holds 4 width height bytes
- * @param {number} size edge of the squares to answer
+ * @param {number} size edge of the results
  * @param {View[]} views
  * @returns {Float32Array[]} for each view size*size*3, row major, RGB
  */
@@ -131,7 +131,7 @@ class Part {
 /** @typedef {{first: Int32Array, count: Int32Array, weights: Float64Array, most: number}} Taps */
 
 /**
- * For each of size outputs: its first source pixel, how many, and their weights.
+ * For each of size outputs: its first source pixel, the number of its source pixels, and their weights.
  * @param {number} side @param {number} size
  * @returns {Taps}
  */
@@ -182,7 +182,7 @@ function weigh(dst, at, src, from, step, taps, i) {
 }
 
 /**
- * One row of RGBA from offset onwards, composited over white.
+ * Draws one row of RGBA, from offset onwards, on white.
  * @param {Uint8Array} rgb @param {Uint8Array | Uint8ClampedArray} rgba @param {number} offset
  */
 function overWhite(rgb, rgba, offset) {

@@ -21,17 +21,17 @@ import { concatenate } from './tensors.js';
  *
  * @typedef {object} Runtime
  * @property {(pixels: Float32Array) => Float32Array | Promise<Float32Array>} run
- *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
- * @property {(pixels: Float32Array) => Looked | Promise<Looked>} [look] runs, and keeps what the outputs were pooled of
+ *   pixels: size*size*3 RGB in 0..255, row major; returns the outputs, joined in order
+ * @property {(pixels: Float32Array) => Looked | Promise<Looked>} [look] runs, and keeps the grid that the outputs were pooled from
  * @property {(pixels: Float32Array) => readonly (readonly number[])[] | Promise<readonly (readonly number[])[]>} [shapes]
- *   of what each output answers, [0] where that is no numbers
+ *   of each output, [0] for one that holds no numbers
  * @property {() => void} close frees the weights
  */
 
-/** @typedef {{answer: Float32Array, grid: import('./tensors.js').Grid | null}} Looked answer: that of run; grid: null where the network has none */
+/** @typedef {{answer: Float32Array, grid: import('./tensors.js').Grid | null}} Looked answer: as of run; grid: null if the network has none */
 
 /**
- * The places that an embedding is the mean of. Each view has a grid of cells.
+ * The cells of a picture: vectors whose mean is the embedding. Each view has a grid of them.
  *
  * @typedef {object} Cells
  * @property {Float32Array} embedding
@@ -64,8 +64,8 @@ export async function createSession(createRuntime, files, pause = async () => {}
   const runtime = await createRuntime(files);
   const embed = async (/** @type {Float32Array[]} */ inputs) => check(meanOf(await inTurn(inputs, runtime.run)), dimension);
   const black = new Float32Array(3 * inputSize * inputSize);
-  // The first run compiles; it also proves the whole path before anyone waits for it.
-  // Of a network that is being proposed (own/propose.js) the dimension is not known yet.
+  // The first run compiles the network, and shows before anyone waits that all of it works.
+  // The dimension is not known yet while own/propose.js tries a network.
   if (dimension) await embed([black]);
   return {
     shapes: async () => runtime.shapes?.(black) ?? [],
@@ -137,7 +137,7 @@ function check(embedding, dimension) {
   if (embedding.length !== dimension || !embedding.every(Number.isFinite)) {
     throw new ExtractorError(
       'bad-embedding',
-      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page, or put “dimension” and “outputs” right in its manifest.`,
+      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones: reload the page, or correct “dimension” and “outputs” in its manifest.`,
     );
   }
   return embedding;

@@ -17,12 +17,12 @@ import { priorSum, record } from './written/record.js';
  * @property {string} sha256
  * @property {number} dimension
  * @property {(picture: Picture) => Promise<Float32Array>} embed
- * @property {(picture: Picture) => Promise<Cells>} cells the embedding, with the places that it is the mean of: for `explain`
+ * @property {(picture: Picture) => Promise<Cells>} cells for `explain`: the embedding, and the cells whose mean it is
  * @property {() => void} close ends its worker and frees the network
  */
 
 /**
- * Loads the extractor. It runs in a worker, or in the window where that does not start.
+ * Loads the extractor. It runs in a worker, or in the window if no worker starts.
  *
  * @param {import('./inputs.js').Loading} [options]
  * @returns {Promise<PictureExtractor>}
@@ -57,7 +57,7 @@ export async function loadExtractor(options = {}) {
   };
 }
 
-/** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */
+/** The address of its prior, for the option `prior` of `createClassifier`. @returns {URL} */
 export const prior = () => new URL('./priors/efficientnet-lite0.safetensors', import.meta.url);
 
 /** The same for `usePrior` of a storage, which fetches it once. @returns {{url: string, sha256: string}} */

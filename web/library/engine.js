@@ -23,14 +23,14 @@ let users = 0;
 
 /**
  * @typedef {object} InitOptions
- * @property {ProgramSource} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
- * @property {boolean} [simd] false does without SIMD: slower, the same answers
+ * @property {ProgramSource} [wasm] `metaqda.wasm` or its address; if left out, the file beside this module
+ * @property {boolean} [simd] false does without SIMD: slower, with the same answers
  * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the engine as they arrive
  */
 
 /**
- * Fetches and compiles the engine ahead of the first classifier, and says where it is.
- * Not needed where `metaqda.wasm` lies beside this module.
+ * Sets the address of the engine, and loads it before the first classifier needs it. A program whose `metaqda.wasm` lies
+ * beside this module need not call it.
  *
  * @param {InitOptions} [options]
  * @returns {Promise<void>}
@@ -85,10 +85,10 @@ export function release() {
   engine = undefined;
 }
 
-/** The program needs nothing of the global scope but what Go's own glue takes from it. */
+/** The only globals that Go's glue uses for this program. */
 const scope = () => ({ Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder });
 
-/** The functions of a program that the last user ends. */
+/** The functions of a program that ends with its last user. */
 class Shared extends Exports {
   share() {
     users++;
@@ -110,7 +110,7 @@ function begun() {
 
 async function begin() {
   const { instance, run, ...program } = await start({ engine: await compiled(), kernels: simd ? await compiledKernels() : null }, loadGo(scope()));
-  void run(); // to where main waits
+  void run(); // until main waits
   return new Shared({ exports: instance.exports, ...program });
 }
 

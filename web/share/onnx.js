@@ -13,22 +13,22 @@
  *
  * It computes in doubles, as the classifier does: u may be in the hundreds, of which single precision keeps four decimals.
  *
- * ONNX files are Protocol Buffers. The messages that are written here have a few fields of three kinds, in forty lines. The
- * libraries that write them bring the whole schema of ONNX, of over 100 KB.
+ * ONNX files are Protocol Buffers. The few fields that are needed here take forty lines. Libraries for ONNX bring its whole
+ * schema, of over 100 KB.
  */
 import { embeddingOf } from './onnx-pictures.js';
 import { metadataOf, shapesOf, tensorOf } from '../base/safetensors.js';
 
 /** @typedef {Uint8Array<ArrayBuffer>} Bytes */
 /** @typedef {keyof typeof TYPES} Type */
-/** @typedef {[type: Type, ...shape: (number|string)[]]} Value names are of sides that may be of any length */
+/** @typedef {[type: Type, ...shape: (number|string)[]]} Value a name stands for a side of any length */
 /** @typedef {{shape: number[], numbers: Float64Array}} Tensor */
 
 const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEncoder().encode(content));
 
 /** The least length that y is divided by, so that zeros stay zeros. */
 const LEAST = 1e-300;
-/** Of elements of tensors, and of attributes, by the numbers in onnx.proto. */
+/** The numbers in onnx.proto of the types of tensors' elements, and of attributes. */
 const TYPES = { float: 1, uint8: 2, int8: 3, int64: 7, bool: 9, double: 11 };
 const ATTRIBUTES = { int: 2, string: 3, graph: 5, ints: 7 };
 /** Writes of numbers. @type {Record<string, [bytes: number, write: (view: DataView, at: number, value: number) => void]>} */
@@ -44,7 +44,7 @@ const [OPSET, FORMAT] = [17, 8];
 /**
  * @param {Uint8Array} file what `export()` wrote
  * @param {import('./onnx-pictures.js').Network} [network] of pictures, if the file shall begin with a picture
- * @returns {{bytes: Bytes, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and what its columns are
+ * @returns {{bytes: Bytes, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and the labels of its columns
  */
 export function onnxOf(file, network) {
   const { meta, tensors } = plain(file);
@@ -202,7 +202,7 @@ const values = (all, at) =>
 /** @param {number|string} n */
 const side = (n) => field(1, message([typeof n === 'string' ? field(2, text(n)) : number(1, n)]));
 
-/** What an attribute holds. @param {number|number[]|string|Uint8Array} value */
+/** The fields of an attribute's value. @param {number|number[]|string|Uint8Array} value */
 function attribute(value) {
   if (value instanceof Uint8Array) return [field(6, /** @type {Bytes} */ (value)), number(20, ATTRIBUTES.graph)];
   if (Array.isArray(value)) return [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)];
