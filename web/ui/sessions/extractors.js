@@ -1,9 +1,10 @@
 // @ts-check
 /** The dialog "Use another extractor": bring a network, keep it, and read a session's pictures again with it. */
 import { complain, say } from '../kit/announce.js';
-import { counted, dialogHead, el, icon, noun, save, sentence } from '../kit/dom.js';
+import { counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { canDrop, dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
+import { html, icon, live, nothing, render } from '../kit/view.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
 import { decode } from '../kinds/pictures/decode.js';
 import { withThumbnails } from '../kit/thumbnails.js';
@@ -33,25 +34,13 @@ export class ExtractorsDialog {
     this.dialog = el('dialog', { id: 'extractors', class: 'dialog', 'aria-labelledby': 'extractors-title' });
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
-    this.bring = el(
-      'div',
-      { class: 'extractor-part' },
-      el(
-        'p',
-        {},
-        `${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.`,
-      ),
-      el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
-      el(
-        'p',
-        { class: 'small muted' },
-        'The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.',
-      ),
-      el(
-        'p',
-        { class: 'small muted' },
-        'This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.',
-      ),
+    this.bring = el('div', { class: 'extractor-part' });
+    render(
+      html`<p>${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.</p>
+      <div class="actions">${this.#files('Files', { multiple: true })}${this.#files('Folder', { webkitdirectory: true, multiple: true })}</div>
+      <p class="small muted">The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.</p>
+      <p class="small muted">This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.</p>`,
+      this.bring,
     );
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
     this.bar = el('progress', { 'aria-label': 'Done so far' });
@@ -120,40 +109,19 @@ export class ExtractorsDialog {
     const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
     const all = [null, ...(this.#brings && globalThis.caches ? await kept() : [])];
-    this.list.replaceChildren(
-      ...all.map((one) => {
+    render(
+      all.map((one) => {
         const name = one ? one.manifest.id : 'Built in';
         const sha256 = one ? one.sha256 : own.sha256;
-        return el(
-          'li',
-          { class: serves(sha256) ? 'session open' : 'session' },
-          el(
-            'div',
-            { class: 'session-text' },
-            el('span', {}, name),
-            el(
-              'span',
-              { class: 'small muted block' },
-              one ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${numbers(own)}`,
-            ),
-          ),
-          serves(sha256)
-            ? el('span', { class: 'badge' }, 'In use')
-            : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
-          one && now.sha256 !== sha256
-            ? el(
-                'button',
-                {
-                  class: 'button quiet square',
-                  type: 'button',
-                  'aria-label': `Remove ${name} from this device`,
-                  onclick: () => void this.#try(() => this.#forget(one)),
-                },
-                icon('trash'),
-              )
-            : null,
-        );
+        const about = one
+          ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}`
+          : `${own.id}, ${numbers(own)}`;
+        return html`<li class=${serves(sha256) ? 'session open' : 'session'}>
+          <div class="session-text"><span>${name}</span><span class="small muted block">${about}</span></div>
+          ${serves(sha256) ? html`<span class="badge">In use</span>` : html`<button class="button" type="button" aria-label="Use ${name}" @click=${() => this.#try(() => this.#show(one))}>Use</button>`}
+          ${one && now.sha256 !== sha256 ? html`<button class="button quiet square" type="button" aria-label="Remove ${name} from this device" @click=${() => this.#try(() => this.#forget(one))}>${icon('trash')}</button>` : nothing}</li>`;
       }),
+      this.list,
     );
   }
 
@@ -231,37 +199,23 @@ export class ExtractorsDialog {
       /** @type {{words: string}[]} */ all,
       /** @type {number} */ now,
       /** @type {(k: number) => [number, number]} */ to,
-    ) => {
-      const list = el(
-        'select',
-        {
-          class: 'field',
-          onchange: async () => {
-            await this.#offer(proposal, contents, to(list.selectedIndex));
-            this.found.querySelector('details')?.setAttribute('open', '');
-            /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
-          },
-          'data-name': label,
-        },
-        ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)),
-      );
-      return all.length > 1 ? el('label', { class: 'small' }, label, list) : null;
-    };
-    const lists = [choose('Values', scales, i, (k) => [k, j]), choose('Output', answers, j, (k) => [i, k])];
+    ) =>
+      html`<label class="small">${label}<select class="field" data-name=${label} @change=${async (/** @type {any} */ { target }) => {
+        await this.#offer(proposal, contents, to(target.selectedIndex));
+        this.found.querySelector('details')?.setAttribute('open', '');
+        /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
+      }}>${all.map(({ words }, k) => html`<option .selected=${live(k === now)}>${asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : ''}${words}</option>`)}</select></label>`;
+    const lists = [
+      ...(scales.length > 1 ? [choose('Values', scales, i, (k) => [k, j])] : []),
+      ...(answers.length > 1 ? [choose('Output', answers, j, (k) => [i, k])] : []),
+    ];
     const sha256 = await identityOf(manifest, [...contents.values()]);
     await this.#show(
       { sha256, manifest: { ...manifest, sha256 }, contents },
-      el(
-        'div',
-        { class: 'proposal' },
-        el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.')),
-        el(
-          'p',
-          { class: 'small' },
-          `${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`,
-        ),
-        lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null,
-      ),
+      html`<div class="proposal">
+        <p><strong>${asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.'}</strong></p>
+        <p class="small">${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}</p>
+        ${lists.length ? html`<details class="small"><summary>Other ways to use it</summary>${lists}</details>` : nothing}</div>`,
       asked > 0 && right[i][j] < proposal.own,
     );
   }
@@ -270,7 +224,7 @@ export class ExtractorsDialog {
    * Says what the choice of an extractor means, and offers the next steps.
    *
    * @param {Kept|Brought|null} one null for the page's own
-   * @param {Element} [proposal] of a network that is not kept yet
+   * @param {unknown} [proposal] about a network that is not kept yet
    * @param {boolean} [worse] whether the trial was worse than the page's own: then keeping it is not offered first
    */
   async #show(one, proposal, worse = false) {
@@ -278,86 +232,51 @@ export class ExtractorsDialog {
     const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
     const name = one ? `“${one.manifest.id}”` : 'the built-in one';
     const press = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {() => Promise<void>} */ then) =>
-      el(
-        'button',
-        {
-          class: `button ${kind}`,
-          type: 'button',
-          onclick: () =>
-            void this.#try(async () => {
-              if (proposal) await this.#keep(/** @type {Brought} */ (one));
-              await then();
-            }),
-        },
-        proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text,
-      );
-    const first = worse ? '' : 'primary';
-    const start = pictures
-      ? press(first, `Read the ${counted(pictures, 'picture')} of this session again`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id)))
-      : press(first, 'Use it in this session', () => this.#use(one));
-    const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
-    const leave = el(
-      'button',
-      {
-        class: `button ${worse ? 'primary' : ''}`,
-        type: 'button',
-        onclick: () => {
-          this.found.hidden = true;
-          this.bring.hidden = !this.#brings;
-          this.dialog.querySelector('button')?.focus();
-        },
-      },
-      'Not now',
-    );
-    const actions = el(
-      'div',
-      { class: 'actions' },
-      start,
-      fresh,
-      leave,
-      one && proposal
-        ? el(
-            'button',
-            {
-              class: 'button quiet',
-              type: 'button',
-              onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json'),
-            },
-            'Save its manifest',
-          )
-        : null,
-    );
-    this.found.replaceChildren(
-      el('h3', {}, one ? one.manifest.id : 'Built in'),
-      proposal ?? '',
-      ...(one
-        ? [
-            el(
-              'p',
-              { class: 'small' },
-              `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`,
-            ),
-            el('p', {}, 'No background knowledge was learned for this extractor. A generic one is used instead: with few pictures, answers are less sure.'),
-            actions,
-            el('p', { class: 'small' }, 'Two ways to better answers:'),
-            el(
-              'ul',
-              { class: 'plain small' },
-              el('li', {}, '“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.'),
-              el(
-                'li',
-                {},
-                'On a computer with the source of metaqda, learn it from many pictures. Then open it in the settings with “Open background knowledge”:',
-                el('pre', {}, commands(one)),
-              ),
-            ),
-          ]
-        : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]),
+      html`<button class="button ${kind}" type="button" @click=${() =>
+        this.#try(async () => {
+          if (proposal) await this.#keep(/** @type {Brought} */ (one));
+          await then();
+        })}>${proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text}</button>`;
+    const leave = () => {
+      this.found.hidden = true;
+      this.bring.hidden = !this.#brings;
+      this.dialog.querySelector('button')?.focus();
+    };
+    const [first, last] = worse ? ['', 'primary'] : ['primary', ''];
+    const actions = html`<div class="actions">
+      ${
+        pictures
+          ? press(first, `Read the ${counted(pictures, 'picture')} of this session again`, () =>
+              this.#readAnew(() => this.#load(one), readBy(one?.manifest.id)),
+            )
+          : press(first, 'Use it in this session', () => this.#use(one))
+      }
+      ${pictures ? press('', 'New session with it', () => this.#fresh(one)) : nothing}
+      <button class="button ${last}" type="button" @click=${leave}>Not now</button>
+      ${
+        one && proposal
+          ? html`<button class="button quiet" type="button" @click=${() => save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json')}>Save its manifest</button>`
+          : nothing
+      }</div>`;
+    render(nothing, this.found); // nothing stays open of the one before
+    render(
+      html`<h3>${one ? one.manifest.id : 'Built in'}</h3>${proposal ?? nothing}
+      ${
+        one
+          ? html`<p class="small">${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}</p>
+        <p>No background knowledge was learned for this extractor. A generic one is used instead: with few pictures, answers are less sure.</p>
+        ${actions}
+        <p class="small">Two ways to better answers:</p>
+        <ul class="plain small"><li>“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.</li>
+          <li>On a computer with the source of metaqda, learn it from many pictures. Then open it in the settings with “Open background knowledge”:<pre>${commands(one)}</pre></li></ul>`
+          : html`<p>The extractor that comes with the page, and with background knowledge.</p>${actions}`
+      }`,
+      this.found,
     );
     this.found.hidden = false;
     this.bring.hidden = proposal !== undefined;
     this.found.scrollIntoView({ block: proposal ? 'start' : 'nearest' });
-    (worse ? leave : start).focus({ preventScroll: true });
+    /** @type {HTMLElement|null} */ (this.found.querySelector('.primary'))?.focus({ preventScroll: true });
     say(`The extractor ${name} can be used.`, { seen: true });
   }
 
