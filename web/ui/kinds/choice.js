@@ -1,9 +1,9 @@
 // @ts-check
 /** The choice of kind for a new session, later a label. Sets the kind's words in the page. */
 import { complain, say } from '../kit/announce.js';
-import { byId, capital, dialogHead, el, icon as drawing, sentence, setWords } from '../kit/dom.js';
+import { byId, capital, dialogHead, el, sentence, setWords } from '../kit/dom.js';
 import { canDrop } from '../kit/drop.js';
-import { html, icon, render } from '../kit/view.js';
+import { html, icon, nodesOf, render } from '../kit/view.js';
 import { onSource, sourceTaken } from './index.js';
 
 /** @import {Kinds} from './index.js' */
@@ -110,15 +110,12 @@ export class KindChoice {
     };
     dialog.replaceChildren(
       dialogHead(dialog, 'ask-what-title', `This session is for ${now.one}s`),
-      error,
-      el('p', {}, 'To teach something else, start a new session. This one is kept.'),
-      el(
-        'div',
-        { class: 'actions' },
-        ...Object.values(all)
+      nodesOf(html`${error}<p>To teach something else, start a new session. This one is kept.</p>
+        <div class="actions">${Object.values(all)
           .filter((kind) => kind !== now)
-          .map(({ id, one, live }) => el('button', { class: 'button', type: 'button', onclick: start(id) }, drawing(live.icon), `New session for ${one}s`)),
-      ),
+          .map(
+            ({ id, one, live }) => html`<button class="button" type="button" @click=${start(id)}>${icon(live.icon)}New session for ${one}s</button>`,
+          )}</div>`),
     );
     dialog.showModal();
   }

@@ -1,6 +1,7 @@
 // @ts-check
 /** A status line, and notices that stay until they are dismissed. The status line covers nothing, and of the notices only the newest. */
-import { byId, el, icon } from './dom.js';
+import { byId, el } from './dom.js';
+import { html, icon, nodesOf, nothing } from './view.js';
 
 /** Milliseconds for which the status line is shown. A screen reader finds it later too. */
 const SHOWN = 9000;
@@ -64,37 +65,16 @@ export function toast({ text, key = '', passing = false, action, onAction, onDis
   const toasts = byId('toasts', HTMLElement);
   if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
   const close = () => box.remove();
+  const press = (/** @type {(() => void)|undefined} */ then) => () => {
+    close();
+    then?.();
+  };
   const box = el(
     'div',
     { class: 'toast', 'data-key': key, 'data-passing': passing },
-    el('p', { role: 'status' }, text),
-    action
-      ? el(
-          'button',
-          {
-            class: 'button primary',
-            type: 'button',
-            onclick: () => {
-              close();
-              onAction?.();
-            },
-          },
-          action,
-        )
-      : null,
-    el(
-      'button',
-      {
-        class: 'button quiet square',
-        type: 'button',
-        'aria-label': 'Dismiss',
-        onclick: () => {
-          close();
-          onDismiss?.();
-        },
-      },
-      icon('close'),
-    ),
+    nodesOf(html`<p role="status">${text}</p>
+      ${action ? html`<button class="button primary" type="button" @click=${press(onAction)}>${action}</button>` : nothing}
+      <button class="button quiet square" type="button" aria-label="Dismiss" @click=${press(onDismiss)}>${icon('close')}</button>`),
   );
   toasts.append(box);
   if (box.getBoundingClientRect().bottom < 60) say(text);

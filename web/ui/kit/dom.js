@@ -1,5 +1,8 @@
 // @ts-check
-/** Small helpers to build and find elements. Text always goes in as text, never as markup. */
+/**
+ * Small helpers to build and find elements. Text always goes in as text, never as markup. A shared file's worker
+ * evaluates this module too, where there is no document: so it does not import view.js.
+ */
 
 /**
  * Makes an element. Keys that start with `on` add listeners, `class` sets the class

@@ -2,6 +2,7 @@
 /** The panel 'Learn from my other sessions': it learns a prior ("background knowledge") on this device. */
 import { complain, say } from '../kit/announce.js';
 import { byId, counted, el, noun, sentence } from '../kit/dom.js';
+import { html, nodesOf } from '../kit/view.js';
 import { learn } from '../../library/storage.js';
 
 /** @import {Learned, LoadedEngine} from '../../library/types.js' */
@@ -34,21 +35,9 @@ export class LearningPanel {
       'Restore the previous knowledge',
     );
     byId('learning', HTMLDetailsElement).append(
-      el(
-        'div',
-        { class: 'learning-body' },
-        el(
-          'p',
-          { class: 'small muted' },
-          'It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. ' +
-            'One of those sessions needs at least four classes with three examples each. ' +
-            'The result is tested on classes that were left out, and stays on this device.',
-        ),
-        this.error,
-        this.result,
-        this.busy,
-        el('div', { class: 'actions' }, this.begin, this.revert),
-      ),
+      nodesOf(html`<div class="learning-body">
+        <p class="small muted">It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. One of those sessions needs at least four classes with three examples each. The result is tested on classes that were left out, and stays on this device.</p>
+        ${this.error}${this.result}${this.busy}<div class="actions">${this.begin}${this.revert}</div></div>`),
     );
   }
 

@@ -2,7 +2,7 @@
 /** Questions about many pictures: the class of the most informative one, and a name for similar ones. */
 import { CorrectBar } from '../teach/correct.js';
 import { counted, el, noun } from '../kit/dom.js';
-import { html, render, repeat } from '../kit/view.js';
+import { html, nodesOf, render, repeat } from '../kit/view.js';
 
 /** @import {Item} from './items.js' */
 /** @import {Named, Target} from '../teach/correct.js' */
@@ -175,22 +175,14 @@ export class Selection {
         gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
       },
     });
+    const none = () => {
+      gallery.select([]);
+      gallery.focus();
+    };
     this.element = el(
       'div',
       { class: 'selection', role: 'region', hidden: true },
-      this.bar.element,
-      el(
-        'button',
-        {
-          class: 'button quiet',
-          type: 'button',
-          onclick: () => {
-            gallery.select([]);
-            gallery.focus();
-          },
-        },
-        'Select none',
-      ),
+      nodesOf(html`${this.bar.element}<button class="button quiet" type="button" @click=${none}>Select none</button>`),
     );
   }
 

@@ -3,7 +3,7 @@
 import { complain } from '../kit/announce.js';
 import { byId, counted, el, marked, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';
-import { html, icon, nothing, ref, render, repeat } from '../kit/view.js';
+import { html, icon, nodesOf, nothing, ref, render, repeat } from '../kit/view.js';
 
 /** @import {Influence} from '../../library/index.js' */
 /** @import {Engine} from '../../library/types.js' */
@@ -38,19 +38,9 @@ export class CheckPanel {
     this.headline = el('p', { class: 'headline', 'aria-live': 'polite' });
     this.result = el('div', { class: 'goodness-result' });
     this.panel.append(
-      el(
-        'div',
-        { class: 'learning-body' },
-        el(
-          'p',
-          { class: 'small muted' },
-          'Each example is hidden in turn and recognised from the others. Examples that are nearly the same are hidden together and count as one.',
-        ),
-        this.error,
-        this.progress,
-        this.headline,
-        this.result,
-      ),
+      nodesOf(html`<div class="learning-body">
+        <p class="small muted">Each example is hidden in turn and recognised from the others. Examples that are nearly the same are hidden together and count as one.</p>
+        ${this.error}${this.progress}${this.headline}${this.result}</div>`),
     );
     this.panel.addEventListener('toggle', () => {
       if (this.panel.open && this.#stale) void this.#compute();

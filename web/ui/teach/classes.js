@@ -5,7 +5,7 @@ import { Line, summary } from '../kit/batch.js';
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { classesOf, onFolder, pathOf } from '../kit/folders.js';
-import { render, repeat } from '../kit/view.js';
+import { html, nodesOf, nothing, render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
 import { savePictures } from '../sessions/pictures.js';
 import { ClassCard } from './card.js';
@@ -185,89 +185,41 @@ export class ClassList {
           },
           (reason) => complain(error, sentence(reason)),
         );
-    const name = el('input', {
-      class: 'field',
-      id: 'rename-class',
-      type: 'text',
-      maxlength: 80,
-      autocomplete: 'off',
-      value: one.name,
-      oninput: () => complain(error, ''),
-    });
-    const rename = work(async () => {
-      if (name.value.trim() !== one.name) await this.changes.rename(id, name.value.trim());
-    });
+    const { one: word } = this.kinds.now;
     const others = this.model.all.filter((other) => other.id !== id);
-    const into = el(
-      'select',
-      {
-        class: 'field',
-        id: 'merge-into',
-        onchange: () => {
-          merge.disabled = !into.value;
-        },
-      },
-      ...(others.length > 1 ? [el('option', { value: '' }, 'Choose a class')] : []),
-      ...others.map((other) => el('option', { value: other.id }, other.name)),
+    const rename = work(async () => {
+      const name = byId('rename-class', HTMLInputElement).value.trim();
+      if (name !== one.name) await this.changes.rename(id, name);
+    });
+    const into = () => byId('merge-into', HTMLSelectElement).value;
+    const merge = work(
+      () => this.changes.merge(id, into()),
+      () => this.focus(into()),
     );
-    const merge = el(
-      'button',
-      {
-        class: 'button',
-        type: 'button',
-        disabled: others.length > 1,
-        onclick: work(
-          () => this.changes.merge(id, into.value),
-          () => this.focus(into.value),
-        ),
-      },
-      'Merge the two',
-    );
+    const save = work(async () => {
+      const { file, pictures } = await savePictures(this.engine, this.kinds.now, id);
+      say(`“${file}” was saved: ${counted(pictures, word)}.`);
+    });
     dialog.replaceChildren(
       dialogHead(dialog, 'ask-what-title', one.name),
-      error,
-      el(
-        'form',
-        {
-          class: 'move',
-          onsubmit: (event) => {
-            event.preventDefault();
-            rename();
-          },
-        },
-        el('label', { for: 'rename-class' }, 'Name'),
-        name,
-        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'submit' }, 'Rename')),
-      ),
-      ...(others.length
-        ? [
-            el(
-              'div',
-              { class: 'move' },
-              el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`),
-              into,
-              el('p', { class: 'small muted' }, `Then “${one.name}” will no longer be a separate class.`),
-              el('div', { class: 'actions' }, merge),
-            ),
-          ]
-        : []),
-      el(
-        'div',
-        { class: 'actions' },
-        el(
-          'button',
-          {
-            class: 'button',
-            type: 'button',
-            disabled: !one.examples.length,
-            onclick: work(async () => {
-              const { file, pictures } = await savePictures(this.engine, this.kinds.now, id);
-              say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
-            }),
-          },
-          `Save its ${this.kinds.now.one}s`,
-        ),
-      ),
+      nodesOf(html`${error}
+        <form class="move" @submit=${(/** @type {Event} */ event) => {
+          event.preventDefault();
+          rename();
+        }}><label for="rename-class">Name</label>
+          <input class="field" id="rename-class" type="text" maxlength="80" autocomplete="off" value=${one.name} @input=${() => complain(error, '')}>
+          <div class="actions"><button class="button" type="submit">Rename</button></div></form>
+        ${
+          others.length
+            ? html`<div class="move"><label for="merge-into">Put its ${word}s into</label>
+          <select class="field" id="merge-into" @change=${(/** @type {any} */ { target }) => {
+            target.parentElement.querySelector('button').disabled = !target.value;
+          }}>${others.length > 1 ? html`<option value="">Choose a class</option>` : nothing}${others.map((other) => html`<option value=${other.id}>${other.name}</option>`)}</select>
+          <p class="small muted">Then “${one.name}” will no longer be a separate class.</p>
+          <div class="actions"><button class="button" type="button" ?disabled=${others.length > 1} @click=${merge}>Merge the two</button></div></div>`
+            : nothing
+        }
+        <div class="actions"><button class="button" type="button" ?disabled=${!one.examples.length} @click=${save}>Save its ${word}s</button></div>`),
     );
     dialog.showModal();
   }
@@ -352,13 +304,9 @@ export class ClassList {
           .join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
       dialog.replaceChildren(
         dialogHead(dialog, 'ask-what-title', 'Add to existing classes?'),
-        el('p', {}, `${some} ${names.length === 1 ? 'is a class' : 'are classes'} already. The ${this.kinds.now.one}s of the folders are added there.`),
-        el(
-          'div',
-          { class: 'actions' },
-          el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add'),
-          el('button', { class: 'button', type: 'button', onclick: answer('') }, 'Cancel'),
-        ),
+        nodesOf(html`<p>${some} ${names.length === 1 ? 'is a class' : 'are classes'} already. The ${this.kinds.now.one}s of the folders are added there.</p>
+          <div class="actions"><button class="button primary" type="button" @click=${answer('yes')}>Add</button>
+            <button class="button" type="button" @click=${answer('')}>Cancel</button></div>`),
       );
       dialog.returnValue = '';
       dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });

@@ -1,7 +1,8 @@
 // @ts-check
 /** Emoji in several art styles: some to teach, another to recognise. */
 import { complain, say } from '../kit/announce.js';
-import { byId, el, sentence } from '../kit/dom.js';
+import { byId, sentence } from '../kit/dom.js';
+import { html, nodesOf } from '../kit/view.js';
 import { teachFile } from '../kinds/index.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -134,7 +135,7 @@ export class Samples {
   #offer(catalog, sessionId) {
     if (sessionId !== this.#session) return; // others meanwhile
     const shown = [...KNOWN, UNTAUGHT].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
-    byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) => el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
+    byId('sample-list', HTMLElement).replaceChildren(nodesOf(shown.map(({ id, name }) => this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
     byId('sample-queries', HTMLElement).hidden = sessionId !== this.#looked;
   }
@@ -150,11 +151,7 @@ export class Samples {
         if (this.#pressed === url) complain(byId('query-error', HTMLElement), sentence(error));
       }
     };
-    return el(
-      'button',
-      { class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`, onclick: () => void ask() },
-      el('img', { src: url, alt: '', width: 40, height: 40 }),
-    );
+    return html`<li><button class="sample" type="button" aria-label="Recognise the ${name.toLowerCase()}" @click=${ask}><img src=${url} alt="" width="40" height="40"></button></li>`;
   }
 }
 
