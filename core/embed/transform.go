@@ -173,7 +173,7 @@ func normalize(y []float64) error {
 func largest(y []float64) (top float64, err error) {
 	for i, v := range y {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return 0, &niw.ValueError{Name: "transformed embedding", Index: i, Value: v, Want: "a smaller number: leave this example out"}
+			return 0, &niw.ValueError{Name: "transformed embedding", Index: i, Value: v, Want: "a smaller number: leave this vector out"}
 		}
 		top = math.Max(top, math.Abs(v))
 	}

@@ -58,7 +58,7 @@ func CheckValue(ok bool, name string, v float64, want string) error {
 // CheckVector checks the vector of an example or a query. It returns a *[DimensionError] if x does
 // not have length d, and a *[ValueError] with the first entry that is NaN or infinite.
 func CheckVector(name string, x []float64, d int) error {
-	return checkVector(name, x, d, "", "a finite number: leave this example out")
+	return checkVector(name, x, d, "", "a finite number: leave this vector out")
 }
 
 // anew is the remedy for the numbers of a prior.
