@@ -225,6 +225,9 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
 /** Connects the views with the engine. @param {Engine} engine @param {Reader} reader */
 async function build(engine, reader) {
   const { kinds } = reader;
+  /** Settles once the extractor of the open session is there or not found. @type {Promise<unknown>} */
+  let sought = Promise.resolve();
+  const ready = () => sought;
   knowClassesBy(async (name) => classes.model.idOf(engine.taught.label(name)));
   const choice = new KindChoice({
     kinds,
@@ -246,7 +249,7 @@ async function build(engine, reader) {
   const thumbnails = new Thumbnails(engine);
   const changes = new Changes({ engine, model: () => classes.model });
   const larger = new LargerView({ kinds, model: () => classes.model, thumbnails, changes, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
-  const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
+  const classes = new ClassList({ engine, kinds, thumbnails, changes, ready, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
   const odd = oddBy({ taught: engine.taught, thumbnails: (ids) => engine.thumbnails(ids), kinds });
@@ -266,7 +269,7 @@ async function build(engine, reader) {
     engine,
     odd,
     seen: then,
-    ready: () => sought,
+    ready,
     sort: (files) => void sorting.add(files),
     onAsked: (question) => why.ask(question),
     teaching: {
@@ -318,11 +321,8 @@ async function build(engine, reader) {
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
-  /** Settles once the extractor of the open session is there or not found. @type {Promise<unknown>} */
-  let sought = Promise.resolve();
   reader.onSeek = (over) => {
-    const settled = (sought = over.catch(() => {}));
-    void classes.line.wait(() => settled); // files chosen meanwhile are for that extractor
+    sought = over.catch(() => {}); // files chosen meanwhile are for that extractor
   };
   /** What the list of sessions shows. It asks the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
   let listed;
@@ -359,7 +359,6 @@ async function build(engine, reader) {
   });
   engine.on('change', () => void refresh());
   await refresh();
-  for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   const wanted = (/** @type {File} */ file) => kinds.now.claims(file);
   const take = (/** @type {File[]} */ files) => void (sorting.open ? sorting.add(files) : recogniser.take(files));
   catchPaste((files, where) => {
@@ -434,8 +433,10 @@ async function start() {
     },
   });
   await build(engine, reader);
-  await extractor;
-  await reader.begin();
+  const begun = extractor.then(() => reader.begin());
+  reader.onSeek?.(begun);
+  for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
+  await begun;
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');

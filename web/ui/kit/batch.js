@@ -61,15 +61,16 @@ export class Line {
    * @template T
    * @param {readonly T[]} items
    * @param {(item: T) => Promise<unknown>} work
-   * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal, around?: (work: () => Promise<BatchResult>) => Promise<BatchResult>}} options
-   *   `around` runs the batch, with work before and after it
+   * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal, ready?: () => Promise<unknown>, around?: (work: () => Promise<BatchResult>) => Promise<BatchResult>}} options
+   *   `ready` is what a batch waits for once its turn has come; `around` runs the batch, with work before and after it
    * @returns {Promise<BatchResult>}
    */
   run(items, work, options) {
-    const { signal, around = (batch) => batch() } = options;
+    const { signal, ready = async () => {}, around = (batch) => batch() } = options;
     const nothing = { done: 0, errors: [], cancelled: true };
     let begun = false;
     const turn = this.wait(async () => {
+      await ready();
       begun = true;
       return signal.aborted ? nothing : around(() => runBatch(items, work, options));
     });

@@ -227,6 +227,7 @@ export class ClassCard {
         },
         {
           signal: stop.signal,
+          ready: this.list.ready,
           around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // several folders are one step
           onProgress: (done) => {
             adding.begun = true;

@@ -39,14 +39,15 @@ export class ClassList {
   );
 
   /**
-   * @param {{engine: Engine, kinds: import('../kinds/index.js').Kinds, thumbnails: import('../kit/thumbnails.js').Thumbnails, changes: import('./changes.js').Changes, enlarge: (classId: string, exampleId: string) => void}} parts
-   *   `enlarge` shows a picture larger
+   * @param {{engine: Engine, kinds: import('../kinds/index.js').Kinds, thumbnails: import('../kit/thumbnails.js').Thumbnails, changes: import('./changes.js').Changes, ready: () => Promise<unknown>, enlarge: (classId: string, exampleId: string) => void}} parts
+   *   `ready` settles once the extractor of the open session is there; `enlarge` shows a picture larger
    */
-  constructor({ engine, kinds, thumbnails, changes, enlarge }) {
+  constructor({ engine, kinds, thumbnails, changes, ready, enlarge }) {
     this.engine = engine;
     this.kinds = kinds;
     this.thumbnails = thumbnails;
     this.changes = changes;
+    this.ready = ready;
     this.enlarge = enlarge;
     this.element = byId('classes', HTMLUListElement);
     this.#wireForm();

@@ -163,6 +163,17 @@ test('while the network of a session is loaded nothing is said of another one', 
     await card(page, 'Stop').getByText('1 waiting').waitFor();
     again();
     await status(page, '1 hand added to “Stop”.');
+    await page.locator('#undo-button').click();
+    await card(page, 'Stop').getByText('No hands yet').waitFor();
+    for (const count of ['1 hand', '2 hands']) {
+      const own = await hold(page, '**/weights.bin'); // the page starts slowly: first without an example, then with one
+      await page.reload();
+      await page.getByLabel(/^Add .* to Stop$/).setInputFiles([await file(count === '1 hand' ? 'noto' : 'twemoji', 'raised-hand')]);
+      await card(page, 'Stop').getByText('1 waiting').waitFor();
+      own();
+      await card(page, 'Stop').getByText(count, { exact: true }).waitFor();
+      await ready(page);
+    }
 
     // What comes late disturbs no other session.
     await openSession(page, 'Other');
