@@ -32,9 +32,11 @@ test('a session is described by what it holds', () => {
   const day = 86_400_000;
   assert.equal(describe(session), '1 class, 2 sounds, never saved to a file');
   assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 sounds');
-  assert.equal(describe({ ...session, saved: 10 * day }, 13.5 * day), '1 class, 2 sounds, saved to a file 3 days ago');
-  assert.equal(describe({ ...session, saved: 10 * day }, 10.2 * day), '1 class, 2 sounds, saved to a file today');
+  assert.equal(describe({ ...session, saved: 10 * day }, { now: 13.5 * day }), '1 class, 2 sounds, saved to a file 3 days ago');
+  assert.equal(describe({ ...session, saved: 10 * day }, { now: 10.2 * day }), '1 class, 2 sounds, saved to a file today');
   assert.match(describe({ ...session, updated: Date.UTC(2026, 2, 4, 12) }), /^1 class, 2 sounds, .*4.*, never/);
+  const [one, other] = [12, 13].map((second) => describe({ ...session, updated: Date.UTC(2026, 2, 4, 12, 0, second) }, { exact: true }));
+  assert.notEqual(one, other, 'two sessions of one name are told apart');
 });
 
 test('pictures that a class had already are counted', () => {

@@ -120,8 +120,9 @@ export class SessionsDialog {
     const open = id === this.#state?.sessionId;
     const at = document.activeElement; // what is being typed stays, whatever is drawn meanwhile
     const typed = at instanceof HTMLInputElement && at.dataset.session === id ? at.value : name;
+    const exact = this.#all.some((other) => other.id !== id && other.name === name); // else two of one name are not told apart
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
-      html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
+      html`<button class="button ${kind}" type="button" aria-label=${label || nothing} aria-describedby=${exact ? `about-${id}` : nothing} @click=${work}>${text}</button>`;
     if (id === this.#leaving) {
       // deleting cannot be undone, so the row asks for a confirmation
       return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?</p>
@@ -135,7 +136,7 @@ export class SessionsDialog {
           if (key === 'Escape') target.value = name; // the dialog closes, which would end the typing and rename
           if (key === 'Enter') target.blur();
         }}>
-        <span class="small muted">${describe(session)}</span></div>
+        <span class="small muted" id="about-${id}">${describe(session, { exact })}</span></div>
       ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
@@ -294,11 +295,14 @@ export const fileName = (session) => `${writable(session)}.safetensors`;
  * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
  * @param {Pick<SessionInfo, 'classes' | 'examples' | 'updated' | 'saved'> & {noun: string}} session
- * @param {number} [now] in milliseconds since 1970
+ * @param {{now?: number, exact?: boolean}} [options] now: in milliseconds since 1970; exact: with the time of the last change
  */
-export function describe({ classes, examples, noun: word, updated, saved }, now = Date.now()) {
+export function describe({ classes, examples, noun: word, updated, saved }, { now = Date.now(), exact = false } = {}) {
   const parts = [counted(classes, 'class', 'classes'), counted(examples, word)];
-  if (updated) parts.push(new Date(updated).toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
+  if (updated)
+    parts.push(
+      new Date(updated).toLocaleString(undefined, { day: 'numeric', month: 'short', ...(exact && { hour: 'numeric', minute: '2-digit', second: '2-digit' }) }),
+    );
   if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.floor((now - saved) / 86_400_000), 'day')}` : 'never saved to a file');
   return parts.join(', ');
 }
