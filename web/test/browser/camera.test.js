@@ -102,6 +102,7 @@ test('holding the button captures again and again, by mouse and by keyboard; the
     await status(page, 'Took a picture of “Banana”.'); // a short press takes one
     await box.getByText(`${byMouse + byKey + 1} pictures`, { exact: true }).waitFor();
     await recognise(page, sample('emojione', 'banana'));
+    assert.equal(await box.locator('.capture-count').getAttribute('aria-live'), null, 'a screen reader hears the sum alone, not five counts a second');
     const undo = page.getByRole('button', { name: 'Undo' });
     await undo.click();
     await status(page, 'Undone: add a picture to Banana.');

@@ -137,7 +137,7 @@ export class ClassCard {
     return html`<div class="card-camera">${this.#source?.element}
       <div class="actions">
         <button class="button primary shutter" type="button" ?disabled=${!this.#started} ${ref(this.#wireShutter)}>${hold}<span class="vh"> ${this.taught.name}</span></button>
-        <span class="capture-count" aria-live="polite">${taken ? `${counted(taken, this.list.kinds.now.one)} taken` : ''}</span>
+        <span class="capture-count">${taken ? `${counted(taken, this.list.kinds.now.one)} taken` : ''}</span>
       </div></div>`;
   }
 
