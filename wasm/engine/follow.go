@@ -103,16 +103,16 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 // arrived removes from the pending changes those that the log has, and returns their ids. A transaction
 // that took too long may be complete after all.
 func (s *session) arrived(steps []log.Step) map[string]bool {
-	own, stored := map[string]bool{}, map[string]bool{}
-	for _, p := range s.pending {
-		own[p.ID] = true
-	}
+	there, stored := map[string]bool{}, map[string]bool{}
 	for _, step := range steps {
-		if own[step.ID] {
-			stored[step.ID] = true
-		}
+		there[step.ID] = true
 	}
-	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return stored[p.ID] })
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool {
+		if there[p.ID] {
+			stored[p.ID] = true
+		}
+		return there[p.ID]
+	})
 	return stored
 }
 
@@ -142,35 +142,29 @@ func conflict(a, b *metaqda.Command) bool {
 	if a.Do != metaqda.DoStep || b.Do != metaqda.DoStep || a.Step == b.Step {
 		return true
 	}
-	writes, reads := touched(a)
-	others, seen := touched(b)
-	for id := range writes {
-		if others[id] || seen[id] {
-			return true
-		}
-	}
-	for id := range reads {
-		if others[id] {
+	others := touched(b)
+	for id, changes := range touched(a) {
+		if too, there := others[id]; there && (changes || too) {
 			return true
 		}
 	}
 	return false
 }
 
-// touched returns the ids of classes and examples and the names that a command changes, and the ids
-// of the classes that it needs.
-func touched(c *metaqda.Command) (writes, reads map[string]bool) {
-	writes, reads = map[string]bool{}, map[string]bool{}
+// touched returns true for the ids of classes and examples and the names that a command changes, and
+// false for the ids of other classes that it needs.
+func touched(c *metaqda.Command) map[string]bool {
+	all := map[string]bool{}
 	for _, entry := range c.Entries {
-		writes[entry.ID] = true
-		if entry.Class != nil {
-			writes["name "+model.FoldLabel(entry.Class.Label)] = true
-		}
 		if entry.Example != nil {
-			reads[entry.Example.Class] = true
+			all[entry.Example.Class] = all[entry.Example.Class]
+		}
+		all[entry.ID] = true
+		if entry.Class != nil {
+			all["name "+model.FoldLabel(entry.Class.Label)] = true
 		}
 	}
-	return writes, reads
+	return all
 }
 
 // take repeats a step of the log; before is as for [metaqda.Classifier.Replay].

@@ -135,7 +135,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 			s.pending = nil
 		}
 		some, create, stored := slices.Clone(s.pending), s.create, s.stored
-		e.sum(s, some)
+		steps := s.steps(some)
 		e.mu.Unlock()
 		switch {
 		case create != nil && e.Gone() == nil:
@@ -150,7 +150,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 		case len(some) == 0:
 			return wrote, e.compact(s)
 		}
-		others, behind, err := log.Append(e.db, s.ID, stored.N, steps(some))
+		others, behind, err := log.Append(e.db, s.ID, stored.N, steps)
 		if err == nil && (behind || len(others) > 0) {
 			err = e.join(s, others, behind)
 			if err == nil {
@@ -197,21 +197,15 @@ func (e *Engine) discard(s *session, class string) error {
 	return log.Discard(e.db, s.ID, class)
 }
 
-// sum gives all these steps the summary of the session as it is now.
-func (e *Engine) sum(s *session, some []*pending) {
-	now := s.summary()
-	for i := range some {
-		some[i].After = now
-	}
-}
-
 func (s *session) summary() log.Summary {
 	return log.Summary{Session: s.Session, Classes: s.taught.Len(), Examples: s.taught.Count()}
 }
 
-func steps(some []*pending) []log.Step {
-	all := make([]log.Step, len(some))
+// steps returns the steps of pending changes, after each of which the session is as it is now.
+func (s *session) steps(some []*pending) []log.Step {
+	all, now := make([]log.Step, len(some)), s.summary()
 	for i, p := range some {
+		p.After = now
 		all[i] = p.Step
 	}
 	return all
