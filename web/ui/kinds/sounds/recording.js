@@ -137,28 +137,12 @@ export function soundIn(jpeg) {
 /** A WAV file of 16-bit samples. @param {Float32Array} samples */
 export function waveOf(samples) {
   const file = new DataView(new ArrayBuffer(44 + 2 * samples.length));
-  for (const [at, text] of /** @type {const} */ ([
-    [0, 'RIFF'],
-    [8, 'WAVE'],
-    [12, 'fmt '],
-    [36, 'data'],
-  ]))
-    [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
-  for (const [at, value] of /** @type {const} */ ([
-    [4, 36 + 2 * samples.length],
-    [16, 16],
-    [24, RATE],
-    [28, 2 * RATE],
-    [40, 2 * samples.length],
-  ]))
-    file.setUint32(at, value, true);
-  for (const [at, value] of /** @type {const} */ ([
-    [20, 1],
-    [22, 1],
-    [32, 2],
-    [34, 16],
-  ]))
-    file.setUint16(at, value, true);
+  const word = (/** @type {string} */ text) => [...text].reduceRight((sum, c) => 256 * sum + c.charCodeAt(0), 0);
+  const pair = (/** @type {number} */ low, /** @type {number} */ high) => low + (high << 16);
+  const size = 2 * samples.length;
+  // Integers of one channel, 2 bytes or 16 bits each.
+  const header = [word('RIFF'), 36 + size, word('WAVE'), word('fmt '), 16, pair(1, 1), RATE, 2 * RATE, pair(2, 16), word('data'), size];
+  header.forEach((value, i) => file.setUint32(4 * i, value, true));
   samples.forEach((value, i) => file.setInt16(44 + 2 * i, Math.max(-32_768, Math.min(32_767, Math.round(32_768 * value))), true));
   return new Uint8Array(file.buffer);
 }
