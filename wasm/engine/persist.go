@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,8 +240,9 @@ func (e *Engine) tabs(n Note) {
 // in their order. If there is room for none, it returns why. The caller holds flushing.
 func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
-	for i, p := range slices.Backward(some) { // thumbnails of what is removed again are not needed
-		if some[i].Thumbnails = thin(p.Thumbnails, gone); p.Command == nil {
+	for _, p := range slices.Backward(some) {
+		maps.DeleteFunc(p.Thumbnails, func(id string, _ []byte) bool { return gone[id] }) // what is removed again needs none
+		if p.Command == nil {
 			continue
 		}
 		for _, entry := range p.Command.Entries {
@@ -281,16 +283,6 @@ func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 		err = cmp.Or(err, full)
 	}
 	return wrote, err
-}
-
-func thin(thumbnails map[string][]byte, gone map[string]bool) map[string][]byte {
-	left := map[string][]byte{}
-	for id, b := range thumbnails {
-		if !gone[id] {
-			left[id] = b
-		}
-	}
-	return left
 }
 
 // removes reports whether a step only removes examples.
