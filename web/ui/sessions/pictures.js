@@ -1,5 +1,5 @@
 // @ts-check
-/** The examples as a zip file with a folder for each class. This module is fetched when it is needed. */
+/** The examples as a zip file with a folder for each class. */
 import { folderNames, writable, zippedFolders } from '../kit/folders.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** The share dialog: the open session as one file that recognises by itself. This module is fetched when it is needed. */
+/** The share dialog: the open session as one file that recognises by itself. */
 import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
