@@ -100,7 +100,7 @@ func TestValidateSaysWhatToDo(t *testing.T) {
 	}
 	// Examples and queries keep their remedies.
 	for want, x := range map[string][]float64{
-		"embedding[0] is NaN: want a finite number: leave this vector out":               {math.NaN()},
+		"embedding[0] is NaN: want a finite number: leave this vector out":                {math.NaN()},
 		"embedding has 0 numbers, want 1: use the same feature extractor for all of them": {},
 	} {
 		if got := niw.CheckVector("embedding", x, 1).Error(); got != want {

@@ -156,8 +156,8 @@ func conflict(a, b *metaqda.Command) bool {
 func touched(c *metaqda.Command) map[string]bool {
 	all := map[string]bool{}
 	for _, entry := range c.Entries {
-		if entry.Example != nil {
-			all[entry.Example.Class] = all[entry.Example.Class]
+		if x := entry.Example; x != nil && !all[x.Class] {
+			all[x.Class] = false
 		}
 		all[entry.ID] = true
 		if entry.Class != nil {
