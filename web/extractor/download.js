@@ -78,6 +78,6 @@ function unreachable(url, status) {
   const why = status ? `the server answered ${status}` : 'the connection failed';
   return new ExtractorError(
     'extractor-unreachable',
-    `The feature extractor's file ${name} could not be fetched (${why}); check the connection and reload the page.`,
+    `The feature extractor's file ${name} could not be fetched (${why}); check the connection, and try again or reload the page.`,
   );
 }

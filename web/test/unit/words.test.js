@@ -23,6 +23,7 @@ test('a picture is asked about for the number of those that look like it', () =>
 
 test('anything thrown becomes a sentence', () => {
   assert.equal(sentence(new Error('Try again.')), 'Try again.');
+  assert.equal(sentence(new Error('class "cup" exists already: choose another name')), 'Class “cup” exists already: choose another name.');
   assert.equal(sentence('plain'), 'plain');
   assert.match(sentence(''), /Reload/);
 });

@@ -92,9 +92,9 @@ export function typedOr(id, value) {
 /** Whether a key is held with another that makes it the browser's own, such as Alt and left for back. @param {KeyboardEvent} event */
 export const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 
-/** The sentence to show for an error, with curly quotes in place of straight ones. @param {unknown} error */
+/** The sentence to show for an error, with a full stop, and curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
-  if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”');
+  if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”').replace(/(?<![.!?…])$/, '.');
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
 
