@@ -94,7 +94,10 @@ export const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey ||
 
 /** The sentence to show for an error, with a full stop, and curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
-  if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”').replace(/(?<![.!?…])$/, '.');
+  if (error instanceof Error && error.message)
+    return capital(error.message)
+      .replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”')
+      .replace(/(?<![.!?…])$/, '.');
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
 

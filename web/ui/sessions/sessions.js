@@ -123,9 +123,10 @@ export class SessionsDialog {
     const exact = this.#all.some((other) => other.id !== id && other.name === name); // else two of one name are not told apart
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
       html`<button class="button ${kind}" type="button" aria-label=${label || nothing} aria-describedby=${exact ? `about-${id}` : nothing} @click=${work}>${text}</button>`;
+    const about = html`<span class="small muted block" id="about-${id}">${describe(session, { exact })}</span>`;
     if (id === this.#leaving) {
       // deleting cannot be undone, so the row asks for a confirmation
-      return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?</p>
+      return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?${exact ? about : nothing}</p>
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
     return html`<li class=${open ? 'session open' : 'session'}>
@@ -136,7 +137,7 @@ export class SessionsDialog {
           if (key === 'Escape') target.value = name; // the dialog closes, which would end the typing and rename
           if (key === 'Enter') target.blur();
         }}>
-        <span class="small muted" id="about-${id}">${describe(session, { exact })}</span></div>
+        ${about}</div>
       ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
