@@ -410,7 +410,7 @@ func (c *class) parts(of burst) (parts []burst) {
 				return linked
 			})
 		}
-		slices.SortStableFunc(found, cmp.Compare[int]) // all integers are sorted by this: a second kind of sort is 17 KB of a program
+		slices.SortStableFunc(found, cmp.Compare[int]) // all integers are sorted by this function: a second kind makes programs 17 KB larger
 		part := burst{}
 		for _, at := range found {
 			part.pictures, part.frames = append(part.pictures, of.pictures[at]), append(part.frames, of.frames[at])

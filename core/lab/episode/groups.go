@@ -78,8 +78,8 @@ func (p *Pool) groupSizes(c int) map[int32]int {
 	return size
 }
 
-// mostSupport returns the largest number of support rows of class c that [Pool.divide] is sure to
-// find if it leaves least rows. 0 or less means that it finds none.
+// mostSupport returns the largest number of support rows of class c that [Pool.divide] always finds
+// while it leaves the given least number of rows. 0 or less means that it finds none.
 func (p *Pool) mostSupport(c, least int) int {
 	most := len(p.Rows[c]) - least
 	if !p.grouped() || most <= 0 {
@@ -88,9 +88,9 @@ func (p *Pool) mostSupport(c, least int) int {
 	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
-// leastFull returns the smallest content of a full knapsack: a sum of some sizes, at most most, to
-// which no other size can be added. Let size_i be the smallest size left out. Then all smaller ones
-// are in. With some of the larger ones they fill more than most - size_i. Cost O(len(sizes) most).
+// leastFull returns the smallest content of a full knapsack that holds most. It is full if no size
+// that is left out fits in. Let size_i be the smallest size left out. Then all smaller ones are in.
+// With some of the larger ones they fill more than most - size_i. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {
 	slices.Sort(sizes)
 	before := 0
