@@ -134,6 +134,8 @@ test('on a phone the room above the tabs shows the page while nothing is said', 
     assert.notEqual(await ground(), 'rgba(0, 0, 0, 0)', 'a sentence has its ground');
     await page.locator('#status.quiet').waitFor({ state: 'attached' });
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
+    await page.locator('#sort').evaluate((view) => view.removeAttribute('hidden'));
+    assert.equal(await ground(), 'rgba(0, 0, 0, 0)', 'below many pictures too');
   }));
 
 test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000, ...LONG }, () =>
