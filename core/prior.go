@@ -92,7 +92,7 @@ func (p *Prior) options(s Settings) lda.Options {
 	o := p.file.Session.Options()
 	o.NonePrior = s.NonePrior
 	if s.Scale != "" {
-		o.Near = 0
+		o.Near, o.ByClasses = 0, tableByClasses
 	}
 	if t := p.file.Transform; t.Scale != nil {
 		o.Filled = 1 // the constant
@@ -212,15 +212,26 @@ func DefaultFile(d int) (*model.Prior, error) {
 
 // forTables returns [Default] for standardised columns of p's length. A constant √d, which is about
 // as large as the columns together, follows them. So scaling to length one does not lose how far a
-// row is from the mean. [Classifier.standardise] leaves columns that do not vary out of d.
+// row is from the mean. [Classifier.standardise] leaves columns that do not vary out of d. Tables
+// differ more in difficulty than pictures and texts, so their temperatures are their own.
 func (p *Prior) forTables() (*Prior, error) {
 	d := p.Dim()
 	file, err := handCrafted(d + 1)
 	if err == nil {
 		file.Transform.Constant = math.Sqrt(float64(d))
+		file.Session.Population.LogT, file.Session.Population.LogTemperature = tableLogT, tableLogTemperature
 	}
 	return &Prior{file: file}, err
 }
+
+// Of the columns of tables, see Tables in session/EXPERIMENTS.md. The fewer classes a table has, the
+// less the spread of their means says of its difficulty.
+const (
+	tableLogT      = -1.66
+	tableByClasses = 0.5
+)
+
+var tableLogTemperature = session.LogTemperature{SD: 1.2, Weight: 0.3}
 
 func handCrafted(d int) (*model.Prior, error) {
 	scale := make([]float64, d)

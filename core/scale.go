@@ -47,8 +47,8 @@ func (c *Classifier) standardise() {
 //	v = (x/μ + ½)^¼
 //
 // which is near to a logarithm: such columns often have a long tail of large numbers. Then the
-// column's mean is subtracted, and the rest divided by its deviation; see [shrunk]. Measured in
-// core/session/EXPERIMENTS.md.
+// column's mean is subtracted, and the rest divided by its deviation; see [shrunk] and
+// [Classifier.within]. Measured in core/session/EXPERIMENTS.md.
 func (c *Classifier) columns() embed.Transform {
 	d := c.dim()
 	least := float32(math.Inf(1))
@@ -57,13 +57,15 @@ func (c *Classifier) columns() embed.Transform {
 	if units < 2 { // one example has no deviation
 		return t
 	}
-	raw := c.moments(func(_ int, x float64) float64 { return x })
+	value := func(_ int, x float64) float64 { return x }
+	raw := momentsOf(c.eachRow, value)
 	of := raw
 	if least >= 0 {
-		of = c.moments(func(i int, x float64) float64 { return tailless(x, raw.mean[i]) })
+		value = func(i int, x float64) float64 { return tailless(x, raw.mean[i]) }
+		of = momentsOf(c.eachRow, value)
 	}
 	varying := 0.0
-	t.Mean, t.Scale = of.mean, shrunk(of.mean, of.variance, raw.n)
+	t.Mean, t.Scale = of.mean, c.within(shrunk(of.mean, of.variance, raw.n), value)
 	for i, v := range t.Scale {
 		if v > 0 {
 			t.Scale[i] = 1 / math.Sqrt(v)
@@ -98,12 +100,7 @@ func tailless(x, mean float64) float64 {
 // count.
 func (c *Classifier) eachRow(f func(row []float32, w float64)) (units int) {
 	for _, k := range c.classes { // in their order, to get the same bits
-		for _, u := range k.units {
-			units++
-			for _, x := range u.frames {
-				f(x.Vector, 1/float64(len(u.frames)))
-			}
-		}
+		units += k.eachRow(f)
 	}
 	d := c.dim()
 	for at := 0; at < len(c.beside); at += d {
@@ -113,15 +110,25 @@ func (c *Classifier) eachRow(f func(row []float32, w float64)) (units int) {
 	return units
 }
 
+// eachRow is [Classifier.eachRow] of the examples of one class.
+func (k *class) eachRow(f func(row []float32, w float64)) (units int) {
+	for _, u := range k.units {
+		for _, x := range u.frames {
+			f(x.Vector, 1/float64(len(u.frames)))
+		}
+	}
+	return len(k.units)
+}
+
 // moments are weighted means and variances of columns.
 type moments struct {
 	n              float64
 	mean, variance []float64
 }
 
-// moments returns those of the numbers that value makes of the examples, by West's updates (1979).
-func (c *Classifier) moments(value func(column int, x float64) float64) (m moments) {
-	c.eachRow(func(row []float32, w float64) {
+// momentsOf returns those of the numbers that value makes of rows, by West's updates (1979).
+func momentsOf(each func(func(row []float32, w float64)) int, value func(column int, x float64) float64) (m moments) {
+	each(func(row []float32, w float64) {
 		if m.n += w; m.mean == nil { // about the first row a constant column does not vary at all
 			m.mean, m.variance = make([]float64, len(row)), make([]float64, len(row))
 			for i, x := range row {
@@ -137,6 +144,43 @@ func (c *Classifier) moments(value func(column int, x float64) float64) (m momen
 	})
 	floats.Scale(1/m.n, m.variance)
 	return m
+}
+
+// countOfTotal is how many degrees of freedom the variance of all examples counts in
+// [Classifier.within]. From 10 to 40 it makes little difference.
+const countOfTotal = 20
+
+// within moves variances t of columns toward those within the classes, for columns that tell classes
+// apart vary more between than within them:
+//
+//	(ν t + W/r)/(ν + n),   ν = countOfTotal
+//
+// W is the sum of squares within the classes, of n degrees of freedom, and r the geometric mean of
+// W/(n t) over the columns. It works in place. Cost O(N d).
+func (c *Classifier) within(t []float64, value func(column int, x float64) float64) []float64 {
+	w, n := make([]float64, len(t)), 0.0
+	for _, k := range c.classes {
+		if m := momentsOf(k.eachRow, value); m.n > 1 {
+			floats.AddScaled(w, m.n, m.variance)
+			n += m.n - 1
+		}
+	}
+	var logs []float64
+	for i, v := range t {
+		if v > 0 && w[i] > 0 {
+			logs = append(logs, math.Log(w[i]/v))
+		}
+	}
+	if len(logs) == 0 {
+		return t
+	}
+	r := math.Exp(stat.Mean(logs, nil)) / n
+	for i, v := range t {
+		if v > 0 {
+			t[i] = (countOfTotal*v + w[i]/r) / (countOfTotal + n)
+		}
+	}
+	return t
 }
 
 // leastTau2 is the least τ² of [shrunk]. On fifteen tables .02 to 2 make little difference.

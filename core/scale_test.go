@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metaqda/core/model"
+	"metaqda/core/session"
 	"metaqda/core/test"
 )
 
@@ -45,8 +46,9 @@ func tailsOff(rows [][]float32) func(column int, x float32) float64 {
 	return func(j int, x float32) float64 { return math.Pow(float64(x)/means[j]+0.5, 0.25) }
 }
 
-// deviations are those of the columns of rows, by the model of [shrunk].
-func deviations(rows [][]float32) (means, deviations []float64) {
+// deviations are those of the columns of rows, by the model of [shrunk], moved toward those within the
+// three classes that the first rows take turns in.
+func deviations(rows [][]float32, taught int) (means, deviations []float64) {
 	var ratios []float64
 	value := tailsOff(rows)
 	for j := range rows[0] {
@@ -67,6 +69,23 @@ func deviations(rows [][]float32) (means, deviations []float64) {
 			deviations[j] = math.Pow(sd, 1-weight) * math.Pow(math.Hypot(means[j], sd)*math.Exp(b/2), weight)
 		}
 	}
+	within, logs := make([]float64, len(means)), 0.0
+	for j, sd := range deviations {
+		for class := range 3 {
+			var column []float64
+			for i := class; i < taught; i += 3 {
+				column = append(column, value(j, rows[i][j]))
+			}
+			within[j] += stat.Variance(column, nil) / 3
+		}
+		if sd > 0 {
+			logs += math.Log(within[j] / (sd * sd))
+		}
+	}
+	n := float64(taught - 3)
+	for j, sd := range deviations {
+		deviations[j] = math.Sqrt((20*sd*sd + n*within[j]/math.Exp(logs/float64(len(ratios)))) / (20 + n))
+	}
 	return means, deviations
 }
 
@@ -85,7 +104,7 @@ func standardisedAnswers(t *testing.T, rows [][]float32) {
 	taught, asked := rows[:12], rows[12:]
 	scaled := func(of [][]float32, x []float32) []float32 {
 		var y []float32
-		means, deviations := deviations(of)
+		means, deviations := deviations(of, len(taught))
 		value := tailsOff(of)
 		for j := range x {
 			if deviations[j] > 1e-9 {
@@ -110,6 +129,8 @@ func standardisedAnswers(t *testing.T, rows [][]float32) {
 		}
 		file := test.Must(DefaultFile(len(plain[0])))(t)
 		file.Session.Near = 0
+		file.Session.Population.LogT = -1.66 - math.Log(3./2)/2 // three classes alike
+		file.Session.Population.LogTemperature = session.LogTemperature{SD: 1.2, Weight: 0.3}
 		want := teach(Settings{NonePrior: 0.2}, &Prior{file: file}, plain)
 		for _, x := range asked {
 			got, err := c.Predict(x)

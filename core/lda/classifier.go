@@ -37,6 +37,7 @@ type Options struct {
 	Near       float64             // squared whitened distance at which two pictures of a class correlate by 1/√2; with Spread it is in units of the session's spread; 0 for no correlation; see [bursts]
 	Centre     float64             // kappa_d; a larger one keeps the session's own mean closer to m
 	Spread     float64             // n_2 of the session's spread, the unit of densities; 0 for the prior's unit
+	ByClasses  float64             // power of half the number of classes in that unit, if n_2 is not 0
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 	Parts      *Parts              // of embeddings; nil for a single part
 	Filled     int                 // how many of the d numbers are not zero in all embeddings; 0 for d
@@ -57,6 +58,7 @@ func (o *Options) Validate() error {
 		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance at which pictures correlate", o.Near, "a finite number from 0"),
 		niw.CheckValue(o.Centre >= 0 && o.Centre <= math.MaxFloat64, "kappa of the session's mean", o.Centre, "a finite number from 0"),
 		niw.CheckValue(o.Spread >= 0 && o.Spread <= 1e9, "count of the session's spread", o.Spread, "a number from 0 to 1e9"),
+		niw.CheckValue(math.Abs(o.ByClasses) <= 10, "power of the number of classes", o.ByClasses, "a number of magnitude at most 10"),
 		niw.CheckValue(o.Shared > 0 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a positive number, at most 1e9"),
 		niw.CheckValue(o.Kappa > 0 && o.Kappa <= 1e9, "kappa of the class means", o.Kappa, "a positive number, at most 1e9"),
 		o.Parts.Validate(),

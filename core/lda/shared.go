@@ -102,11 +102,11 @@ func (s *shared) settle(taught []*class) {
 // class means, of E-1 degrees of freedom, shrunk to 1 by n_2 more. H is the mean of h_j, and H_0 that
 // with Options.Kappa in place of the kappa of [estimation]:
 //
-//	unit = d^.1 max(1, H_0/H)/V,   V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
+//	unit = d^.1 (E/2)^b max(1, H_0/H)/V,   V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
 //
-// where φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective number of classes. A kappa
-// above the option makes each h_j smaller, for the noise of the class means. V has that noise in it
-// already, so H_0/H takes it out once.
+// where b is Options.ByClasses, φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective
+// number of classes. A kappa above the option makes each h_j smaller, for the noise of the class
+// means. V has that noise in it already, so H_0/H takes it out once.
 func (s *shared) perSpread() float64 {
 	n2, a := s.options.Spread, floats.Sum(s.alpha)
 	if n2 == 0 || a == 0 {
@@ -118,7 +118,8 @@ func (s *shared) perSpread() float64 {
 	for j, m := range s.cov.members {
 		h0 += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
 	}
-	return math.Pow(s.options.filled(s.cov.dim), 0.1) * math.Max(1, h0/h) * (n2 + classes - 1) / (n2 + classes*scatter)
+	v := (n2 + classes*scatter) / (n2 + classes - 1)
+	return math.Pow(s.options.filled(s.cov.dim), 0.1) * math.Pow(classes/2, s.options.ByClasses) * math.Max(1, h0/h) / v
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
