@@ -2,7 +2,7 @@
 
     build/venv/bin/python scripts/python/examples/compare.py [TASKS [TABLE.npz ...]]
 
-`make wheel test-python` makes the environment. Each of TASKS tasks (30) draws 1, 2, 5 or 10
+`make wheel test-python` makes the environment. Each of TASKS tasks (120) draws 1, 2, 5 or 10
 examples of every class, and up to 15 others to be asked about. Accuracy and ECE (20 bins) are
 in percent. NLL clips probabilities at 1e-6.
 
@@ -135,7 +135,7 @@ def row(method, figures):
 
 def main():
     warnings.simplefilter('ignore')
-    n, files = int(sys.argv[1]) if len(sys.argv) > 1 else 30, sys.argv[2:]
+    n, files = int(sys.argv[1]) if len(sys.argv) > 1 else 120, sys.argv[2:]
     print(f'| {" / ".join(map(str, SHOTS))} examples | accuracy | ECE | NLL |\n|---|---|---|---|')
     if files:
         tables = [np.load(file) for file in files]
