@@ -73,6 +73,7 @@ test('sessions are made, switched, renamed and deleted', () =>
     await name.fill('Birds');
     await name.press('Enter');
     await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
+    await dialog.locator('.session.open:focus').waitFor(); // not at the beginning of the page
     await openSession(page, first);
     await card(page, 'Cat').waitFor();
     await card(page, 'Finch').waitFor({ state: 'detached' });

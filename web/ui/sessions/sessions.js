@@ -129,13 +129,13 @@ export class SessionsDialog {
       return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?${exact ? about : nothing}</p>
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
-    return html`<li class=${open ? 'session open' : 'session'}>
+    return html`<li class=${open ? 'session open' : 'session'} tabindex="-1">
       <div class="session-text"><input class="card-name" type="text" maxlength="80" data-session=${id} .value=${live(typed)} aria-label="Name of the session ${name}"
         @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(
           /** @type {any} */ { key, target },
         ) => {
           if (key === 'Escape') target.value = name; // the dialog closes, which would end the typing and rename
-          if (key === 'Enter') target.blur();
+          if (key === 'Enter') target.closest('li').focus();
         }}>
         ${about}</div>
       ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}

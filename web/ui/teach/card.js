@@ -302,7 +302,7 @@ export class ClassCard {
       field.value = this.taught.name;
       this.settle();
     }
-    if (key === 'Enter' || key === 'Escape') field.blur();
+    if (key === 'Enter' || key === 'Escape') this.element.focus({ preventScroll: true }); // leaves the field, so that a phone's keyboard closes
   };
 
   /** @param {MouseEvent} event */
