@@ -234,7 +234,7 @@ test('samples that are being taught stay out of a session that is opened meanwhi
     await openSession(page, 'My classes');
     await card(page, 'Banana').getByText('2 pictures').waitFor();
     held();
-    await button.and(page.locator(':enabled')).waitFor();
+    await button.and(page.locator('[aria-disabled=false]')).waitFor();
     assert.equal(await page.locator('.card').count(), 1);
     await card(page, 'Banana').getByText('2 pictures').waitFor();
     await page.getByText('Another session was opened before all samples were taught').waitFor();

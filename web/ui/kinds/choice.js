@@ -67,7 +67,7 @@ export class KindChoice {
       html`<p class="kind-question" id="kind-question">What will you show it?</p>
       <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(
         ({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
-        aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`,
+        aria-pressed=${String(id === now.id)} aria-disabled=${String(this.#busy)} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`,
       )}</div>
       <p class="small muted">${now.advice}</p>
       <button class="button quiet" type="button" ?hidden=${!now.background || this.#model?.all.length} @click=${() => this.#try(() => this.addClass(now.background ?? ''))}>Add the class “${now.background}”</button>
@@ -78,7 +78,7 @@ export class KindChoice {
 
   /** @param {string} id */
   async #press(id) {
-    if (id === this.kinds.now.id) return;
+    if (this.#busy || id === this.kinds.now.id) return;
     await this.#try(async () => {
       await this.choose(id);
       say(this.#model?.examples ? 'This session has an example by now, so its kind cannot change.' : `This session is for ${this.kinds.now.one}s.`);

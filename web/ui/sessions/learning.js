@@ -86,14 +86,15 @@ export class LearningPanel {
 
   /** @param {() => Promise<void>} work */
   async #try(work) {
-    this.begin.disabled = this.revert.disabled = true;
+    if (this.begin.ariaDisabled === 'true') return; // pressed twice
+    this.begin.ariaDisabled = this.revert.ariaDisabled = 'true'; // disabled ones would lose the focus
     try {
       complain(this.error, '');
       await work();
     } catch (error) {
       complain(this.error, sentence(error));
     } finally {
-      this.begin.disabled = this.revert.disabled = false;
+      this.begin.ariaDisabled = this.revert.ariaDisabled = 'false';
     }
   }
 }

@@ -59,7 +59,8 @@ export class Samples {
   }
 
   async #start() {
-    this.button.disabled = true;
+    if (this.button.ariaDisabled === 'true') return; // pressed twice
+    this.button.ariaDisabled = 'true'; // a disabled one would lose the focus
     const stop = new AbortController();
     try {
       const catalog = await catalogOf();
@@ -76,7 +77,7 @@ export class Samples {
     } catch (error) {
       if (!stop.signal.aborted) complain(byId('add-class-error', HTMLElement), sentence(error));
     } finally {
-      this.button.disabled = false;
+      this.button.ariaDisabled = 'false';
     }
   }
 
