@@ -5,6 +5,7 @@ import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
 import { byId, capital, dialogHead, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
+import { keepFocus } from './kit/focus.js';
 import { loadEngine } from '../library/page.js';
 import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
@@ -382,6 +383,7 @@ async function offlineUse(version) {
 /** @returns {Promise<string>} the version of the site, '' where it is not known */
 async function start() {
   sayInDialogs();
+  keepFocus();
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress('extractor') });
   loading.catch(() => {}); // awaited below, after the engine

@@ -2,6 +2,7 @@
 /** The page of a shared file: opens its blocks and recognises. If allowed, it can be taught and saves itself as a new file. */
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
+import { keepFocus } from '../../ui/kit/focus.js';
 import { html, nodesOf, nothing } from '../../ui/kit/view.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
@@ -57,6 +58,7 @@ function emptyPage() {
  */
 async function start(blocks, write, program) {
   sayInDialogs();
+  keepFocus();
   const notWhole = () => new Error('This file is not whole: take another copy of it.');
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw notWhole();

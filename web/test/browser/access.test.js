@@ -74,6 +74,25 @@ test('everything is done by keyboard alone', LONG, () =>
 // A phone's window at 200 % is 195 pixels wide.
 const WIDTHS = [195, 280, 320, 390];
 
+test('the focus stays where it is while a button is at work, and near what had it once that goes', () =>
+  visit({}, async ({ page }) => {
+    const focused = (/** @type {string} */ element) => page.locator(element).and(page.locator(':focus')).waitFor({ state: 'attached' });
+    await page.locator('#samples-button').press('Enter');
+    await status(page, /^The samples are taught/);
+    await focused('#samples-button');
+    await page.evaluate(async () => {
+      const { toast } = await import(`${location.origin}/tests/modules.js`);
+      toast({ text: 'A notice.' });
+    });
+    await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+    await focused('main');
+    await page.getByRole('button', { name: 'Camera for Cat' }).focus();
+    await page.keyboard.press('Control+z');
+    await status(page, /^Undone/);
+    await focused('#classes');
+    assert.equal(await page.locator('.card').count(), 0);
+  }));
+
 /** How far the page or an open dialog reaches beyond its width. @param {Page} page */
 const beyond = (page) =>
   page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map((one) => one.scrollWidth - one.clientWidth)));

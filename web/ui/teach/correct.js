@@ -175,7 +175,8 @@ export class CorrectBar {
       const id = 'name' in target && (await classOf(target.name));
       await this.onChoose(id ? { id } : target, about);
       if (about === this.about()) this.reset(); // else the typed name belongs to another thing
-      if (typed && document.activeElement === document.body) this.#focusNew();
+      const { activeElement: now } = document;
+      if (typed && !this.field && (now === document.body || this.element.contains(now))) this.#focusNew();
     } catch (error) {
       this.#error = sentence(error);
       this.#draw();
