@@ -6,6 +6,7 @@ import { ClassList } from './teach/classes.js';
 import { byId, capital, dialogHead, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
 import { keepFocus } from './kit/focus.js';
+import { pressOnce } from './kit/hold.js';
 import { loadEngine } from '../library/page.js';
 import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
@@ -384,6 +385,7 @@ async function offlineUse(version) {
 async function start() {
   sayInDialogs();
   keepFocus();
+  pressOnce();
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress('extractor') });
   loading.catch(() => {}); // awaited below, after the engine

@@ -3,6 +3,7 @@
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { keepFocus } from '../../ui/kit/focus.js';
+import { pressOnce } from '../../ui/kit/hold.js';
 import { html, nodesOf, nothing } from '../../ui/kit/view.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
@@ -59,6 +60,7 @@ function emptyPage() {
 async function start(blocks, write, program) {
   sayInDialogs();
   keepFocus();
+  pressOnce();
   const notWhole = () => new Error('This file is not whole: take another copy of it.');
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw notWhole();

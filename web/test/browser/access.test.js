@@ -74,6 +74,22 @@ test('everything is done by keyboard alone', LONG, () =>
 // A phone's window at 200 % is 195 pixels wide.
 const WIDTHS = [195, 280, 320, 390];
 
+test('a held Enter opens a dialog once, and adds one class', () =>
+  visit({}, async ({ page }) => {
+    const hold = async () => {
+      for (let i = 0; i < 4; i++) await page.keyboard.down('Enter');
+      await page.keyboard.up('Enter');
+    };
+    await page.getByRole('button', { name: 'Settings' }).focus();
+    await hold();
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#class-name').fill('Cat');
+    await hold();
+    await card(page, 'Cat').waitFor();
+    assert.equal(await page.locator('#add-class-error').textContent(), '');
+  }));
+
 test('the focus stays where it is while a button is at work, and near what had it once that goes', () =>
   visit({}, async ({ page }) => {
     const focused = (/** @type {string} */ element) => page.locator(element).and(page.locator(':focus')).waitFor({ state: 'attached' });
