@@ -216,6 +216,6 @@ export class CheckPanel {
 function classRow({ label, right, asked }) {
   const text = asked ? `${right} of ${asked} right` : `only one ${noun()}`;
   return html`<li><span class="ellipsis" dir="auto">${label}</span>
-    ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${label}: ${text}"></meter>` : html`<span></span>`}
+    ${asked ? html`<meter aria-hidden="true" min="0" max=${asked} .value=${right}></meter>` : html`<span></span>`}
     <span class="small muted">${text}</span></li>`;
 }
