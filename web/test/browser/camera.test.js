@@ -35,6 +35,11 @@ test('the live camera recognises what it sees, and a second choice moves what th
       say('Cat: 97 %.', { seen: true, beside: true });
     });
     await shown(/^Done\. .*Cat.*\s%/);
+    assert.deepEqual(
+      await page.evaluate("[said.findLast((text) => text), document.querySelector('#status').ariaAtomic]"),
+      [' Cat: 97 %.', 'false'],
+      'a screen reader hears the answer alone',
+    );
     await press('Rocket');
     await shown(/^Moved a picture from “Cat” to “Rocket”\./);
     await counts({ Cat: 3, Rocket: 4 });

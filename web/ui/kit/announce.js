@@ -19,7 +19,8 @@ let fading;
 export function say(text, { seen = false, beside = false } = {}) {
   const status = byId('status', HTMLElement);
   if (beside && !status.classList.contains('quiet')) {
-    status.replaceChildren(status.title, el('span', { class: 'vh' }, ` ${text}`));
+    status.querySelector('span')?.remove();
+    status.append(el('span', { class: 'vh' }, ` ${text}`)); // this alone is read aloud: the other sentence was
     return;
   }
   if (status.textContent !== text) status.textContent = text;
