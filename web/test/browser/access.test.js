@@ -133,12 +133,20 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
         ['noto', 'twemoji'].map((style) => sample(style, of)),
       );
     }
+    await addPictures(page, 'Rocketwithalongnamethatisasingleword', [sample('noto', 'cat')]);
+    await page.getByRole('button', { name: 'It is both' }).waitFor();
     await recognise(page, sample('emojione', 'cat'));
     await page.locator('#why:not([hidden])').waitFor();
     await page.getByText('When it sees …').click();
     await page.getByText('How good is it?').click();
     await page.getByText('Class by class').waitFor();
+    await page.getByText('Possibly in the wrong class').waitFor();
     await look('an answer');
+    assert.deepEqual(
+      await page.locator('.by-class .ellipsis').evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign)),
+      ['left', 'left'],
+      'names stand below each other',
+    );
     for (const dialog of ['Show picture 1 of Rocket', 'Settings', 'Session:', 'Use it…', 'About and licences']) {
       await page.getByRole('button', { name: dialog }).first().click();
       await page.getByRole('dialog').waitFor();
