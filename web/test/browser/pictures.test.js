@@ -169,6 +169,12 @@ test('files that are no pictures are named in one sentence each, and the others 
 
     await page.getByLabel('Choose a picture', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
+
+    const goOn = await holdPictures(page, 0); // one that takes long
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: png });
+    await status(page, 'Adding “large.png” …');
+    await goOn();
+    await status(page, '1 picture added to “Cat”.');
   }));
 
 test('a batch shows how far it is and can be cancelled, and undone while it is under way', () =>

@@ -18,6 +18,9 @@ const AT_ONCE = 120;
 /** The data type of a dragged picture. */
 const DRAGGED = 'application/x-metaqda-example';
 
+/** Milliseconds of adding a single picture after which the page says that it does. */
+const LONG = 1000;
+
 /** The reason to stop a batch that is undone. */
 const UNDONE = 'undone';
 
@@ -215,6 +218,7 @@ export class ClassCard {
     adding.total += files.length;
     note('adding', ++atWork > 0);
     this.show();
+    const one = files.length === 1 ? setTimeout(() => say(`Adding “${files[0].name}” …`), LONG) : undefined; // several have a bar
     try {
       const result = await line.run(
         files,
@@ -249,6 +253,7 @@ export class ClassCard {
       this.#error = sentence(error);
       return null;
     } finally {
+      clearTimeout(one);
       note('adding', --atWork > 0);
       adding.past += files.length;
       adding.done = 0;
