@@ -74,8 +74,18 @@ test('everything is done by keyboard alone', LONG, () =>
 // A phone's window at 200 % is 195 pixels wide.
 const WIDTHS = [195, 280, 320, 390];
 
-test('a held Enter opens a dialog once, and adds one class', () =>
+test('a held Enter and a double click open a dialog once, and a held Enter adds one class', () =>
   visit({}, async ({ page }) => {
+    for (const [button, title] of [
+      ['Settings', 'Settings'],
+      ['Session: My classes', 'Sessions'],
+    ]) {
+      await page.getByRole('button', { name: button }).dblclick();
+      const dialog = page.getByRole('dialog', { name: title });
+      await dialog.waitFor();
+      await page.mouse.click(5, 5);
+      await dialog.waitFor({ state: 'hidden' });
+    }
     const hold = async () => {
       for (let i = 0; i < 4; i++) await page.keyboard.down('Enter');
       await page.keyboard.up('Enter');

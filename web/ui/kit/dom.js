@@ -120,7 +120,7 @@ export function dialogHead(dialog, id, title) {
     began = outside(event);
   };
   dialog.onclick = (event) => {
-    if (began && outside(event)) dialog.close();
+    if (began && outside(event) && event.detail < 2) dialog.close(); // the second click of a double click was meant for what opened it
   }; // these replace the listeners when a dialog is filled again
   return el(
     'div',

@@ -209,7 +209,7 @@ export class SessionsDialog {
       await this.#list();
       this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
     });
-    this.dialog.showModal();
+    if (!this.dialog.open) this.dialog.showModal(); // pressed twice
     this.dialog.scrollTop = 0;
   }
 
