@@ -161,6 +161,8 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
       await page.getByRole('button', { name: dialog }).first().click();
       await page.getByRole('dialog').waitFor();
       await look(dialog);
+      for (const link of await page.locator('dialog[open] a').all())
+        assert.ok(((await link.boundingBox())?.height ?? 0) >= 24, `a finger meets “${await link.textContent()}”`);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
