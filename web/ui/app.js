@@ -303,7 +303,7 @@ async function build(engine, reader) {
   const onReplaced = () => {
     learning.reset();
     check.reset();
-    classes.stop();
+    classes.leave();
     closePassing();
     recogniser.where.reset();
     void recogniser.clear();

@@ -308,6 +308,8 @@ test('a picture that is read while another session is opened stays out of a clas
     await goOn();
     await recognise(page, sample('noto', 'rocket'));
     list();
+    await page.locator('.toast').filter({ hasText: 'Another session was opened before all pictures were added to “Cat”: add the others again.' }).waitFor();
+    assert.ok(!(await page.evaluate("said.some((text) => text.startsWith('Cancelled'))")), 'which would seem to be about what was opened');
     await page.locator('#session-name').filter({ hasText: 'Second' }).waitFor();
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   }),

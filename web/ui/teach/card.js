@@ -21,8 +21,10 @@ const DRAGGED = 'application/x-metaqda-example';
 /** Milliseconds of adding a single picture after which the page says that it does. */
 const LONG = 1000;
 
-/** The reason to stop a batch that is undone. */
+/** The reasons to stop a batch: it is undone, another session is opened, or the class is removed. */
 const UNDONE = 'undone';
+export const LEFT = 'left';
+const GONE = 'gone';
 
 /** Number of batches running or waiting, in all cards. */
 let atWork = 0;
@@ -218,7 +220,8 @@ export class ClassCard {
     adding.total += files.length;
     note('adding', ++atWork > 0);
     this.show();
-    const one = files.length === 1 ? setTimeout(() => say(`Adding “${files[0].name}” …`), LONG) : undefined; // several have a bar
+    const { one } = this.list.kinds.now;
+    const late = files.length === 1 ? setTimeout(() => say(`Adding “${files[0].name}” …`), LONG) : undefined; // several have a bar
     try {
       const result = await line.run(
         files,
@@ -244,8 +247,14 @@ export class ClassCard {
       this.#error = summary(adding.errors.map(sentence));
       this.#beside = this.#error ? adding.added : [];
       const told = added(this.taught.name, adding.added.length, adding.again);
-      if (stop.signal.reason === UNDONE && adding.added.length) return result; // the undo has been announced
-      if (!result.cancelled) say(told);
+      const { reason } = stop.signal;
+      if (reason === GONE || (reason === UNDONE && adding.added.length)) return result; // that has been announced
+      if (reason === LEFT && (result.cancelled || result.errors.length))
+        toast({
+          text: `Another session was opened before all ${one}s were added to “${this.taught.name}”: add the others again.`,
+          key: this.id,
+        });
+      else if (!result.cancelled) say(told);
       else if (adding.batches === 1) say(`Cancelled: ${told}`);
       return result;
     } catch (error) {
@@ -253,7 +262,7 @@ export class ClassCard {
       this.#error = sentence(error);
       return null;
     } finally {
-      clearTimeout(one);
+      clearTimeout(late);
       note('adding', --atWork > 0);
       adding.past += files.length;
       adding.done = 0;
@@ -262,14 +271,14 @@ export class ClassCard {
     }
   }
 
-  /** Stops adding. */
-  stop() {
-    this.#adding?.stop.abort();
+  /** Stops adding. @param {string} [reason] */
+  stop(reason) {
+    this.#adding?.stop.abort(reason);
   }
 
   /** Releases everything that the card holds. */
   dispose() {
-    this.stop();
+    this.stop(GONE);
     this.#close();
     this.element.remove();
   }

@@ -8,7 +8,7 @@ import { classesOf, onFolder, pathOf } from '../kit/folders.js';
 import { html, nodesOf, nothing, render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
 import { savePictures } from '../sessions/pictures.js';
-import { ClassCard } from './card.js';
+import { ClassCard, LEFT } from './card.js';
 import { classOf, CorrectBar } from './correct.js';
 import { Classes } from './model.js';
 
@@ -325,6 +325,12 @@ export class ClassList {
   stop() {
     this.#folders.abort();
     this.#folders = new AbortController();
+  }
+
+  /** Stops all that is being added, since another session is opened. */
+  leave() {
+    for (const card of this.#cards.values()) card.stop(LEFT);
+    this.stop();
   }
 
   /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target */
