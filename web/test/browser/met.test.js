@@ -173,6 +173,7 @@ test('several taught pictures are removed, or moved, in one go that is taken bac
     assert.deepEqual(await order(), before);
     await select();
     await dialog.getByLabel('They belong to').selectOption('Rocket');
+    await dialog.getByRole('button', { name: 'Move to “Rocket”' }).click();
     await card(page, 'Rocket').getByText('6 pictures').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await card(page, 'Cat').getByText('5 pictures').waitFor();

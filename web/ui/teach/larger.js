@@ -14,6 +14,8 @@ export class LargerView {
   #exampleId = '';
   /** The chosen pictures while several can be chosen. @type {Set<string>|null} */
   #chosen = null;
+  /** The id of the class that is chosen to move to; empty for the one that it is in. */
+  #to = '';
   #error = '';
   #body = el('div', { class: 'larger-body' });
 
@@ -41,6 +43,7 @@ export class LargerView {
     this.#classId = classId;
     this.#exampleId = exampleId;
     this.#chosen = null;
+    this.#to = '';
     this.#error = '';
     if (!this.model().of(classId)?.examples.includes(exampleId)) return;
     this.#draw();
@@ -67,6 +70,7 @@ export class LargerView {
     const at = examples.indexOf(this.#exampleId);
     const chosen = this.#chosen;
     const count = chosen?.size ?? 1;
+    const to = this.model().of(this.#to) ? this.#to : this.#classId; // by keyboard each class on the way is chosen once, so a press moves
     render(
       html`
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
@@ -104,8 +108,12 @@ export class LargerView {
           )}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
       </div>
       <div class="move"><label for="move-to">${count === 1 ? 'It belongs to' : 'They belong to'}</label>
-        <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => this.#move(/** @type {HTMLSelectElement} */ (target).value)}>
-          ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === this.#classId)}>${label}</option>`)}</select></div>`,
+        <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => {
+          this.#to = /** @type {HTMLSelectElement} */ (target).value;
+          this.#draw();
+        }}>
+          ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === to)}>${label}</option>`)}</select>
+        <div class="actions"><button class="button" type="button" ?disabled=${!count || to === this.#classId} @click=${() => this.#move(to)}>${to === this.#classId ? 'Move' : `Move to “${this.model().name(to)}”`}</button></div></div>`,
       this.#body,
     );
   }
@@ -146,6 +154,7 @@ export class LargerView {
     const next = examples[examples.indexOf(this.#exampleId) + step];
     if (!next) return;
     this.#exampleId = next;
+    this.#to = '';
     this.#error = '';
     this.#draw();
     void this.#play();
