@@ -152,6 +152,10 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
     await page.getByText('Class by class').waitFor();
     await page.getByText('Possibly in the wrong class').waitFor();
     await look('an answer');
+    const cut = await page
+      .locator('.spoiling-presses button')
+      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    assert.deepEqual(cut, [], 'nothing is cut off on either side');
     assert.deepEqual(
       await page.locator('.by-class .ellipsis').evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign)),
       ['left', 'left'],

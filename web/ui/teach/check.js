@@ -153,7 +153,7 @@ export class CheckPanel {
   /** @param {Influence} one */
   #spoils(one) {
     return html`<li>${this.#thumbnail(one.label, one.ids[0])}<p class="small">${spoilsInWords(one)}</p>
-      <div class="spoiling-presses"><button class="button ellipsis" type="button" @click=${() => this.#move(one)}>Move to “${one.like}”</button>
+      <div class="spoiling-presses"><button class="button" type="button" @click=${() => this.#move(one)}>Move to “${one.like}”</button>
       <button class="button" type="button" @click=${() => this.#leaveOut(one)}>Leave ${one.ids.length === 1 ? 'it' : 'them'} out</button></div></li>`;
   }
 
