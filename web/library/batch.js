@@ -63,7 +63,7 @@ export class Batch {
 
   /**
    * @param {LoadedEngine} engine
-   * @param {{onProgress?: (progress: {done: number, total: number}) => void}} [options]
+   * @param {{onProgress?: ((progress: {done: number, total: number}) => void) | undefined}} [options]
    */
   constructor(engine, { onProgress = () => {} } = {}) {
     this.engine = engine;

@@ -23,9 +23,9 @@ let users = 0;
 
 /**
  * @typedef {object} InitOptions
- * @property {ProgramSource} [wasm] `metaqda.wasm` or its address; if left out, the file beside this module
- * @property {boolean} [simd] false does without SIMD: slower, with the same answers
- * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the engine as they arrive
+ * @property {ProgramSource | undefined} [wasm] `metaqda.wasm` or its address; if left out, the file beside this module
+ * @property {boolean | undefined} [simd] false does without SIMD: slower, with the same answers
+ * @property {import('../engine/contract.js').OnProgress | undefined} [onProgress] bytes of the engine as they arrive
  */
 
 /**

@@ -23,7 +23,7 @@ import { kinds } from './written/record.js';
 /**
  * Loads it. It runs in a worker, or in the window where that does not start.
  *
- * @param {import('./inputs.js').Loading & {handedness?: boolean}} [options]
+ * @param {import('./inputs.js').Loading & {handedness?: boolean | undefined}} [options]
  *   handedness: left and right hands are told apart; what is taught by the one cannot be asked by the other
  * @returns {Promise<HandExtractor>}
  */

@@ -6,7 +6,7 @@ import { FUNCTION, known, TRUTH } from './classifier/options.js';
 
 /** @typedef {Blob | ImageBitmap | ImageData | HTMLImageElement | HTMLVideoElement | HTMLCanvasElement | OffscreenCanvas | VideoFrame} Picture */
 /** @typedef {import('../extractor/sounds/session.js').Sound} Sound */
-/** @typedef {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} Loading */
+/** @typedef {{onProgress?: ((progress: {loaded: number, total: number}) => void) | undefined, worker?: boolean | undefined}} Loading */
 
 /**
  * Refuses to load an extractor where it cannot work, or with other options.

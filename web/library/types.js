@@ -9,9 +9,9 @@ export * from '../engine/contract.js';
 /** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */
 /**
  * @typedef {object} StorageOptions
- * @property {string} [name] of the database, `metaqda` if left out; each application of this origin needs its own
- * @property {import('./files.js').ProgramSource} [wasm] address or content of `storage.wasm`; beside this module if left out
- * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Batch, learn and large sessions; for bundlers that must see its address
- * @property {boolean} [simd] false computes without SIMD: slower, the same answers
- * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the program as they arrive
+ * @property {string | undefined} [name] of the database, `metaqda` if left out; each application of this origin needs its own
+ * @property {import('./files.js').ProgramSource | undefined} [wasm] address or content of `storage.wasm`; beside this module if left out
+ * @property {(() => Worker) | undefined} [worker] starts `metaqda/storage-thread` for Batch, learn and large sessions; for bundlers that must see its address
+ * @property {boolean | undefined} [simd] false computes without SIMD: slower, the same answers
+ * @property {import('../engine/contract.js').OnProgress | undefined} [onProgress] bytes of the program as they arrive
  */

@@ -18,7 +18,7 @@ import { Remote } from './remote.js';
 /** @import {Members} from './remote.js' */
 /**
  * @template [Input=unknown]
- * @typedef {Omit<Options<Input>, 'prior' | 'onNote'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
+ * @typedef {Omit<Options<Input>, 'prior' | 'onNote'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL | undefined}} WorkerOptions
  */
 /**
  * @template [Input=unknown]
@@ -36,8 +36,8 @@ export class ClassifierWorker {
 
   /**
    * @param {object} [options]
-   * @param {Worker} [options.worker] started by the caller, for bundlers that must see its address
-   * @param {WebAssembly.Module | URL | string} [options.wasm] address of metaqda.wasm, or the compiled engine
+   * @param {Worker | undefined} [options.worker] started by the caller, for bundlers that must see its address
+   * @param {WebAssembly.Module | URL | string | undefined} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
   constructor(options = {}) {
     known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });

@@ -241,7 +241,7 @@ export class Classifier {
    * The smallest set of labels that contains the right one with the probability `coverage`, by conformal prediction with
    * each example left out. The first call after a change leaves out up to 200 examples, and yields between slices.
    *
-   * @param {Input | Vector} x @param {{coverage?: number} & CallOptions} [options] coverage: 0.9 if left out
+   * @param {Input | Vector} x @param {{coverage?: number | undefined} & CallOptions} [options] coverage: 0.9 if left out
    * @returns {Promise<PredictedSet>}
    */
   async predictSet(x, options) {
@@ -312,7 +312,11 @@ export class Classifier {
    */
   nearest(vector, count = 4) {
     const x = vectorOf(vector);
-    if (!isCount(count)) throw new MetaqdaError('argument', `The count is ${count}: give a whole number from 0 on, or leave it out for 4.`);
+    if (!isCount(count))
+      throw new MetaqdaError(
+        'argument',
+        `The count is ${count}: give a whole number from 0 on, or leave it out for 4.`,
+      );
     this.#engine.write(x);
     const lines = this.#text(this.#call('mq_nearest', x.length, Math.min(count, MOST)));
     const at = this.#engine.answer();
@@ -323,7 +327,7 @@ export class Classifier {
    * How much each place of a picture speaks for a class. The network is not run again.
    *
    * @param {Cells} cells what the method `cells` of an extractor answers
-   * @param {{label?: string, against?: string | null}} [options] label: the most probable class if left out; against:
+   * @param {{label?: string | undefined, against?: string | null | undefined}} [options] label: the most probable class if left out; against:
    *   another class, or none of the classes if left out or null
    * @returns {Explanation}
    */
@@ -406,7 +410,7 @@ export class Classifier {
    * change until the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch
-   * @param {{count?: number} & BatchOptions} [all] count: how many indices, all if left out; of a batch of more than 1,024
+   * @param {{count?: number | undefined} & BatchOptions} [all] count: how many indices, all if left out; of a batch of more than 1,024
    *   only 1,024 at equal steps are looked at
    * @returns {Promise<number[]>}
    */
@@ -551,7 +555,7 @@ export class Classifier {
     return { ...this.#described().settings };
   }
 
-  /** Changes settings; those that are left out stay. @param {{nonePrior?: number}} changes */
+  /** Changes settings; those that are left out stay. @param {{nonePrior?: number | undefined}} changes */
   configure(changes) {
     known(changes, SETTINGS);
     this.#change('mq_configure', changes?.nonePrior ?? this.settings.nonePrior);

@@ -11,23 +11,23 @@ import { isFile } from '../files.js';
  *
  * @template Input
  * @typedef {object} Extractor
- * @property {string} [id] names network, version and views: what was taught with one is not comparable with another
- * @property {string} [sha256]
+ * @property {string | undefined} [id] names network, version and views: what was taught with one is not comparable with another
+ * @property {string | undefined} [sha256]
  * @property {(input: Input) => Vector | Promise<Vector>} embed
  */
 
 /**
  * @template [Input=unknown]
  * @typedef {object} Options
- * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for inputs other than vectors
- * @property {import('../files.js').File} [prior] a prior file that was learned for the
+ * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>) | undefined} [extractor] for inputs other than vectors
+ * @property {import('../files.js').File | undefined} [prior] a prior file that was learned for the
  *   extractor, or its address; without one, a general prior serves vectors of any length
- * @property {number} [nonePrior] prior probability of none of these, from 0 (never) to below 1; 0.2 if left out
- * @property {'standardise'} [scale] for tables whose columns have units of their own: subtracts the examples' mean from each
+ * @property {number | undefined} [nonePrior] prior probability of none of these, from 0 (never) to below 1; 0.2 if left out
+ * @property {'standardise' | undefined} [scale] for tables whose columns have units of their own: subtracts the examples' mean from each
  *   number and divides by their standard deviation, anew after every change; numbers that are never negative first lose
  *   their long tail; rows of a batch count as examples do; only without `prior`
- * @property {string} [name] written into files
- * @property {(note: string) => void} [onNote] called once if columns differ in spread by more than a hundredfold, or
+ * @property {string | undefined} [name] written into files
+ * @property {((note: string) => void) | undefined} [onNote] called once if columns differ in spread by more than a hundredfold, or
  *   short vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
  */
 
@@ -95,11 +95,11 @@ import { isFile } from '../files.js';
 /**
  * @typedef {object} ExampleOptions
  * @property {string | undefined} [group] examples of a class with the same one are frames of one burst, or views of one thing, and count as one
- * @property {Uint8Array | null} [thumbnail] bytes of a small picture (JPEG, PNG or WebP), kept with the example in files and storage
+ * @property {Uint8Array | null | undefined} [thumbnail] bytes of a small picture (JPEG, PNG or WebP), kept with the example in files and storage
  */
 
-/** @typedef {{signal?: AbortSignal}} CallOptions */
-/** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
+/** @typedef {{signal?: AbortSignal | undefined}} CallOptions */
+/** @typedef {{onProgress?: ((progress: {done: number, total: number}) => void) | undefined} & CallOptions} BatchOptions progress is counted in steps of the work */
 
 /** @typedef {[what: string, is: (x: any) => boolean]} Kind of an option: what it must be, in words, and whether it is that */
 

@@ -17,9 +17,9 @@ import { FUNCTION, known } from './options.js';
 
 /**
  * @typedef {object} WatchOptions
- * @property {number} [falseEventsPerHour] about how many false events an hour are allowed, 1 if left out; the more, the
+ * @property {number | undefined} [falseEventsPerHour] about how many false events an hour are allowed, 1 if left out; the more, the
  *   less is missed
- * @property {(event: WatchEvent) => void} [onEvent] is called for each event. If it throws, `next` throws the
+ * @property {((event: WatchEvent) => void) | undefined} [onEvent] is called for each event. If it throws, `next` throws the
  *   same after the last event
  */
 

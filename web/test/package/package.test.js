@@ -107,7 +107,16 @@ for (const [where, own] of Object.entries({
       const storage = await openStorage({ name: 'mine' });
       const sessions: SessionInfo[] = await storage.sessions();
       const code: string = new MetaqdaError('a', 'b').code;
-      export { id, share, again, rows, left, code, next, sessions };
+      const handedOn = async (signal?: AbortSignal, some?: number, text?: string) => { // an option may be undefined
+        await c.predictSet('word', { coverage: some, signal });
+        await c.addExample('word', 'label', { group: text, signal });
+        await c.suggest(['word'], { count: some, onProgress: undefined, signal });
+        c.configure({ nonePrior: some });
+        c.watch({ falseEventsPerHour: some });
+        await new ClassifierWorker({ worker: undefined }).createClassifier({ nonePrior: some, name: text, prior: text });
+        await openStorage({ name: text });
+      };
+      export { id, share, again, rows, left, code, handedOn, next, sessions };
     `,
     });
     try {
