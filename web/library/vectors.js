@@ -45,6 +45,8 @@ export function vectorOf(x) {
   if (x instanceof Float32Array && x.length > 0) return x;
   if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
   const numbers = isTensor(x) ? x.dataSync() : /** @type {Numbers} */ (x);
+  if (!Array.isArray(numbers) && !ArrayBuffer.isView(numbers))
+    throw new MetaqdaError('argument', `The dataSync() of the tensor returned ${kindOf(numbers)}: it must return an array of numbers or a typed array.`);
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
@@ -149,9 +151,12 @@ export function rowsOf(vectors) {
 
 /** Throws unless the probabilities of n classes can be written into dst. @param {unknown} dst @param {number} n */
 export function roomIn(dst, n) {
-  if (Array.isArray(dst) || dst instanceof Float64Array || dst instanceof Float32Array) {
+  if ((Array.isArray(dst) && !Object.isFrozen(dst)) || dst instanceof Float64Array || dst instanceof Float32Array) {
     if (dst.length >= n) return;
     throw new MetaqdaError('argument', `The array to write into has room for ${dst.length} numbers: there are ${n} classes, so make it at least as long.`);
   }
-  throw new MetaqdaError('argument', 'The probabilities need an array, a Float64Array or a Float32Array to be written into, with a place for each class.');
+  throw new MetaqdaError(
+    'argument',
+    'The probabilities need an array that is not frozen, a Float64Array or a Float32Array to be written into, with a place for each class.',
+  );
 }

@@ -5,7 +5,7 @@ import { rests } from '../../base/task.js';
 import { answered, DECISION, prepared } from '../../engine/job.js';
 import { byView, checkCells, describe, influenceOf, leftOut, nearOf, prediction, record } from './answers.js';
 import { adding, atOnce, inPieces } from './adding.js';
-import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, isCount, known, SET, SETTINGS, SUGGEST, text } from './options.js';
+import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, isCount, kindOf, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
 import { copied, embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
@@ -315,7 +315,7 @@ export class Classifier {
     if (!isCount(count))
       throw new MetaqdaError(
         'argument',
-        `The count is ${count}: give a whole number from 0 on, or leave it out for 4.`,
+        `The count is ${typeof count === 'number' ? count : kindOf(count)}: give a whole number from 0 on, or leave it out for 4.`,
       );
     this.#engine.write(x);
     const lines = this.#text(this.#call('mq_nearest', x.length, Math.min(count, MOST)));

@@ -221,7 +221,7 @@ test('what is of a wrong kind is refused by every call', async () => {
     entries: [null, undefined, true, '7', [3], 1n, {}].flatMap((wrong) =>
       [0, 5].map((at) => ['value', 'predict', Array.from(x, (v, i) => (i === at ? wrong : v))]),
     ),
-    counts: [Infinity, NaN, -1, 1.5, '3', null].map((count) => ['argument', 'nearest', x, count]),
+    counts: [Infinity, NaN, -1, 1.5, '3', null, {}, Object.create(null), Symbol('3')].map((count) => ['argument', 'nearest', x, count]),
     vectors: [
       ['argument', 'predict', transferred()],
       ['argument', 'predictInto', [], transferred()],
@@ -232,6 +232,7 @@ test('what is of a wrong kind is refused by every call', async () => {
       ['value', 'predict', new BigInt64Array(64)],
       ['argument', 'predict', tensor(64, [2, 32])],
       ['argument', 'predict', tensor(64, [3])],
+      ...[Promise.resolve(x), null, '64', { length: 64 }].map((answer) => ['argument', 'predict', { shape: [64], dataSync: () => answer }]),
       ['argument', 'addExamples', tensor(128, [2, 64]), ['a', 'b']],
     ],
     lists: [
@@ -263,7 +264,7 @@ test('what is of a wrong kind is refused by every call', async () => {
       ['value', 'configure', { nonePrior: 1 }],
       ['argument', 'configure', { nonePrior: NaN }],
     ],
-    into: [[], new Float64Array(1), new Uint8Array(2), null].map((dst) => ['argument', 'predictInto', dst, x]),
+    into: [[], new Float64Array(1), new Uint8Array(2), null, Object.freeze([0, 0])].map((dst) => ['argument', 'predictInto', dst, x]),
   };
   for (const [what, all] of Object.entries(cases)) {
     for (const [code, call, ...args] of all) {
