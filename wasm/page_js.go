@@ -255,7 +255,7 @@ func slowArray(b []byte, err error) (js.Value, error) { return bridge.SlowArray(
 // usePrior makes the prior at a URL, with this sha256, the site's prior.
 func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 	if s.URL == nil || s.SHA256 == nil {
-		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: correct the call."}
+		return &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
 	}
 	return p.UsePrior(*s.URL, *s.SHA256)
 }

@@ -142,6 +142,16 @@ func TestKinds(t *testing.T) {
 	for _, v := range []js.Value{js.Undefined(), js.ValueOf("x"), object(map[string]any{"nonePrior": "half"}), circular} {
 		refuses[settings](t, "settings of another form", v)
 	}
+	one := js.Global().Get("BigInt").Invoke(1)
+	refuses[string](t, "a BigInt for a text", one)
+	refuses[float64](t, "a BigInt for a number", one)
+	refuses[js.Value](t, "a BigInt for a function", one)
+	refuses[[]byte](t, "a BigInt for bytes", one)
+	refuses[[]float32](t, "a BigInt for an embedding", one)
+	refuses[[]float64](t, "a BigInt for a list", one)
+	refuses[[]float64](t, "a list of a BigInt", js.Global().Get("Array").Call("of", one))
+	refuses[model.Extractor](t, "a BigInt for an identity", one)
+	refuses[settings](t, "a BigInt for settings", one)
 }
 
 func takes[T any](t *testing.T, name string, v js.Value, want T) {

@@ -75,17 +75,17 @@ func Bind(f any, names string, fields ...string) Decoder {
 func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	switch t {
 	case reflect.TypeFor[string]():
-		if v.Type() == js.TypeString {
+		if typeOf(v) == js.TypeString {
 			return v.String(), nil
 		}
 		return nil, mistyped(what, "a string")
 	case reflect.TypeFor[float64]():
-		if v.Type() == js.TypeNumber {
+		if typeOf(v) == js.TypeNumber {
 			return v.Float(), nil
 		}
 		return nil, mistyped(what, "a number")
 	case reflect.TypeFor[js.Value]():
-		if v.Type() == js.TypeFunction {
+		if typeOf(v) == js.TypeFunction {
 			return v, nil
 		}
 		return nil, mistyped(what, "a function")
@@ -102,12 +102,12 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 		if v.IsUndefined() || v.IsNull() {
 			return x, nil
 		}
-		if v.Type() != js.TypeObject {
+		if typeOf(v) != js.TypeObject {
 			return nil, mistyped(what, "an object with id and sha256")
 		}
 		for name, to := range map[string]*string{"id": &x.ID, "sha256": &x.SHA256} {
 			switch of := v.Get(name); {
-			case of.Type() == js.TypeString:
+			case typeOf(of) == js.TypeString:
 				*to = of.String()
 			case !of.IsUndefined() && !of.IsNull():
 				return nil, mistyped(name+" of the "+what, "a string")
@@ -116,7 +116,7 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 		return x, nil
 	}
 	if t.Kind() == reflect.Slice {
-		if v.Type() != js.TypeObject || v.Get("length").Type() != js.TypeNumber {
+		if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
 			return nil, mistyped(what, "an array")
 		}
 		all := reflect.MakeSlice(t, v.Length(), v.Length())
@@ -131,9 +131,15 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	}
 	x := reflect.New(t)
 	if json.Unmarshal([]byte(stringified(v)), x.Interface()) != nil {
-		return nil, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: correct the call."}
+		return nil, &engine.Error{Code: "argument", Message: "The form of the " + what + " is wrong: correct the call."}
 	}
 	return x.Elem().Interface(), nil
+}
+
+// typeOf returns the type of v. A BigInt counts as undefined: syscall/js has no type for it, and panics.
+func typeOf(v js.Value) (t js.Type) {
+	defer func() { _ = recover() }()
+	return v.Type()
 }
 
 // stringified returns v as JSON. It is empty for a value that has none, such as an object that contains itself.
@@ -201,10 +207,10 @@ func Waiting(d Decoder) Method {
 
 // bytesOf copies a Uint8Array or an ArrayBuffer.
 func bytesOf(what string, v js.Value) ([]byte, error) {
-	if v.Type() == js.TypeObject && v.InstanceOf(jsArrayBuffer) {
+	if typeOf(v) == js.TypeObject && v.InstanceOf(jsArrayBuffer) {
 		v = jsUint8Array.New(v)
 	}
-	if v.Type() != js.TypeObject || !v.InstanceOf(jsUint8Array) {
+	if typeOf(v) != js.TypeObject || !v.InstanceOf(jsUint8Array) {
 		return nil, mistyped(what, "a Uint8Array")
 	}
 	b := make([]byte, v.Length())
@@ -214,7 +220,7 @@ func bytesOf(what string, v js.Value) ([]byte, error) {
 
 // numbersOf copies a Float32Array at once, through a view of its bytes. Another array becomes one first.
 func numbersOf(what string, v js.Value) ([]float32, error) {
-	if v.Type() != js.TypeObject || v.Get("length").Type() != js.TypeNumber {
+	if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
 		return nil, mistyped(what, "an array of numbers")
 	}
 	if !v.InstanceOf(jsFloat32Array) {
@@ -222,7 +228,7 @@ func numbersOf(what string, v js.Value) ([]float32, error) {
 	}
 	n := v.Length()
 	if n > model.MaxDimension {
-		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(model.MaxDimension) + "."}
+		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " has " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(model.MaxDimension) + "."}
 	}
 	if n == 0 {
 		return nil, nil
