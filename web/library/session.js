@@ -1,7 +1,8 @@
 // @ts-check
 /** The program that keeps sessions, with the classifier of the open one. */
+import { MetaqdaError } from '../base/remote.js';
 import { Classifier } from './classifier/classifier.js';
-import { known } from './classifier/options.js';
+import { kindOf, known } from './classifier/options.js';
 import { WATCH } from './classifier/watch.js';
 import { vectorOf } from './vectors.js';
 
@@ -34,6 +35,7 @@ export function session(program) {
       return frame(x && vectorOf(x), falseEventsPerHour);
     },
     async stored(/** @type {(taught: Classifier) => any} */ change) {
+      if (typeof change !== 'function') throw new MetaqdaError('argument', `The change is ${kindOf(change)}: it must be a function of the classifier.`);
       const changed = new Promise((resolve) => {
         resolve(change(taught));
       }); // a throw becomes a rejection: what was changed before it is stored, too

@@ -24,7 +24,7 @@ import { FUNCTION, known } from './options.js';
  */
 
 /** @satisfies {Record<string, import('./options.js').Kind>} */
-export const WATCH = { falseEventsPerHour: ['a positive number', (x) => x > 0 && Number.isFinite(x)], onEvent: FUNCTION };
+export const WATCH = { falseEventsPerHour: ['a positive number', (x) => Number.isFinite(x) && x > 0], onEvent: FUNCTION };
 
 /**
  * @typedef {object} Shown what to show of a live view

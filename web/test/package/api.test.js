@@ -277,7 +277,9 @@ test('what is of a wrong kind is refused by every call', async () => {
     }
   }
   for (const ask of [s.frame, s.show]) await assert.rejects(ask(/** @type {any} */ ([4, null])), refusal('value'));
-  for (const perHour of [0, -1, NaN]) await assert.rejects(s.frame(x, perHour), refusal('argument'), `${perHour}`);
+  for (const perHour of [0, -1, NaN, Object.create(null), Symbol('1')])
+    await assert.rejects(s.frame(x, /** @type {any} */ (perHour)), refusal('argument'), typeof perHour);
+  for (const change of [undefined, null, {}, 'undo']) await assert.rejects(s.stored(/** @type {any} */ (change)), refusal('argument'), `${change}`);
   assert.throws(() => s.taught.watch(), refusal('argument'));
   assert.throws(() => s.taught.watch(), /frame of the storage/);
   for (const [label, message] of /** @type {[any, string][]} */ ([
