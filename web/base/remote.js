@@ -11,7 +11,9 @@
 
 /**
  * @typedef {object} ClientOptions
- * @property {string} code of the error when the worker ends, falls silent or is closed
+ * @property {string} code of the error when the worker is closed
+ * @property {string} [failed] of the error when it ends by itself or falls silent; `code` if left out
+ * @property {string} [unloaded] of the error when its module cannot be loaded; `failed` if left out
  * @property {(why: string) => string} died the sentence of that error, where it was not closed
  * @property {number} [patience] milliseconds to wait while the worker answers nothing; without end if left out
  * @property {(code: string, message: string) => Error} [error] makes what a call rejects with
@@ -27,18 +29,23 @@ export class RemoteClient {
   #waiting = new Map();
 
   /** @param {Worker} worker which this ends @param {ClientOptions} options */
-  constructor(worker, { code, died, patience, error = (kind, message) => new MetaqdaError(kind, message), onNews = () => {} }) {
+  constructor(
+    worker,
+    { code, failed = code, unloaded = failed, died, patience, error = (kind, message) => new MetaqdaError(kind, message), onNews = () => {} },
+  ) {
     this.worker = worker;
     this.code = code;
+    this.failed = failed;
     this.died = died;
     this.patience = patience;
     this.error = error;
     this.onNews = onNews;
     worker.onmessage = ({ data }) => this.#receive(data);
-    worker.onmessageerror = () => this.close(died('its answer could not be read'));
+    worker.onmessageerror = () => this.close(died('its answer could not be read'), failed);
     worker.onerror = (event) => {
       event.preventDefault();
-      this.close(died(event.message || 'it could not be loaded'));
+      if (event.message) this.close(died(event.message), failed);
+      else this.close(died('it could not be loaded'), unloaded);
     };
   }
 
@@ -57,9 +64,9 @@ export class RemoteClient {
     });
   }
 
-  /** Ends the worker and tells everyone who waits. @param {string} why a sentence */
-  close(why) {
-    this.dead ??= this.error(this.code, why);
+  /** Ends the worker and tells everyone who waits. @param {string} why a sentence @param {string} [code] of the error */
+  close(why, code = this.code) {
+    this.dead ??= this.error(code, why);
     this.worker.terminate();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -71,7 +78,7 @@ export class RemoteClient {
 
   #alarm() {
     if (this.patience === undefined) return undefined;
-    return setTimeout(() => this.close(this.died('it did not answer in time')), this.patience);
+    return setTimeout(() => this.close(this.died('it did not answer in time'), this.failed), this.patience);
   }
 
   /** @param {{type: string, id?: number, result?: unknown, error?: {code: string, message: string}, news?: unknown}} message */
@@ -88,6 +95,22 @@ export class RemoteClient {
     }
     if (error) call.reject(this.error(error.code, error.message));
     else call.resolve(result);
+  }
+}
+
+/**
+ * Starts a worker, or throws where there are none, or none may be started.
+ *
+ * @param {() => Worker} start @param {string} otherwise what to do without one, the end of a sentence
+ */
+export function startWorker(start, otherwise) {
+  if (typeof Worker === 'undefined') throw new MetaqdaError('unsupported', `There are no web workers here: ${otherwise}.`);
+  try {
+    return start();
+  } catch (error) {
+    // of another origin, as from a CDN or in a sandboxed frame; or a policy requires Trusted Types
+    const { message } = /** @type {Error} */ (error);
+    throw new MetaqdaError('unsupported', `No worker can be started here (${message}): serve the package from the page's own origin, or ${otherwise}.`);
   }
 }
 

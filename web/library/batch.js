@@ -21,10 +21,10 @@ class Thread {
   /** `started` settles once the program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
   #running = null;
 
-  /** @param {LoadedEngine} engine @param {Omit<import('../base/remote.js').ClientOptions, 'code'>} options */
+  /** @param {LoadedEngine} engine @param {Pick<import('../base/remote.js').ClientOptions, 'died' | 'onNews'>} options */
   constructor(engine, options) {
     this.engine = engine;
-    this.options = { ...options, code: 'cancelled' };
+    this.options = { ...options, code: 'cancelled', failed: 'internal', unloaded: 'fetch' };
   }
 
   /** @param {string} type @param {unknown} [args] @param {Transferable[]} [transfer] @returns {Promise<any>} */
@@ -33,13 +33,13 @@ class Thread {
       const { worker, ...message } = this.engine.thread;
       const client = new RemoteClient(worker(), this.options);
       const started = client.ask('start', message);
-      started.catch((error) => client.close(error.message)); // the next question starts another
+      started.catch((error) => client.close(error.message, error.code)); // the next question starts another
       this.#running = { client, started };
     }
     const { client, started } = this.#running;
     await started;
     return client.ask(type, args, transfer).catch((error) => {
-      if (error.code === 'internal') client.close(error.message); // its program has ended: the next call starts another
+      if (error.code === 'internal') client.close(error.message, 'internal'); // its program has ended: the next call starts another
       throw error;
     });
   }

@@ -67,9 +67,7 @@ export class Remote {
 
   /** Once disposed of it stays so: a second call does nothing, as of a classifier in this thread. */
   async dispose() {
-    await (this.#gone ??= this.#ask('dispose', []).catch((error) => {
-      if (error.code !== 'disposed') throw error; // its worker has ended
-    }));
+    await (this.#gone ??= this.#ask('dispose', []).catch(() => {})); // its worker has ended
   }
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */

@@ -3,7 +3,7 @@
  * Stored sessions: classes, examples and thumbnails are kept in IndexedDB, and open tabs follow each other's changes.
  * The page of metaqda uses the same program.
  */
-import { MetaqdaError } from '../base/remote.js';
+import { startWorker } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
 import { session } from './session.js';
 
@@ -39,8 +39,8 @@ export async function openStorage(options = {}) {
   return Object.assign(engine, { classifier: storedClassifier(engine, extractor) });
 }
 
-function thread() {
-  if (typeof Worker === 'undefined')
-    throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js ask the classifier of the storage, whose classify and suggest need none.');
-  return new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' });
-}
+const thread = () =>
+  startWorker(
+    () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }),
+    'ask the classifier of the storage, whose classify and suggest need none',
+  );

@@ -9,7 +9,7 @@
  *   stop    number                                                 ends that call
  * The worker also sends 'progress' {number, done, total} of a call
  */
-import { MetaqdaError, RemoteClient } from '../base/remote.js';
+import { MetaqdaError, RemoteClient, startWorker } from '../base/remote.js';
 import { known, OPENING, OPTIONS } from './classifier/options.js';
 import { addressOf, PROGRAM } from './files.js';
 import { Remote } from './remote.js';
@@ -24,6 +24,8 @@ import { Remote } from './remote.js';
  * @template [Input=unknown]
  * @typedef {RemoteMethods<Input> & {merge: (other: RemoteClassifier<any>) => Promise<RemoteClassifier<Input>>}} RemoteClassifier
  */
+
+const ALONE = 'use createClassifier of metaqda, whose classify yields to the thread';
 
 /** A worker that holds classifiers. */
 export class ClassifierWorker {
@@ -42,11 +44,12 @@ export class ClassifierWorker {
   constructor(options = {}) {
     known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });
     const { worker, wasm } = options;
-    if (!worker && typeof Worker === 'undefined')
-      throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js use createClassifier, whose classify yields to the thread.');
-    this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
+    const start = () => new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
+    this.#client = new RemoteClient(worker ?? startWorker(start, ALONE), {
       code: 'disposed',
-      died: (why) => `The worker stopped: ${why}.`,
+      failed: 'internal',
+      unloaded: 'fetch',
+      died: (why) => `The worker stopped (${why}): make another one, or ${ALONE}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
     if (wasm) this.#ready = this.#ask('init', { wasm: sendable(wasm) });

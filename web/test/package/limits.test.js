@@ -306,6 +306,33 @@ test('what cannot be sent to a worker is refused as any wrong argument', async (
   );
 });
 
+test('a worker that cannot be started or loaded is refused with the remedy', async (t) => {
+  t.after(() => delete (/** @type {any} */ (globalThis).Worker));
+  const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
+  const { openStorage, Batch } = await import(pathToFileURL(path.join(installed.package, 'storage.js')).href);
+  const batch = new Batch(await openStorage());
+  const made = [async () => new ClassifierWorker().createClassifier(), () => batch.classify([[1, 2]])];
+  const elsewhere = class {
+    constructor() {
+      throw new DOMException('The script lies elsewhere', 'SecurityError');
+    }
+  };
+  const missing = class {
+    onerror = (/** @type {any} */ _) => {};
+    postMessage() {
+      queueMicrotask(() => this.onerror({ preventDefault() {} }));
+    }
+    terminate() {}
+  };
+  for (const [Worker, code] of [
+    [elsewhere, 'unsupported'],
+    [missing, 'fetch'],
+  ]) {
+    Object.assign(globalThis, { Worker });
+    for (const ask of made) await assert.rejects(ask, refusal(/** @type {string} */ (code)));
+  }
+});
+
 test('to dispose of a classifier whose worker has ended does nothing', async () => {
   const worker = await pretended();
   const [one, other] = [await worker.createClassifier(), await worker.createClassifier()];

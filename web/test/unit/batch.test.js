@@ -141,6 +141,22 @@ test('each of the calls at once is about its own pictures', async () => {
   );
 });
 
+test('a batch whose worker ends, or is not loaded, was not cancelled', async () => {
+  for (const [message, code] of [
+    ['out of memory', 'internal'],
+    ['', 'fetch'],
+  ]) {
+    const worker = {
+      onerror: (/** @type {any} */ _) => {},
+      postMessage: () => setImmediate(() => worker.onerror({ message, preventDefault() {} })),
+      terminate() {},
+    };
+    const engine = { state: async () => ({ classes: [] }), sharedSession: async () => new Uint8Array(1), learnedPrior: async () => null };
+    const batch = new Batch(/** @type {any} */ ({ ...engine, thread: { worker: () => worker } }));
+    await assert.rejects(batch.classify([new Float32Array(2)]), { code, message: /could not be judged together/ });
+  }
+});
+
 test('a batch of nothing, of different lengths or with no count is refused before a worker is started', async () => {
   const batch = /** @type {any} */ (new Batch(/** @type {any} */ ({ thread: { worker: () => assert.fail('a worker was started') } })));
   for (const none of [[], null, undefined]) await assert.rejects(batch.classify(none), { code: 'argument', message: /at least one vector/ });

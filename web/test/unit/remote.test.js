@@ -150,6 +150,20 @@ test('a worker that dies rejects every call, under way and later, and is ended',
   assert.equal(worker.sent.length, 2);
 });
 
+test('a worker that ends by itself, or is not loaded, has codes of its own', async () => {
+  for (const [message, code] of [
+    ['out of memory', 'broken'],
+    ['', 'missing'],
+  ]) {
+    const { worker } = pretended(null);
+    const client = clientOf(worker, { failed: 'broken', unloaded: 'missing' });
+    const waiting = client.ask('a');
+    worker.onerror?.({ message, preventDefault() {} });
+    await assert.rejects(waiting, { code });
+    await assert.rejects(client.ask('b'), { code });
+  }
+});
+
 test('closing rejects who waits, and the first reason stays', async () => {
   const { worker } = pretended(null);
   const client = clientOf(worker);
