@@ -182,4 +182,5 @@ export class MetaqdaClassifier extends Base {
   }
 }
 
-globalThis.customElements?.define('metaqda-classifier', MetaqdaClassifier);
+// Another version of this module may have defined it before.
+if (globalThis.customElements && !customElements.get('metaqda-classifier')) customElements.define('metaqda-classifier', MetaqdaClassifier);

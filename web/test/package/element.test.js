@@ -118,6 +118,11 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
           track.stop();
       });
       await answer.filter({ hasText: 'The camera is gone: connect it and reload the page.' }).waitFor();
+      // A second version of the module leaves the element as it is.
+      assert.equal(
+        await page.evaluate((again) => import(again).then(({ MetaqdaClassifier }) => typeof MetaqdaClassifier), '/metaqda/element.js?again'),
+        'function',
+      );
       // Where there is no camera, event and element say so, with the remedy.
       await page.evaluate(() => {
         navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('Requested device not found', 'NotFoundError'));
