@@ -18,16 +18,29 @@ const PAUSE = 100; // milliseconds between answers, so that the page stays respo
 const READING = 5000; // milliseconds in which no answer takes the place of an error
 
 const PROMPT = 'Show something, say what it is, and add it.';
-const MARKUP = `
-<video part="video" autoplay playsinline muted></video>
-<form part="form">
-  <input part="label" aria-label="What is it?" placeholder="what is it?" required>
-  <button part="add" disabled>This is it</button>
-  <button part="undo" type="button" disabled>Undo</button>
-</form>
-<output part="answer">The feature extractor is loading.</output>`;
 const STYLE =
   ':host { display: inline-grid; gap: 0.5rem; font: inherit; } :host([hidden]) { display: none; } video { width: 100%; max-width: 24rem; background: #8884; } form { display: flex; flex-wrap: wrap; gap: 0.5rem; } input { flex: 1 1 8rem; min-width: 0; } input, button { font: inherit; }';
+
+/** An element with properties and children: a policy may forbid markup (Trusted Types). @param {string} name @param {string} part @param {object} properties @param {(Node | string)[]} children */
+function make(name, part, properties, ...children) {
+  const made = document.createElement(name);
+  made.setAttribute('part', part);
+  made.append(...children);
+  return Object.assign(made, properties);
+}
+
+const parts = () => [
+  make('video', 'video', { autoplay: true, playsInline: true, muted: true }),
+  make(
+    'form',
+    'form',
+    {},
+    make('input', 'label', { ariaLabel: 'What is it?', placeholder: 'what is it?', required: true }),
+    make('button', 'add', { disabled: true }, 'This is it'),
+    make('button', 'undo', { type: 'button', disabled: true }, 'Undo'),
+  ),
+  make('output', 'answer', {}, 'The feature extractor is loading.'),
+];
 
 /** @returns {Promise<MediaStream>} */
 async function camera() {
@@ -68,7 +81,7 @@ export class MetaqdaClassifier extends Base {
 
   connectedCallback() {
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
-    shadow.innerHTML = MARKUP;
+    shadow.replaceChildren(...parts());
     const style = new CSSStyleSheet(); // a policy may forbid style elements
     style.replaceSync(STYLE);
     shadow.adoptedStyleSheets = [style];

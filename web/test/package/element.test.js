@@ -19,7 +19,7 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
   );
   const site = await serveSite(out);
   try {
-    await visit({ site, open: false, ...CAMERA }, async ({ page }) => {
+    await visit({ site, open: false, expect: [/requires 'TrustedScriptURL'/], ...CAMERA }, async ({ page }) => {
       await page.addInitScript(() => {
         const scope = /** @type {any} */ (globalThis);
         scope.told = [];
@@ -123,8 +123,10 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
         await page.evaluate((again) => import(again).then(({ MetaqdaClassifier }) => typeof MetaqdaClassifier), '/metaqda/element.js?again'),
         'function',
       );
-      // Where there is no camera, event and element say so, with the remedy.
+      // Where there is no camera, event and element say so, with the remedy, also under a policy that allows no markup.
       await page.evaluate(() => {
+        const policy = Object.assign(document.createElement('meta'), { httpEquiv: 'Content-Security-Policy', content: "require-trusted-types-for 'script'" });
+        document.head.append(policy);
         navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('Requested device not found', 'NotFoundError'));
         document.querySelector('metaqda-classifier')?.remove();
         document.body.append(document.createElement('metaqda-classifier'));
