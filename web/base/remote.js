@@ -114,6 +114,12 @@ export function startWorker(start, otherwise) {
   }
 }
 
+/** Throws in a service worker, which may not load modules later. @param {string} what cannot be done there */
+export function notInServiceWorker(what) {
+  if ('ServiceWorkerGlobalScope' in globalThis)
+    throw new MetaqdaError('unsupported', `A service worker cannot ${what}: do it in the page, or in another worker.`);
+}
+
 /** @typedef {Record<string, (args: any) => unknown>} Handlers by the type of message; may be added to */
 
 /**

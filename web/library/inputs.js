@@ -1,6 +1,6 @@
 // @ts-check
 /** What is handed to the extractors of the package, as they take it. */
-import { MetaqdaError } from '../base/remote.js';
+import { MetaqdaError, notInServiceWorker } from '../base/remote.js';
 import { ExtractorError } from '../extractor/errors.js';
 import { FUNCTION, known, TRUTH } from './classifier/options.js';
 
@@ -15,6 +15,7 @@ import { FUNCTION, known, TRUTH } from './classifier/options.js';
  */
 export function forBrowsers(options, own) {
   known(options, { onProgress: FUNCTION, worker: TRUTH, ...own });
+  notInServiceWorker('load an extractor');
   if (typeof createImageBitmap === 'undefined')
     throw new MetaqdaError(
       'unsupported',

@@ -3,7 +3,7 @@
  * Stored sessions: classes, examples and thumbnails are kept in IndexedDB, and open tabs follow each other's changes.
  * The page of metaqda uses the same program.
  */
-import { startWorker } from '../base/remote.js';
+import { notInServiceWorker, startWorker } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
 import { session } from './session.js';
 
@@ -25,6 +25,7 @@ export { nextTask } from '../base/task.js';
  * @returns {Promise<Storage<Input>>}
  */
 export async function openStorage(options = {}) {
+  notInServiceWorker('open a storage');
   // The page does not need these modules, so it does not load them.
   const { FUNCTION, known, OPTIONS, TRUTH } = await import('./classifier/options.js');
   const { PROGRAM } = await import('./files.js');

@@ -333,6 +333,17 @@ test('a worker that cannot be started or loaded is refused with the remedy', asy
   }
 });
 
+test('a service worker opens no storage and loads no extractor, and says so', async (t) => {
+  t.after(() => delete (/** @type {any} */ (globalThis).ServiceWorkerGlobalScope));
+  const { openStorage } = await import(pathToFileURL(path.join(installed.package, 'storage.js')).href);
+  const { loadExtractor } = await import(pathToFileURL(path.join(installed.package, 'efficientnet-lite0.js')).href);
+  Object.assign(globalThis, { ServiceWorkerGlobalScope: class {} });
+  for (const call of [openStorage, loadExtractor]) await assert.rejects(call(), { code: 'unsupported', message: /^A service worker cannot / });
+  const { c } = await taught(['cup']);
+  assert.equal(c.predictSync(vector(0, 3)).label, 'cup');
+  c.dispose();
+});
+
 test('to dispose of a classifier whose worker has ended does nothing', async () => {
   const worker = await pretended();
   const [one, other] = [await worker.createClassifier(), await worker.createClassifier()];
