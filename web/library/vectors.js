@@ -43,7 +43,11 @@ export function isVector(x) {
  */
 export function vectorOf(x) {
   if (x instanceof Float32Array && x.length > 0) return x;
-  if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
+  if (!isVector(x) && !Array.isArray(x))
+    throw new MetaqdaError(
+      'argument',
+      `The vector is ${kindOf(x)}: hand over an array of numbers, a typed array or a tensor, or what the method embed answers for another input.`,
+    );
   const numbers = isTensor(x) ? x.dataSync() : /** @type {Numbers} */ (x);
   if (!Array.isArray(numbers) && !ArrayBuffer.isView(numbers))
     throw new MetaqdaError('argument', `The dataSync() of the tensor returned ${kindOf(numbers)}: it must return an array of numbers or a typed array.`);

@@ -292,6 +292,10 @@ test('what is of a wrong kind is refused by every call', async () => {
   }
   // @ts-expect-error what is only like an array is no vector
   assert.throws(() => c.predictSync({ length: 0 }), refusal('argument'));
+  assert.throws(() => c.predictSync(/** @type {any} */ (new Blob())), {
+    code: 'argument',
+    message: /^The vector is an object: .* what the method embed answers/,
+  });
   assert.equal((await s.frame(tensor(64, [1, 64]))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
   /** @type {any} */
   const circular = { pictures: false };
