@@ -2,7 +2,7 @@
 /** The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why. */
 import { MetaqdaError } from '../base/remote.js';
 import { createClassifier } from './classifier/create.js';
-import { isCount } from './classifier/options.js';
+import { isCount, kindOf } from './classifier/options.js';
 import { isTensor } from './vectors.js';
 
 /** @typedef {import('./classifier/classifier.js').Classifier} Classifier */
@@ -39,9 +39,9 @@ export class KNNClassifier {
 
   /** @param {TensorLike} example @param {number | string} label */
   addExample(example, label) {
-    if (!isTensor(example)) throw new Error('The example must be a tensor: an object with dataSync() and shape.');
+    if (!isTensor(example)) throw new MetaqdaError('argument', 'The example must be a tensor: an object with dataSync() and shape.');
     if (this.#shape && this.#shape.join() !== example.shape.join()) {
-      throw new Error(`Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);
+      throw new MetaqdaError('dimension', `Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);
     }
     this.#add(String(label), unit(example.dataSync()));
     this.#shape ??= [...example.shape];
@@ -51,7 +51,7 @@ export class KNNClassifier {
   #add(label, row) {
     const other = [...this.#rows.values()].find((one) => one.length > 0)?.[0];
     if (other && other.length !== row.length)
-      throw new Error(`The example has ${row.length} numbers, those before it have ${other.length}: use one network for all.`);
+      throw new MetaqdaError('dimension', `The example has ${row.length} numbers, those before it have ${other.length}: use one network for all.`);
     if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
     const rows = this.#rows.get(label);
     if (rows) rows.push(row);
@@ -65,11 +65,11 @@ export class KNNClassifier {
    * @returns {Promise<{label: string, classIndex: number, confidences: {[label: string]: number}}>}
    */
   async predictClass(input, k = 3) {
-    if (k < 1) throw new Error('Please provide a positive integer k value to predictClass.');
+    if (k < 1) throw new MetaqdaError('argument', 'Please provide a positive integer k value to predictClass.');
     if (this.#rows.size === 0) {
-      throw new Error('You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
+      throw new MetaqdaError('empty', 'You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
     }
-    if (!isTensor(input)) throw new Error('The input must be a tensor: an object with dataSync() and shape.');
+    if (!isTensor(input)) throw new MetaqdaError('argument', 'The input must be a tensor: an object with dataSync() and shape.');
     return this.#predict(unit(input.dataSync())); // read before anything waits: the tensor may be disposed of then
   }
 
@@ -80,7 +80,7 @@ export class KNNClassifier {
       if (this.#classifier === asked) this.#classifier = null; // the next question tries again
       throw error;
     });
-    if (this.#disposed) throw new Error('The classifier has been disposed of.');
+    if (this.#disposed) throw new MetaqdaError('disposed', 'The classifier has been disposed of: create another one.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
     this.#teach(classifier);
     const names = [...this.#index.keys()];
@@ -118,7 +118,7 @@ export class KNNClassifier {
   /** @param {number | string} label */
   clearClass(label) {
     const name = String(label);
-    if (!this.#rows.delete(name)) throw new Error(`Cannot clear invalid class ${label}`);
+    if (!this.#rows.delete(name)) throw new MetaqdaError('label', `Cannot clear invalid class ${label}`);
     this.#again();
   }
 
@@ -158,6 +158,8 @@ export class KNNClassifier {
 
   /** @param {Dataset} dataset of getClassifierDataset, of the original, or either after JSON */
   setClassifierDataset(dataset) {
+    if (typeof dataset !== 'object' || dataset === null)
+      throw new MetaqdaError('argument', `The data set is ${kindOf(dataset)}: hand over an object of tensors by label, as getClassifierDataset answers.`);
     /** @type {Map<string, Float32Array[]>} */
     const all = new Map();
     let length = 0;
@@ -165,9 +167,9 @@ export class KNNClassifier {
       const [n, d, more] = tensor?.shape ?? [];
       const values = isTensor(tensor) ? tensor.dataSync() : tensor?.values;
       if (!isCount(n) || !isCount(d) || more !== undefined || values?.length !== n * d)
-        throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
+        throw new MetaqdaError('argument', `The data set of class ${label} must have the shape [examples, numbers].`);
       if (n > 0 && length > 0 && d !== length)
-        throw new Error(`The examples of class ${label} have ${d} numbers, those before them have ${length}: use one network for all.`);
+        throw new MetaqdaError('dimension', `The examples of class ${label} have ${d} numbers, those before them have ${length}: use one network for all.`);
       if (n > 0) length = d;
       all.set(
         label,
@@ -194,6 +196,8 @@ export function create() {
 
 /** A vector at length one; zero stays zero. @param {ArrayLike<number>} x */
 function unit(x) {
+  if (!Array.isArray(x) && !ArrayBuffer.isView(x))
+    throw new MetaqdaError('argument', `The dataSync() of the tensor returned ${kindOf(x)}: it must return an array of numbers or a typed array.`);
   const y = Float32Array.from(x);
   const i = y.findIndex((v) => !Number.isFinite(v));
   if (i >= 0) throw new MetaqdaError('value', `Entry ${i} of the tensor is ${x[i]}: hand over finite numbers only.`);

@@ -217,6 +217,28 @@ test('a refused call changes nothing, and a class may have no examples', async (
   c.dispose();
 });
 
+test('every refusal has a code', async () => {
+  const c = /** @type {any} */ (ours.create());
+  const tensor = (/** @type {number[]} */ ...x) => ({ dataSync: () => x, shape: [x.length] });
+  await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'empty' });
+  c.addExample(tensor(1, 0), 'a');
+  for (const [code, call] of /** @type {[string, () => unknown][]} */ ([
+    ['argument', () => c.addExample([1, 0], 'a')],
+    ['argument', () => c.addExample({ ...tensor(1, 0), dataSync: async () => [1, 0] }, 'a')],
+    ['dimension', () => c.addExample(tensor(1, 0, 0), 'a')],
+    ['argument', () => c.predictClass([1, 0])],
+    ['argument', () => c.predictClass(tensor(1, 0), 0)],
+    ['label', () => c.clearClass('b')],
+    ['argument', () => c.setClassifierDataset(JSON.parse('null'))], // as of a storage that has none yet
+    ['argument', () => c.setClassifierDataset({ a: {} })],
+    ['dimension', () => c.setClassifierDataset({ a: { shape: [1, 1], values: [1] }, b: { shape: [1, 2], values: [1, 0] } })],
+  ]))
+    await assert.rejects(async () => call(), { name: 'MetaqdaError', code }, `${call}`);
+  const asked = c.predictClass(tensor(1, 0));
+  c.dispose();
+  await assert.rejects(asked, { code: 'disposed' });
+});
+
 test('an example that the engine refuses is forgotten, and the others count', async () => {
   const c = ours.create();
   const ones = (/** @type {number} */ n) => ({ dataSync: () => new Float32Array(n).fill(1), shape: [n] });
