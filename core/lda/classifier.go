@@ -57,10 +57,10 @@ func (o *Options) Validate() error {
 		niw.CheckValue(o.NonePrior >= 0 && o.NonePrior < 1, "prior probability of none of these", o.NonePrior, "a number from 0 to below 1"),
 		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance at which pictures correlate", o.Near, "a finite number from 0"),
 		niw.CheckValue(o.Centre >= 0 && o.Centre <= math.MaxFloat64, "kappa of the session's mean", o.Centre, "a finite number from 0"),
-		niw.CheckValue(o.Spread >= 0 && o.Spread <= 1e9, "count of the session's spread", o.Spread, "a number from 0 to 1e9"),
+		niw.CheckValue(o.Spread == 0 || o.Spread >= 1e-9 && o.Spread <= 1e9, "count of the session's spread", o.Spread, "0 or a number from 1e-9 to 1e9"),
 		niw.CheckValue(math.Abs(o.ByClasses) <= 10, "power of the number of classes", o.ByClasses, "a number of magnitude at most 10"),
-		niw.CheckValue(o.Shared > 0 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a positive number, at most 1e9"),
-		niw.CheckValue(o.Kappa > 0 && o.Kappa <= 1e9, "kappa of the class means", o.Kappa, "a positive number, at most 1e9"),
+		niw.CheckValue(o.Shared >= 1e-9 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a number from 1e-9 to 1e9"), // quotients by less overflow
+		niw.CheckValue(o.Kappa >= 1e-9 && o.Kappa <= 1e9, "kappa of the class means", o.Kappa, "a number from 1e-9 to 1e9"),
 		o.Parts.Validate(),
 		o.Population.Validate(),
 	)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -146,6 +147,45 @@ func TestExtremePopulations(t *testing.T) {
 				ask(t, c, query) // probabilities that sum to one, none of them NaN
 			}
 		}
+	}
+}
+
+// No options that pass turn examples of any size into anything but probabilities.
+func TestExtremeOptions(t *testing.T) {
+	const d = 3
+	rng := rand.New(rand.NewPCG(15, 1))
+	some := func(of ...float64) float64 { return of[rng.IntN(len(of))] }
+	refused := 0
+	for range 1500 {
+		o := Options{
+			Shared: some(1e-310, 1e-9, 1, 1e9), Kappa: some(1e-310, 1e-200, 1e-9, 1, 1e9), Spread: some(1e-310, 0, 1e-9, 1, 1e9),
+			NonePrior: some(0, 5e-324, 0.2, 1-1e-16), Near: some(0, 1e-310, 0.1, math.MaxFloat64), Centre: some(0, 1e-310, 1, math.MaxFloat64),
+			Population: []*session.Population{nil, somePopulation()}[rng.IntN(2)], Parts: []*Parts{nil, {First: 1}}[rng.IntN(2)],
+		}
+		c, err := New(niw.HandCrafted(d, 1), o)
+		if err != nil {
+			refused++
+			continue
+		}
+		scale, offset := some(0, 5e-324, 1e-160, 1e-10, 1, 1e60), some(0, 1, 1e60)
+		rows := mat.NewDense(4, d, nil)
+		for j := range 3 {
+			test.OK(t, c.AddClass(fmt.Sprint(j)))
+			rows.Apply(func(int, int, float64) float64 { return scale*rng.NormFloat64() + offset }, rows)
+			test.OK(t, c.AddRows(fmt.Sprint(j), rows.Slice(0, 1+rng.IntN(4), 0, d).(*mat.Dense)))
+		}
+		ask(t, c, rows.RawRowView(3))
+		p := make([]float64, 3, 4)
+		none := test.Must(c.LeaveOutTo(p, "0", 0))(t)
+		a := test.Must(c.Classify(t.Context(), rows, nil))(t)
+		for what, p := range map[string][]float64{"left out": append(p, none), "many": append(a.Classes.RawRowView(0), a.None[0])} {
+			if sum := floats.Sum(p); !(math.Abs(sum-1) <= 1e-9) {
+				t.Fatalf("%s: %v of %+v, scale %v, offset %v", what, p, o, scale, offset)
+			}
+		}
+	}
+	if refused < 500 || refused > 1000 {
+		t.Errorf("%d options refused", refused)
 	}
 }
 
