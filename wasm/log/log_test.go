@@ -2,6 +2,7 @@ package log
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -687,6 +689,136 @@ func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	test.OK(t, Sweep(db))
 	if left := db.tables[Priors]; len(left) != 2 || left[Key{ID: "other"}] != nil {
 		t.Errorf("priors left: %v", left)
+	}
+}
+
+// broken is a database whose reads fail from a given one on.
+type broken struct {
+	DB
+	left int // reads before
+}
+
+type breaking struct {
+	Tx
+	of *broken
+}
+
+var errRead = errors.New("the disk is broken")
+
+func (b *broken) Do(writes bool, f func(Tx) error) error {
+	return b.DB.Do(writes, func(t Tx) error { return f(breaking{t, b}) })
+}
+
+func reads[T any](b breaking, of func() (T, error)) (none T, err error) {
+	if b.of.left--; b.of.left < 0 {
+		return none, errRead
+	}
+	return of()
+}
+
+func (b breaking) Get(t Table, keys ...Key) ([]any, error) {
+	return reads(b, func() ([]any, error) { return b.Tx.Get(t, keys...) })
+}
+
+func (b breaking) Keys(t Table, id string) ([]Key, error) {
+	return reads(b, func() ([]Key, error) { return b.Tx.Keys(t, id) })
+}
+
+func (b breaking) All(t Table) ([]Key, error) {
+	return reads(b, func() ([]Key, error) { return b.Tx.All(t) })
+}
+
+func (b breaking) Last(t Table, id string) (int, error) {
+	return reads(b, func() (int, error) { return b.Tx.Last(t, id) })
+}
+
+// Whichever read fails, each call says so and changes nothing.
+func TestNoFailureOfAReadIsLost(t *testing.T) {
+	damaged := func() *Memory { // a last step that cannot be read, and a record set aside
+		db := sample(t)
+		db.tables[Snapshots][Key{"s", 1}].([]byte)[9] ^= 1
+		d := open(t, db)
+		test.OK(t, d.compact())
+		db.tables[Steps][Key{"s", d.stored.N}].([]byte)[9] ^= 1
+		db.tables[Priors] = map[Key]any{{ID: "p"}: []byte("p")}
+		return db
+	}
+	for what, f := range map[string]func(db DB, m *Memory) error{
+		"Open":         func(db DB, _ *Memory) error { _, _, err := Open(db, "s"); return err },
+		"Exists":       func(db DB, _ *Memory) error { return Exists(db, "s") },
+		"Append":       func(db DB, _ *Memory) error { _, _, err := Append(db, "s", 7, []Step{{}}); return err },
+		"AppendTo":     func(db DB, _ *Memory) error { return AppendTo(db, "s", Edit{Saved: 1}) },
+		"Summaries":    func(db DB, _ *Memory) error { return test.Err(Summaries(db)) },
+		"Delete":       func(db DB, _ *Memory) error { return Delete(db, "s") },
+		"Discard":      func(db DB, _ *Memory) error { return Discard(db, "s", "") },
+		"Sweep":        func(db DB, _ *Memory) error { return Sweep(db) },
+		"Value":        func(db DB, _ *Memory) error { return test.Err(Value[string](db, Meta, "none")) },
+		"ThumbnailsOf": func(db DB, _ *Memory) error { return test.Err(ThumbnailsOf(db, []string{"x"})) },
+		"Unreachable":  func(db DB, _ *Memory) error { return test.Err(Unreachable(db)) },
+		"Migrate":      func(db DB, _ *Memory) error { return migrated(db) },
+		"Compact": func(db DB, m *Memory) error {
+			d := open(t, m)
+			return test.Err(d.stored.Compact(db, d.now(), d.taught.Classes(), nil, nil))
+		},
+	} {
+		for at := 0; ; at++ {
+			m := damaged()
+			if what == "Migrate" {
+				m = formerSample(t)
+				m.tables[oldExamples][Key{ID: "lost"}] = Record{}
+			}
+			before := fmt.Sprint(m.tables)
+			b := &broken{DB: m, left: at}
+			err := f(b, m)
+			if b.left >= 0 {
+				if err != nil || at == 0 {
+					t.Errorf("%s: %v after %d reads", what, err, at)
+				}
+				break
+			}
+			if !errors.Is(err, errRead) {
+				t.Errorf("%s: read %d fails, and it returns %v", what, at, err)
+			}
+			if after := fmt.Sprint(m.tables); after != before && what != "Migrate" { // which goes session by session
+				t.Errorf("%s: read %d fails, and records have changed", what, at)
+			}
+		}
+	}
+}
+
+// A record that is cut short is refused, and a whole one is read wherever it lies in memory.
+func TestARecordIsReadWholeOrNotAtAll(t *testing.T) {
+	x := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3}}
+	whole := encodeStep(Step{ID: "1", Command: &metaqda.Command{Do: metaqda.DoStep, Step: "a", Entries: []metaqda.Entry{{Do: "example", ID: "x", Example: x}}}})
+	for _, b := range [][]byte{whole, encodeHead(head{N: 3}, nil, nil), encode(nil, []*metaqda.Example{x, x})} {
+		for n := range b[4 : len(b)-3] { // up to three zeros may be missing
+			if _, reason := decode(sealed(slices.Clone(b[:4+n])), nil); reason == "" {
+				t.Errorf("%q is read up to %d of %d bytes", b, 4+n, len(b))
+			}
+		}
+	}
+	for shift := range 4 {
+		s, reason := decodeStep(append(make([]byte, shift), whole...)[shift:])
+		if reason != "" || !reflect.DeepEqual(s.Command.Entries[0].Example, x) {
+			t.Errorf("at %d: %+v, %s", shift, s.Command, reason)
+		}
+	}
+}
+
+// A record that was stored by an earlier build is still read, with the checksum of each example.
+func TestStoredRecordsStayReadable(t *testing.T) {
+	const stored = "aZtJj+YCeyJOIjozLCJTZXNzaW9uIjp7IklEIjoiIiwiTmFtZSI6IktpdGNoZW4iLCJDcmVhdGVkIjowLCJVcGRhdGVkIjowLCJTYXZlZCI6MCwiU2V0dGluZ3MiOnsic29ydCI6IiIsIm5vbmVQcmlvciI6MCwiYWN0aW9ucyI6IiJ9LCJFeHRyYWN0b3IiOnsiaWQiOiIifX0sIkFjdGlvbnMiOiIiLCJQcmlvciI6IiIsIkNsYXNzZXMiOlt7IklEIjoiayIsIkxhYmVsIjoiY2F0IiwiT3JkZXIiOjEsIkV4YW1wbGVzIjpudWxsLCJCdXJzdHMiOm51bGwsIkFjdGlvbnMiOiIifV0sIlVuZG8iOlt7IklEIjoiYSIsIk5hbWUiOiJuIiwiRW50cmllcyI6W3siRG8iOiJleGFtcGxlIiwiSUQiOiJ4IiwiRXhhbXBsZXMiOjF9XX1dLCJSZWRvIjpudWxsfQEBeAFrBHdhbGsAAAAAAAAAQAT+Lfd4AAAAgD8AAADAAABAQAAAAD8="
+	b := test.Must(base64.StdEncoding.DecodeString(stored))(t)
+	h, undo, _, reason := decodeHead(b)
+	if reason != "" || h.N != 3 || len(h.Classes) != 1 || len(undo) != 1 || len(undo[0].Entries) != 1 {
+		t.Fatalf("%+v, %+v: %s", h, undo, reason)
+	}
+	want := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3, 0.5}} // 16 bytes: the checksum takes eight at a time
+	if got := undo[0].Entries[0].Example; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := sound(b); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		t.Errorf("by its own checksum %+v", got)
 	}
 }
 
