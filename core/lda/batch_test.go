@@ -1,6 +1,7 @@
 package lda
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -115,6 +116,120 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 			t.Errorf("%s: nothing pseudo-labelled", name)
 		}
 	}
+}
+
+// The oracle is the definition: the weights of pictures by their probabilities, without copies of
+// examples and of each other, pictures too far out, and all but the surest of a class.
+func TestPseudoLabelsByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(86, 1))
+	const d = 20
+	s := randomScene(rng, d, 1, 2, 3)
+	c := s.teach(t, niwtest.Prior(rng, d), togetherOptions())
+	x, _ := s.clusters(rng, 45, 1.2) // of each class more than count
+	for range 15 {
+		x = append(x, niwtest.Vector(rng, d, -3))
+	}
+	far := slices.Clone(x[0])
+	floats.Scale(30, far)
+	x = append(x, x[3], x[50], x[3], s[0][0], s[2][1], far)
+	b := &batch{of: c, ctx: t.Context(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
+	test.OK(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
+	p := mat.DenseCopyOf(b.share)
+	test.OK(t, b.label())
+
+	z, inExamples := mat.NewDense(len(x), d, nil), make([]float64, 3) // of each class the largest squared length of an example
+	c.whitenRowsTo(z, dense(x))
+	for j, k := range c.taught {
+		for i := range k.count() {
+			inExamples[j] = max(inExamples[j], squaredNorm(k.row(i)))
+		}
+	}
+	v, known := mat.NewDense(len(x), 3, nil), make([]float64, len(x))
+	normalise := func() {
+		for i := range x {
+			if sum := floats.Sum(v.RawRowView(i)); sum > 0 {
+				floats.Scale(known[i]/sum, v.RawRowView(i))
+			}
+		}
+	}
+	for i := range x {
+		if squaredNorm(z.RawRowView(i)) > farOut*slices.Max(inExamples) {
+			continue
+		}
+		known[i] = math.Pow(floats.Sum(p.RawRowView(i)), 2)
+		for j := range 3 {
+			v.Set(i, j, p.At(i, j)*p.At(i, j))
+		}
+	}
+	for range 2 {
+		normalise()
+		total := mat.Sum(v)
+		var sums [3]float64
+		for j := range sums {
+			sums[j] = mat.Sum(v.ColView(j))
+		}
+		v.Apply(func(_, j int, w float64) float64 { return w * math.Sqrt(total/3/sums[j]) }, v)
+	}
+	normalise()
+	q := 0.0
+	for i := range x {
+		if row := v.RawRowView(i); floats.Sum(row) > 0 {
+			q += floats.Dot(row, row) / floats.Sum(row) / mat.Sum(v)
+		}
+	}
+	certain := (q - 1./3) / (1 - 1./3)
+	var picked [3][]int
+	var shares [3]float64
+	total, most := 0.0, 0.0
+	for j, k := range c.taught {
+		var order []int
+		for i := range x {
+			if v.At(i, j) >= 0.01 && squaredNorm(z.RawRowView(i)) <= farOut*inExamples[j] {
+				order = append(order, i)
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.At(b, j), v.At(a, j)) })
+		seen, own, rest := 0.0, 0.0, 0.0
+		for _, i := range order {
+			w := v.At(i, j)
+			if len(picked[j]) == 32 {
+				rest += w
+				continue
+			}
+			seen += w
+			if !slices.ContainsFunc(append(slices.Clone(s[j]), rowsAt(x, picked[j])...), func(y []float64) bool { return floats.EqualApprox(x[i], y, 1e-12) }) {
+				picked[j] = append(picked[j], i)
+				own += w
+			}
+		}
+		shares[j] = own + rest*own/seen
+		total += shares[j]
+		most += 6 * certain / k.weight()
+	}
+	if lambda := most / total; lambda >= 1 || len(picked[0]) < 32 || len(picked[1])+len(picked[2]) < 10 {
+		t.Fatalf("λ is %v, with %d, %d and %d pictures: too easy", lambda, len(picked[0]), len(picked[1]), len(picked[2]))
+	}
+	for j, got := range b.pseudo {
+		if !slices.Equal(got.pictures, picked[j]) {
+			t.Fatalf("class %d has the pictures %v, want %v", j, got.pictures, picked[j])
+		}
+		all := 0.0
+		for _, i := range picked[j] {
+			all += v.At(i, j)
+		}
+		for r, i := range picked[j] {
+			if want := v.At(i, j) * min(1, most/total*shares[j]/all); math.Abs(got.weights[r]-want) > 1e-9 {
+				t.Errorf("class %d, picture %d: the weight is %.12g, want %.12g", j, i, got.weights[r], want)
+			}
+		}
+	}
+}
+
+func rowsAt(x [][]float64, at []int) (rows [][]float64) {
+	for _, i := range at {
+		rows = append(rows, x[i])
+	}
+	return rows
 }
 
 // densePseudo is e_j of a picture for a class.
