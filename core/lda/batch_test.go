@@ -397,6 +397,18 @@ func TestClassifyKnowsExamplesHoweverTheyWereAdded(t *testing.T) {
 			for i, want := range classify(t, oneByOne, x) {
 				same(t, fmt.Sprint(name, ", seed ", seed, ", picture ", i), got[i], want, 1e-7)
 			}
+			for _, scale := range []float64{1e-60, 1e-6, 1e6, 1e60} { // what rounding leaves grows with the vectors
+				rows := dense(x)
+				rows.Scale(scale, rows)
+				w, z := mat.NewDense(len(x), p.Dim(), nil), make([]float64, p.Dim())
+				together.whitenRowsTo(w, rows)
+				for i := range x {
+					together.whitenTo(z, rows.RawRowView(i))
+					if r2 := squaredNorm(z); !within(z, w.RawRowView(i), nearOfCopies(2*r2)) {
+						t.Errorf("%s: picture %d times %v is no copy of itself", name, i, scale)
+					}
+				}
+			}
 		}
 	}
 }

@@ -190,6 +190,7 @@ func TestEstimatesWithoutEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	known, spread := Options{Shared: 0.6, Kappa: 3, Centre: 1.2}, Options{Shared: 0.6, Kappa: 3, Centre: 1.2, Spread: 1}
 	one := niwtest.Vector(rng, 4, 0)
+	far, beside := []float64{1e6, 2e6, 0, 3e6}, []float64{1e6, 2e6, 0.1, 3e6}
 	for name, s := range map[string]struct {
 		o Options
 		x scene
@@ -198,6 +199,7 @@ func TestEstimatesWithoutEvidence(t *testing.T) {
 		"single examples":   {spread, drawn(rng, []float64{1, 1, 1, 1}, 1, 3, 1)},
 		"one class":         {spread, drawn(rng, []float64{1, 1, 1, 1}, 1, 1, 5)},
 		"the same row":      {spread, scene{{one, one, one}, {one, one}}},
+		"all but the same":  {spread, scene{{far, beside, far}, {beside, far}}},
 		"repeated in class": {spread, scene{{one, one, one}, {niwtest.Vector(rng, 4, 0)}}},
 	} {
 		c := s.x.teach(t, niw.HandCrafted(4, 1), s.o)

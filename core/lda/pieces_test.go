@@ -193,6 +193,65 @@ func TestChangesInPiecesChangeNoBit(t *testing.T) {
 	}
 }
 
+// However small the pieces of work are, answers differ by rounding alone, in both forms of the
+// covariance.
+func TestPiecesOfAnySizeComeToTheSame(t *testing.T) {
+	was := pieceCost
+	defer func() { pieceCost = was }()
+	for _, d := range []int{40, 300} { // 90 residuals: A itself, and the smaller matrix
+		rng := rand.New(rand.NewPCG(94, uint64(d)))
+		s := randomScene(rng, d, 24, 24, 24, 24)
+		x, _ := s.clusters(rng, 18, 0.7)
+		var want []float64
+		for _, pieceCost = range []int{was, 10_000, 1} {
+			c := s.teach(t, niwtest.Prior(rand.New(rand.NewPCG(95, 1)), d), variants["session"])
+			got := everything(t, c, x[0])
+			for i := range 3 {
+				p := make([]float64, len(s))
+				got = append(append(got, test.Must(c.LeaveOutTo(p, "c1", i))(t)), p...)
+			}
+			got = append(got, slices.Concat(classify(t, c, x)...)...)
+			for _, i := range test.Must(c.Suggest(t.Context(), dense(x), 20, nil))(t).Rows {
+				got = append(got, float64(i))
+			}
+			for _, g := range test.Must(c.Alike(t.Context(), dense(x), nil, []int{0, 1, 2, 3, 20, 21, 22, 23, 40, 60}))(t)[0] {
+				for _, i := range g {
+					got = append(got, float64(i))
+				}
+			}
+			if form := c.shared.cov; form.primal != (d == 40) {
+				t.Fatalf("d = %d has the wrong form", d)
+			}
+			if want == nil {
+				want = got
+			}
+			same(t, fmt.Sprintf("d = %d, pieces of %d", d, pieceCost), got, want, 1e-9)
+		}
+	}
+}
+
+// A classifier that changes while its answer is half computed leaves its clone as it was, which goes
+// on with what is computed.
+func TestACloneGoesOnWithItsOwnSupport(t *testing.T) {
+	cost := pieceCost
+	defer func() { pieceCost = cost }()
+	pieceCost = 5000 // the support comes in many pieces
+	c, x := teach(t, niwtest.Prior(rand.New(rand.NewPCG(96, 1)), 30), variants["session"], []int{9, 8, 7, 6})
+	want := c.Clone()
+	for c.support.done == 0 {
+		asked := 0
+		c.Prepare(func() bool { asked++; return asked == 1 })
+	}
+	if c.support.done == len(c.support.asked) {
+		t.Fatal("the support came in one piece")
+	}
+	clone := c.Clone()
+	test.OK(t, c.Remove("c0", 0))
+	test.OK(t, c.Add("c1", x[0][0]))
+	c.Prepare(always)
+	same(t, "the clone", ask(t, clone, x[2][0]), ask(t, want, x[2][0]), 0)
+}
+
 // A picture far from the others of its class changes the correlation length, by which all bursts
 // are found. The classifier then takes in the bursts that change, and not all pictures anew. It
 // answers as one that had this length from the start.
