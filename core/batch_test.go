@@ -165,8 +165,8 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	}
 	b := test.Must(c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2))(t)
 	more, _, _, err := b.Step()
-	if !more || err != nil {
-		t.Fatalf("%v %v", more, err)
+	if !more || err != nil || b.Len() != 0 {
+		t.Fatalf("%v %v, %d answers", more, err, b.Len())
 	}
 	b.Stop()
 	more, _, _, _ = b.Step()

@@ -141,4 +141,7 @@ func TestInfluenceEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a stopped question returns %v", err)
 	}
+	if err := test.Err(taughtAs(t, all, labels).Needs(ctx, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("what is needed, after the end: %v", err)
+	}
 }

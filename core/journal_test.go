@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -222,6 +223,9 @@ func TestUndoKeepsLabelsThatLookTheSame(t *testing.T) {
 		c := fresh(t, Settings{})
 		test.OK(t, c.Load([]Class{{Label: "Cup", Examples: []*Example{{Vector: []float32{1, 2}}}}, {Label: "cup", Examples: []*Example{{Vector: []float32{2, 1}}}}}))
 		test.OK(t, change(c))
+		if k, _ := c.Find("CUP"); k.Label != "Cup" {
+			t.Errorf("%s: the other is found as %q", name, k.Label)
+		}
 		test.Must(c.Undo())(t)
 		if got := c.Labels(); !slices.Equal(got, []string{"Cup", "cup"}) {
 			t.Errorf("%s and undone: labels %q", name, got)
@@ -270,13 +274,20 @@ func TestIdsAreGivenOnce(t *testing.T) {
 	}
 
 	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
+	test.Must(c.Add("c", "", []float32{1, 3}))(t)
+	test.OK(t, c.RemoveClass("c")) // which has the last ids
 	again := fresh(t, Settings{})
 	test.OK(t, again.Load(c.Classes()))
 	again.Remember(c.History())
-	added := test.Must(again.Add("a", "", []float32{2, 1}))(t)
+	added := map[string]bool{}
+	for i := range 4 {
+		added[test.Must(again.Add(fmt.Sprint("new ", i), "", []float32{2, 1}))(t)] = true
+	}
 	undo, _ := again.Steps()
-	test.Must(again.UndoStep(undo[1].ID))(t)
-	if again.Count() != 3 || again.Example(added) == nil {
-		t.Errorf("%d examples after the removed one came back, want 3", again.Count())
+	for _, removal := range []int{4, 6} {
+		test.Must(again.UndoStep(undo[removal].ID))(t)
+	}
+	if again.Count() != 7 || again.Len() != 7 || len(added) != 4 {
+		t.Errorf("%d examples in %d classes after the removed ones came back, want 7 in 7", again.Count(), again.Len())
 	}
 }

@@ -3,10 +3,16 @@ package metaqda
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -81,6 +87,50 @@ func TestOneClassifierServesManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Each method that programs call takes the lock, or only calls others that do.
+func TestEachMethodTakesTheLock(t *testing.T) {
+	methods := 0
+	for _, name := range test.Must(filepath.Glob("*.go"))(t) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f := test.Must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
+		for _, d := range f.Decls {
+			m, ok := d.(*ast.FuncDecl)
+			if !ok || m.Recv == nil || !m.Name.IsExported() || m.Name.Name == "Watch" { // which takes it with each answer
+				continue
+			}
+			of, ok := m.Recv.List[0].Type.(*ast.StarExpr)
+			if !ok || of.X.(*ast.Ident).Name != "Classifier" {
+				continue
+			}
+			methods++
+			locks := false
+			ast.Inspect(m.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok {
+					name := call.Sel.Name
+					on, _ := call.X.(*ast.Ident)
+					locks = locks || on != nil && on.Name == m.Recv.List[0].Names[0].Name &&
+						(slices.Contains([]string{"reading", "writing", "hold", "holdAny", "ask"}, name) || exported(name))
+				}
+				return true
+			})
+			if !locks {
+				t.Errorf("%s: %s takes no lock", name, m.Name.Name)
+			}
+		}
+	}
+	if methods < 50 {
+		t.Errorf("only %d methods", methods)
+	}
+}
+
+// exported reports whether the classifier has an exported method of the name.
+func exported(name string) bool {
+	_, ok := reflect.TypeFor[*Classifier]().MethodByName(name)
+	return ok
 }
 
 func BenchmarkPredict(b *testing.B) {

@@ -123,6 +123,15 @@ func TestJoinedChangesAreOneStep(t *testing.T) {
 	if n := w.copy.Len(); n != 1 {
 		t.Errorf("%d classes, want 1", n)
 	}
+	w = newTwins(t)
+	w.own.Join("1")
+	for range 3 {
+		test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	}
+	w.repeat("joined under the first id")
+	if test.Must(w.copy.Add("cat", "", []float32{2, 1}))(t); w.copy.Count() != 4 {
+		t.Errorf("%d examples after one of the copy's own, want 4", w.copy.Count())
+	}
 }
 
 // A step of another tab comes before those that are not logged yet.
@@ -199,24 +208,44 @@ func TestForgottenExamplesAreTold(t *testing.T) {
 	if !c.Forgot() || c.Forgot() {
 		t.Error("it was forgotten once")
 	}
+	c.ForgetUndo()
+	c.Forgot()
+	test.OK(t, c.RenameClass("dog", "hen"))
+	if c.ForgetUndo(); c.Forgot() {
+		t.Error("another name forgets no example")
+	}
+	test.OK(t, c.RemoveClass("hen"))
+	if c.ForgetUndo(); !c.Forgot() {
+		t.Error("a class was forgotten with its examples")
+	}
 }
 
 // If a part of a step cannot be repeated, the other parts are.
 func TestADamagedStepIsRepeatedAsFarAsPossible(t *testing.T) {
-	c := new(Classifier)
-	test.Must(c.Add("cat", "", []float32{1, 2}))(t)
-	k := c.Classes()[0]
-	err := c.Replay(Command{Do: DoStep, Step: "s", Name: "n", Entries: []Entry{
-		{Do: "example", ID: "a", Example: &Example{ID: "a", Class: "gone", Vector: []float32{1, 1}}},
-		{Do: "example", ID: "b", Example: &Example{ID: "b", Class: k.ID, Vector: []float32{1, 1}}},
-		{Do: "example", ID: "c", Example: &Example{ID: "c", Class: k.ID, Vector: make([]float32, model.MaxDimension)}},
-	}}, 0)
-	if Code(err) != "class" || c.Count() != 2 || c.Example("b") == nil {
-		t.Errorf("%v, %d examples", err, c.Count())
-	}
-	test.Must(c.Undo())(t)
-	if c.Count() != 1 {
-		t.Errorf("%d examples after undo", c.Count())
+	for sound, code := range map[int]string{1: "class", enrolledAtOnce + 1: "dimension"} { // so many are enrolled later
+		c := &Classifier{Lazy: true}
+		test.Must(c.Add("cat", "", []float32{1, 2}))(t)
+		k := c.Classes()[0]
+		entries := []Entry{
+			{Do: "example", ID: "a", Example: &Example{ID: "a", Class: "gone", Vector: []float32{1, 1}}},
+			{Do: "example", ID: "c", Example: &Example{ID: "c", Class: k.ID, Vector: make([]float32, model.MaxDimension)}},
+			{Do: "example", ID: "d", Example: &Example{ID: "d", Class: k.ID, Vector: []float32{1, float32(math.NaN())}}},
+		}
+		if code != "class" {
+			entries = entries[1:]
+		}
+		for i := range sound {
+			id := fmt.Sprint("b", i)
+			entries = append(entries, Entry{Do: "example", ID: id, Example: &Example{ID: id, Class: k.ID, Vector: []float32{1, float32(i)}}})
+		}
+		err := c.Replay(Command{Do: DoStep, Step: "s", Name: "n", Entries: entries}, 0)
+		if Code(err) != code || c.Count() != 1+sound || c.Example("b0") == nil {
+			t.Errorf("%v, %d examples", err, c.Count())
+		}
+		test.Must(c.Undo())(t)
+		if c.Count() != 1 {
+			t.Errorf("%d examples after undo", c.Count())
+		}
 	}
 }
 
@@ -284,6 +313,20 @@ func TestAStepThatTakesBackItsOwnIsRepeated(t *testing.T) {
 	}
 	if own, copy := w.own.Labels(), w.copy.Labels(); len(own) != 0 || len(copy) != 0 {
 		t.Errorf("labels %q and %q", own, copy)
+	}
+	w = newTwins(t)
+	test.Must(w.own.AddAll([]string{"a", "a"}, []Example{{Vector: []float32{1, 2}}, {Vector: []float32{2, 2}}}))(t)
+	test.OK(t, w.own.RemoveClass("a"))
+	test.OK(t, w.own.SetPrior(test.Must(Default(2))(t)))
+	test.Must(w.own.Undo())(t)
+	w.own.Begin()
+	test.Must(w.own.Undo())(t) // the class is back, with its examples
+	for _, x := range w.commands {
+		test.OK(t, w.copy.Replay(x, 0))
+	}
+	test.Must(w.copy.Add("a", "", []float32{3, 1}))(t) // under an id of its own
+	if own, copy := w.own.Count(), w.copy.Count(); own != 2 || copy != 3 {
+		t.Errorf("%d examples are back, and %d with one more in the copy", own, copy)
 	}
 }
 

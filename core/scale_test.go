@@ -370,6 +370,13 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 	outlier := slices.Clone(embeddings)
 	outlier[7] = make([]float32, 64)
 	outlier[7][3] = 1e6
+	for n, want := range map[int]bool{1: false, 2: true, 10: true, 11: false, 20: false} {
+		squares := slices.Repeat([]float64{1}, n)
+		squares[0] = 9
+		if got := differ(squares, 2); got != want {
+			t.Errorf("one of %d is three times the others: %v", n, got)
+		}
+	}
 	for _, c := range []struct {
 		what string
 		rows [][]float32

@@ -90,7 +90,7 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 	leaveOut := func(label string, i int) error { return test.Err(c.LeaveOutTo(p[:len(c.classes)], label, i)) }
 	for what, err := range map[string]error{
 		"blank": c.AddClass(" \t"), "duplicate": c.AddClass("it"), "remove": c.RemoveClass("nobody"), "add": c.Add("nobody", asked),
-		"insert": c.Insert("nobody", 0, asked), "leave out": leaveOut("nobody", 0),
+		"insert": c.Insert("nobody", 0, asked), "leave out": leaveOut("nobody", 0), "truncate": c.Truncate("nobody", 0),
 	} {
 		test.Refused[*LabelError](t, err, "%s", what)
 	}

@@ -244,7 +244,7 @@ func TestNearestTakesABurstOnce(t *testing.T) {
 // every x.
 func TestWeightsAreThoseOfTheScore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(60, 2))
-	asked := 0
+	asked, reweighted := 0, 0
 	for priorName, p := range priors(t, rng) {
 		for sessionName, shots := range sessions {
 			s := randomScene(rng, p.Dim(), shots...)
@@ -264,18 +264,21 @@ func TestWeightsAreThoseOfTheScore(t *testing.T) {
 					w := make([]float64, p.Dim())
 					rest := test.Must(c.WeightsTo(w, x, taught[i].label, against))(t)
 					same(t, priorName+", "+sessionName+", "+variant, []float64{floats.Dot(w, x) + rest}, []float64{want / temperature}, 1e-9)
+					again := make([]float64, p.Dim())
+					restAgain := test.Must(c.WeightsTo(again, niwtest.Vector(rng, p.Dim(), 1), taught[i].label, against))(t)
+					same(t, variant+", the rest elsewhere", []float64{restAgain}, []float64{rest}, 1e-8)
 					if c.options.Parts == nil {
-						again := make([]float64, p.Dim())
-						restAgain := test.Must(c.WeightsTo(again, niwtest.Vector(rng, p.Dim(), 1), taught[i].label, against))(t)
-						same(t, variant+", elsewhere", append(again, restAgain), append(w, rest), 1e-8)
+						same(t, variant+", elsewhere", again, w, 1e-8)
+					} else if c.answering() != c {
+						reweighted++
 					}
 					asked++
 				}
 			}
 		}
 	}
-	if asked < 50 {
-		t.Errorf("only %d questions asked", asked)
+	if asked < 50 || reweighted < 10 {
+		t.Errorf("only %d questions asked, %d of them of a session that chose a share", asked, reweighted)
 	}
 	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
 	test.OK(t, c.AddClass("empty"))

@@ -210,6 +210,16 @@ func TestSessionFindsThePartThatCounts(t *testing.T) {
 	}
 }
 
+// A part that is rounding alone has no direction.
+func TestAPartOfRoundingAloneBecomesZero(t *testing.T) {
+	p := Parts{First: 2}
+	for s, x := range map[float64][]float64{1: {3, 4, 1e-16, -2e-16}, 0: {0, 3e-16, 3, 4}} {
+		if p.Apply(x, s); !slices.Equal(x, make([]float64, 4)) {
+			t.Errorf("share %v: %v", s, x)
+		}
+	}
+}
+
 // A piece of what the first answer waits for takes in at most 64 classes.
 func TestPiecesOfManyClasses(t *testing.T) {
 	c, _ := teach(t, niwtest.Prior(rand.New(rand.NewPCG(49, 1)), 6), variants["session"], slices.Repeat([]int{2}, 300))

@@ -107,6 +107,31 @@ func TestTensorsAndGroupsOfNoClassifierAreRefused(t *testing.T) {
 	refused(t, "another tensor", err, `"notes"`)
 	_, err = DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) { m["groups"] = `["a","a"]` }))
 	refused(t, "groups of one name", err, "one name")
+	for _, groups := range []string{`["a",`, `["a",5]`, `{"a":"b"}`, `"a"`} {
+		_, err = DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) { m["groups"] = groups }))
+		refused(t, "groups "+groups, err, `"groups" are malformed`)
+	}
+	for _, n := range []int{0, 1, 2, 4, 5} { // it has three examples
+		_, err = DecodeClassifier(changed(sound, func(tensors map[string]tensor, _ map[string]string) {
+			tensors["group"] = tensor{dtype: "I32", shape: []int{n}, data: make([]byte, 4*n)}
+		}))
+		refused(t, fmt.Sprint("groups of ", n, " examples"), err, "groups that belong to no example")
+	}
+}
+
+// A picture may be a single byte.
+func TestAThumbnailOfOneByteIsKept(t *testing.T) {
+	c := sampleClassifier()
+	for i := range c.Classes {
+		for j := range c.Classes[i].Examples {
+			c.Classes[i].Examples[j].Thumbnail = nil
+		}
+	}
+	c.Classes[0].Examples[1].Thumbnail = []byte{7}
+	back := test.Must(DecodeClassifier(must(EncodeClassifier(c))))(t)
+	if got := back.Classes[0].Examples[1].Thumbnail; !slices.Equal(got, []byte{7}) {
+		t.Errorf("it is %v", got)
+	}
 }
 
 // Labels come from files that anybody can write. Names that look different on a page are kept to

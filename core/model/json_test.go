@@ -10,9 +10,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"metaqda/core/embed"
 	"metaqda/core/lda"
+	"metaqda/core/session"
 )
 
 // This parser and encoding/json agree about which texts are JSON, and about the content of strings.
@@ -104,6 +106,15 @@ func TestSessionModelIsReadBack(t *testing.T) {
 		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v (%v)", text, got, want, err)
+		}
+	}
+	for i := range session.Size {
+		p := samplePopulation()
+		(*[session.Size]float64)(unsafe.Pointer(p))[i] += 0.25 // it has nothing but numbers
+		want.Population = p
+		var got Session
+		if err := fromMetadata(map[string]string{"session": jsonText(want.code)}, "session", got.code); err != nil || *got.Population != *p {
+			t.Errorf("coefficient %d: %+v, want %+v (%v)", i, got.Population, p, err)
 		}
 	}
 	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"parts":{"first":1.5}}`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {

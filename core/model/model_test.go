@@ -185,6 +185,9 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 	for name, spoil := range map[string]func(*Prior){
 		"kappa zero":         func(p *Prior) { p.NIW.Kappa = 0 },
 		"nu at its bound":    func(p *Prior) { p.NIW.Nu = 2 },
+		"nu near its bound":  func(p *Prior) { p.NIW.Nu = 2 + 1e-15 },
+		"tiny weight":        func(p *Prior) { p.Session.Shared = 1e-310 },
+		"tiny kappa":         func(p *Prior) { p.Session.Kappa = 1e-200 },
 		"kappa huge":         func(p *Prior) { p.NIW.Kappa = 1e308 },
 		"kappa denormal":     func(p *Prior) { p.NIW.Kappa = 1e-320 },
 		"nu huge":            func(p *Prior) { p.NIW.Nu = 1e308 },

@@ -120,6 +120,17 @@ func TestSingleExamplesMoveTheTemperatureWithinBounds(t *testing.T) {
 	if near := of(3.9); math.Abs(near[0]-of(4)[0]) < 1e-9 {
 		t.Errorf("within the bounds nothing changes: %v", near)
 	}
+	p := population() // Alone[1] counts for the mean score under the other classes
+	z := 0.0
+	for i, y := range s.Class {
+		for j, e := range s.Scores[3*i : 3*i+3] {
+			if j != y {
+				z += e / p.Temperature() / 2 / 3
+			}
+		}
+	}
+	p.LogTemperature.Alone = [2]float64{0.7, 0.6}
+	close(t, "by likeness", p.Infer(s).ask(u, 0.3), of(0.7+0.6*z), 1e-12)
 }
 
 // The classes' probabilities against the definition, integrated over h by gonum's
