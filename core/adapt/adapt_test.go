@@ -246,3 +246,20 @@ func TestFarExamplesAreLearnedFrom(t *testing.T) {
 		test.Must(Learn(t.Context(), plain(), []Session{s}))(t)
 	}
 }
+
+// Distances are those of whitened examples, and the temperature goes along with what is learned.
+func TestWhatLeftOutClassesSettle(t *testing.T) {
+	classes := []*mat.Dense{mat.NewDense(3, 2, []float64{0, 0, 3, 4, 0, 4}), mat.NewDense(2, 2, []float64{1, 1, 1, 3})}
+	p := niw.HandCrafted(2, 2) // whitened, lengths are half of these
+	p.M[0] = 7
+	want := ((25.+16+9)/3 + 4) / 2 / 4
+	if got := distance(p, classes); math.Abs(got-want) > 1e-12 {
+		t.Errorf("the mean squared distance is %v, want %v", got, want)
+	}
+	own := plain()
+	was := own.Session.Population.LogT
+	learned := carried(own, nil, &settled{scale: 1, logT: 0.3})
+	if got := learned.Session.Population.LogT; math.Abs(got-was-0.3) > 1e-12 || own.Session.Population.LogT != was {
+		t.Errorf("ln T is %v, of the former prior %v, was %v", got, own.Session.Population.LogT, was)
+	}
+}

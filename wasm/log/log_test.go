@@ -248,6 +248,15 @@ func TestDamageOfALogStaysLocal(t *testing.T) {
 				if err != nil || b != nil && len(c.Damaged) > 0 && !json.Valid(file) {
 					t.Fatalf("%s: exported as %s, %v", where, file, err)
 				}
+				if table == Steps { // it may be the last step, and compacted at once
+					db := sample(t)
+					db.tables[table][k] = damage
+					d := open(t, db)
+					test.OK(t, d.compact())
+					if again := open(t, db); again.taught.Count() != d.taught.Count() || again.stored.N != d.stored.N {
+						t.Fatalf("%s: compaction made %s of %s", where, again.shown(), d.shown())
+					}
+				}
 				d := open(t, db)
 				if left := d.taught.Count(); left < all-4 || table == Steps && left < all-1 {
 					t.Fatalf("%s: %d examples of %d are left", where, left, all)
@@ -635,14 +644,17 @@ func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 // What is damaged goes out as it is.
 func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	m := formerSample(t)
-	m.tables[oldExamples][Key{ID: "cat0"}] = Record{"session": "s", "class": "cat", "embedding": []byte("embeddin"), "order": math.NaN(), "thumbnail": []byte{0, 0}} // of another length
+	m.tables[oldExamples][Key{ID: "cat0"}] = Record{"session": "s", "class": "cat", "embedding": []byte("embeddin"), "order": math.NaN(), "size": 7.5, "thumbnail": []byte{0, 0}} // of another length
 	test.OK(t, migrated(m))
 	_, c, err := Open(m, "s")
 	test.OK(t, err)
 	file := test.Must(EncodeDamaged(c.Damaged))(t)
 	var back struct {
 		Records []struct {
-			Record struct{ Embedding, Thumbnail []byte }
+			Record struct {
+				Embedding, Thumbnail []byte
+				Size                 float64
+			}
 		}
 	}
 	err = json.Unmarshal(file, &back)
@@ -650,8 +662,13 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 		t.Fatalf("%s: %v", file, err)
 	}
 	r := back.Records[0].Record
-	if string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}) {
+	if string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}) || r.Size != 7.5 {
 		t.Errorf("went out as %+v", r)
+	}
+	m.tables[Aside][Key{"s", 9}] = []byte("no JSON")
+	_, c, err = Open(m, "s")
+	if test.OK(t, err); len(c.Damaged) != 2 || c.Damaged[1].Key != "s/9" {
+		t.Errorf("set aside are %+v", c.Damaged)
 	}
 }
 
@@ -692,10 +709,10 @@ func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// broken is a database whose reads fail from a given one on.
+// broken is a database whose reads and writes fail from a given one on.
 type broken struct {
 	DB
-	left int // reads before
+	left int // that do not fail
 }
 
 type breaking struct {
@@ -703,37 +720,41 @@ type breaking struct {
 	of *broken
 }
 
-var errRead = errors.New("the disk is broken")
+var errDisk = errors.New("the disk is broken")
 
 func (b *broken) Do(writes bool, f func(Tx) error) error {
 	return b.DB.Do(writes, func(t Tx) error { return f(breaking{t, b}) })
 }
 
-func reads[T any](b breaking, of func() (T, error)) (none T, err error) {
+func attempted[T any](b breaking, of func() (T, error)) (none T, err error) {
 	if b.of.left--; b.of.left < 0 {
-		return none, errRead
+		return none, errDisk
 	}
 	return of()
 }
 
 func (b breaking) Get(t Table, keys ...Key) ([]any, error) {
-	return reads(b, func() ([]any, error) { return b.Tx.Get(t, keys...) })
+	return attempted(b, func() ([]any, error) { return b.Tx.Get(t, keys...) })
 }
 
 func (b breaking) Keys(t Table, id string) ([]Key, error) {
-	return reads(b, func() ([]Key, error) { return b.Tx.Keys(t, id) })
+	return attempted(b, func() ([]Key, error) { return b.Tx.Keys(t, id) })
 }
 
 func (b breaking) All(t Table) ([]Key, error) {
-	return reads(b, func() ([]Key, error) { return b.Tx.All(t) })
+	return attempted(b, func() ([]Key, error) { return b.Tx.All(t) })
 }
 
 func (b breaking) Last(t Table, id string) (int, error) {
-	return reads(b, func() (int, error) { return b.Tx.Last(t, id) })
+	return attempted(b, func() (int, error) { return b.Tx.Last(t, id) })
 }
 
-// Whichever read fails, each call says so and changes nothing.
-func TestNoFailureOfAReadIsLost(t *testing.T) {
+func (b breaking) Put(t Table, k Key, v any) error {
+	return test.Err(attempted(b, func() (any, error) { return nil, b.Tx.Put(t, k, v) }))
+}
+
+// Whichever read or write fails, each call says so and changes nothing.
+func TestNoFailureOfTheStorageIsLost(t *testing.T) {
 	damaged := func() *Memory { // a last step that cannot be read, and a record set aside
 		db := sample(t)
 		db.tables[Snapshots][Key{"s", 1}].([]byte)[9] ^= 1
@@ -743,10 +764,18 @@ func TestNoFailureOfAReadIsLost(t *testing.T) {
 		db.tables[Priors] = map[Key]any{{ID: "p"}: []byte("p")}
 		return db
 	}
+	many := []metaqda.Class{{ID: "k", Label: "cat", Order: 1, Examples: []*metaqda.Example{{ID: "y", Class: "k", Vector: []float32{1}, Thumbnail: []byte{1}}}}}
 	for what, f := range map[string]func(db DB, m *Memory) error{
-		"Open":         func(db DB, _ *Memory) error { _, _, err := Open(db, "s"); return err },
-		"Exists":       func(db DB, _ *Memory) error { return Exists(db, "s") },
-		"Append":       func(db DB, _ *Memory) error { _, _, err := Append(db, "s", 7, []Step{{}}); return err },
+		"Open":   func(db DB, _ *Memory) error { _, _, err := Open(db, "s"); return err },
+		"Exists": func(db DB, _ *Memory) error { return Exists(db, "s") },
+		"Append": func(db DB, m *Memory) error {
+			step := Step{Thumbnails: map[string][]byte{"x": {1}}, Files: map[string][]byte{"p": {2}}}
+			_, _, err := Append(db, "s", open(t, m).stored.N, []Step{step, step})
+			return err
+		},
+		"others":       func(db DB, _ *Memory) error { _, _, err := Append(db, "s", 7, nil); return err },
+		"Put":          func(db DB, _ *Memory) error { return Put(db, "id", "text", map[string][]byte{"p": {2}}) },
+		"Create":       func(db DB, m *Memory) error { return Create(db, Summary{Session: Session{ID: "t"}}, many) },
 		"AppendTo":     func(db DB, _ *Memory) error { return AppendTo(db, "s", Edit{Saved: 1}) },
 		"Summaries":    func(db DB, _ *Memory) error { return test.Err(Summaries(db)) },
 		"Delete":       func(db DB, _ *Memory) error { return Delete(db, "s") },
@@ -772,15 +801,15 @@ func TestNoFailureOfAReadIsLost(t *testing.T) {
 			err := f(b, m)
 			if b.left >= 0 {
 				if err != nil || at == 0 {
-					t.Errorf("%s: %v after %d reads", what, err, at)
+					t.Errorf("%s: %v after %d of them", what, err, at)
 				}
 				break
 			}
-			if !errors.Is(err, errRead) {
-				t.Errorf("%s: read %d fails, and it returns %v", what, at, err)
+			if !errors.Is(err, errDisk) {
+				t.Errorf("%s: number %d fails, and it returns %v", what, at, err)
 			}
 			if after := fmt.Sprint(m.tables); after != before && what != "Migrate" { // which goes session by session
-				t.Errorf("%s: read %d fails, and records have changed", what, at)
+				t.Errorf("%s: number %d fails, and records have changed", what, at)
 			}
 		}
 	}
