@@ -120,6 +120,26 @@ func TestManyThatAreRefusedCostNothing(t *testing.T) {
 	}
 }
 
+// A frame stays if nothing can be computed with the rest of its group.
+func TestAFrameThatItsGroupNeedsStays(t *testing.T) {
+	prior := under(t, Settings{}, learned(t, 4)).prior
+	prior.file.Transform = embed.Transform{Power: 4, Kind: embed.None}
+	c := under(t, Settings{}, prior)
+	test.Must(c.Add("a", "", []float32{1, 2, 3, 4}))(t)
+	far, opposite := []float32{math.MaxFloat32, 1, 1, 1}, []float32{-math.MaxFloat32, 1, 1, 1}
+	ids := test.Must(c.AddAll([]string{"a", "a"}, []Example{{Group: "g", Vector: far}, {Group: "g", Vector: opposite}}))(t)
+	test.Must(c.Add("b", "", []float32{2, 2, 3, 4}))(t)
+	before, answer := shown(c), test.Must(c.Predict([]float32{1, 2, 3, 5}))(t)
+	for what, err := range map[string]error{"removed": c.Remove(ids[0]), "moved": c.Move(ids[1], "b")} {
+		if Code(err) != "value" || shown(c) != before {
+			t.Errorf("%s: %v, %s, was %s", what, err, shown(c), before)
+		}
+	}
+	if again := test.Must(c.Predict([]float32{1, 2, 3, 5}))(t); !slices.Equal(again.Probabilities, answer.Probabilities) {
+		t.Errorf("answers %v, was %v", again, answer)
+	}
+}
+
 // Examples added to a clone, or to classes with given ids, get new ids.
 func TestACloneGivesIdsOfItsOwn(t *testing.T) {
 	c := fresh(t, Settings{})
