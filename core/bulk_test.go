@@ -70,6 +70,18 @@ func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
 	same("redoing")
 }
 
+// Examples stand in the order in which they were given, however their labels were written.
+func TestExamplesOfLabelsThatLookTheSameStayInOrder(t *testing.T) {
+	c := fresh(t, Settings{})
+	test.Must(c.Add("Cup", "", []float32{1, 2}))(t)
+	ids := test.Must(c.AddAll([]string{"cup", "CUP", "cup", "Cup", "CUP"}, slices.Repeat([]Example{{Vector: []float32{2, 1}}}, 5)))(t)
+	for i, x := range c.Classes()[0].Examples[1:] {
+		if x.ID != ids[i] || x.Order != float64(i+2) {
+			t.Errorf("at %d stands %q of order %v, want %q", i, x.ID, x.Order, ids[i])
+		}
+	}
+}
+
 // Too many examples, or an impossible one, are refused before anything changes.
 func TestManyExamplesAreCheckedFirst(t *testing.T) {
 	labels, examples := many(model.MaxExamples + 1)

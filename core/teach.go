@@ -120,7 +120,10 @@ func (r *receivers) all(labels []string) ([]*receiver, error) {
 
 func (r *receivers) receiver(label string) (*receiver, error) {
 	if k := r.of.find(label); k != nil {
-		return &receiver{id: k.ID, top: k.top}, nil
+		if r.into[k.Label] == nil { // other labels of the class have the same receiver
+			r.into[k.Label] = &receiver{id: k.ID, top: k.top}
+		}
+		return r.into[k.Label], nil
 	}
 	e, folded, err := r.of.newClass(label, len(r.made))
 	if err != nil {
