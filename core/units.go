@@ -26,13 +26,14 @@ func (c *Classifier) put(x *Example) error {
 		return err
 	}
 	x.Group = strings.ToValidUTF8(x.Group, "\ufffd")
+	moved := false
 	if i := k.unit(x.Group); i >= 0 {
 		frames := k.units[i].frames
 		at := len(frames)
 		for at > 0 && before(x.Order, frames[at-1].Order, x.ID, frames[at-1].ID) {
 			at--
 		}
-		err = c.regroup(k, i, slices.Insert(c.own(frames), at, x))
+		moved, err = c.regroup(k, i, slices.Insert(c.own(frames), at, x))
 	} else {
 		err = c.putUnit(k, &unit{group: x.Group, frames: []*Example{x}})
 	}
@@ -41,13 +42,30 @@ func (c *Classifier) put(x *Example) error {
 	}
 	k.size++
 	c.examples[x.ID], k.top = x, max(k.top, x.Order)
-	at := 0
-	if c.Changed != nil {
-		at = k.place(x)
+	switch {
+	case c.Changed == nil:
+		c.tell(Change{Do: PutExample})
+	case moved:
+		c.tellUnit(k, x)
+	default:
+		c.tell(Change{Do: PutExample, Class: k.Class, At: k.place(x), Example: x})
 	}
-	c.tell(Change{Do: PutExample, Class: k.Class, At: at, Example: x})
 	c.burstsChanged(k)
 	return nil
+}
+
+// tellUnit tells the new places of the frames of a unit, which has moved since x came or went.
+func (c *Classifier) tellUnit(k *class, x *Example) {
+	frames := k.named[x.Group].frames
+	for _, f := range frames {
+		if f != x {
+			c.tell(Change{Do: DropExample, Class: k.Class, Example: f})
+		}
+	}
+	at := k.place(frames[0])
+	for i, f := range frames {
+		c.tell(Change{Do: PutExample, Class: k.Class, At: at + i, Example: f})
+	}
 }
 
 // own returns frames that the caller may change. In bulk no change fails, so these are the given
@@ -64,9 +82,9 @@ func (c *Classifier) take(x *Example) error {
 	k := c.ids[x.Class]
 	i, at := k.find(x)
 	frames := slices.Delete(c.own(k.units[i].frames), at, at+1)
-	var err error
+	moved, err := false, error(nil)
 	if len(frames) > 0 {
-		err = c.regroup(k, i, frames)
+		moved, err = c.regroup(k, i, frames)
 	} else {
 		err = c.takeUnit(k, i)
 	}
@@ -76,6 +94,9 @@ func (c *Classifier) take(x *Example) error {
 	k.size--
 	delete(c.examples, x.ID)
 	c.tell(Change{Do: DropExample, Class: k.Class, Example: x})
+	if moved && c.Changed != nil {
+		c.tellUnit(k, x)
+	}
 	c.burstsChanged(k)
 	return nil
 }
@@ -118,17 +139,17 @@ func (c *Classifier) endBulk() (err error) {
 }
 
 // regroup replaces the frames of the i-th unit of a class. The order of the first frame decides the
-// unit's new place. On error it puts the old unit back.
-func (c *Classifier) regroup(k *class, i int, frames []*Example) error {
+// unit's new place; moved reports whether that is another one. On error it puts the old unit back.
+func (c *Classifier) regroup(k *class, i int, frames []*Example) (moved bool, err error) {
 	old := k.units[i]
 	if err := c.takeUnit(k, i); err != nil {
-		return err
+		return false, err
 	}
-	err := c.putUnit(k, &unit{group: old.group, frames: frames})
-	if err != nil {
+	moved = k.from(frames[0]) != i
+	if err = c.putUnit(k, &unit{group: old.group, frames: frames}); err != nil {
 		_ = c.putUnit(k, old) // it was accepted before
 	}
-	return err
+	return moved, err
 }
 
 func (c *Classifier) putUnit(k *class, u *unit) error {
