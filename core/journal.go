@@ -99,12 +99,19 @@ func (c *Classifier) note(s *Step) {
 	}
 	s.Name = c.nameOf(s.Entries)
 	entries := slices.Clip(s.Entries)
-	if s = c.insert(s, 0); !s.Persistent() {
-		for _, earlier := range slices.Concat(j.done, j.undone) {
-			earlier.alone = true
+	s = c.insert(s, 0)
+	j.part(s)
+	c.logStep(DoStep, s, entries)
+}
+
+// part notes that other copies have no step any more if s, which was just made, undone or redone,
+// changes the prior: they have forgotten them then.
+func (j *journal) part(s *Step) {
+	if !s.Persistent() {
+		for _, one := range slices.Concat(j.done, j.undone) {
+			one.alone = true
 		}
 	}
-	c.logStep(DoStep, s, entries)
 }
 
 // insert adds a step before the last steps; the number of these is before. If there is a step with its
@@ -223,6 +230,7 @@ func (c *Classifier) undoStep(id string) (*Step, error) {
 	}
 	s.Undone = true
 	j.undone = append(j.undone, s)
+	j.part(s)
 	c.logStep(DoUndo, s, s.Entries)
 	return s, nil
 }
@@ -265,6 +273,7 @@ func (c *Classifier) redoStep(id string) (*Step, error) {
 	}
 	s.Undone = false
 	j.done = append(j.done, s)
+	j.part(s)
 	c.logStep(DoRedo, s, s.Entries)
 	return s, nil
 }

@@ -215,6 +215,20 @@ func TestStepsBeforeAChangeOfThePriorAreOfOneCopyAlone(t *testing.T) {
 	if undo, _ := w.copy.Steps(); len(undo) != 0 {
 		t.Errorf("%d steps of the copy can be undone", len(undo))
 	}
+	w = newTwins(t) // the copy forgets later steps, too, once the change of the prior is undone
+	test.Must(w.own.Add("cat", "", []float32{1, 2}))(t)
+	test.OK(t, w.own.SetPrior(test.Must(Default(2))(t)))
+	test.Must(w.own.Add("dog", "", []float32{2, 1}))(t)
+	undo, _ = w.own.Steps()
+	for _, i := range []int{1, 0} {
+		test.Must(w.own.UndoStep(undo[i].ID))(t)
+	}
+	for _, x := range w.commands {
+		test.OK(t, w.copy.Replay(x, 0))
+	}
+	if own, copy := w.own.Labels(), w.copy.Labels(); len(own) != 1 || len(copy) != 1 {
+		t.Errorf("labels %q and %q", own, copy)
+	}
 }
 
 // Changes that join a change of the prior are logged, too.
