@@ -347,7 +347,7 @@ type left struct {
 // own returns the part of class j's sum that is picture i itself or frames of its burst.
 func (b *batch) own(i, j int) (l left) {
 	q := b.pseudo[j]
-	reach := q.class.reach()
+	reach := reachOf(b.of.near)
 	for r, f := range q.pictures {
 		near := max(reach, nearOfCopies(b.r2[i]+b.r2[f]))
 		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {

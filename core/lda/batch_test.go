@@ -439,6 +439,27 @@ func TestOrderOfABatch(t *testing.T) {
 	}
 }
 
+// Which pictures of a batch are frames of one burst follows the options, also in a session that gives
+// the parts of embeddings other shares.
+func TestFramesOfABatchFollowTheCorrelationLength(t *testing.T) {
+	rng := rand.New(rand.NewPCG(86, 2))
+	o := togetherOptions()
+	o.Parts = &Parts{First: 3, Odds: -9}
+	s := randomScene(rng, 6, 3, 3, 2)
+	x, _ := s.clusters(rng, 5, 0.5)
+	c := s.teach(t, niw.HandCrafted(6, 1), o)
+	before := classify(t, c, x)
+	o.Near = 3
+	test.OK(t, c.SetOptions(o))
+	after := classify(t, c, x)
+	for i, want := range classify(t, s.teach(t, niw.HandCrafted(6, 1), o), x) {
+		same(t, fmt.Sprint("picture ", i), after[i], want, 1e-9)
+	}
+	if c.answering() == c || floats.EqualApprox(slices.Concat(before...), slices.Concat(after...), 1e-6) {
+		t.Error("the test wants another share than ½, and bursts in the batch")
+	}
+}
+
 // Where nothing can be pseudo-labelled, together is one by one: one picture, the same one
 // many times, a burst, a single class among which nothing is to be told apart, Bayes' rule as it
 // stands.

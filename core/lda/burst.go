@@ -138,6 +138,9 @@ func (c *Classifier) group(more func() bool) bool {
 			c.estimation = estimation{}
 		}
 	}
+	for _, o := range c.others {
+		o.near = c.near
+	}
 	c.grouped = true
 	return true
 }

@@ -395,7 +395,7 @@ func (c *Classifier) mirror(leader *Classifier) {
 	for _, k := range leader.classes {
 		m := r.as[k]
 		if m == nil {
-			m = newClass(k.label, c.Dim(), k.near)
+			m = newClass(k.label, c.Dim(), 0) // the leader finds the bursts
 		}
 		m.label, as[k] = k.label, m
 		c.classes = append(c.classes, m)
