@@ -126,6 +126,14 @@ func TestActionsThatAreTooLongAreRefused(t *testing.T) {
 	if err := c.SetActions("class i", "y"); err != nil {
 		t.Errorf("shorter ones in their place: %v", err)
 	}
+	if err := c.SetActions("class i", long); err != nil {
+		t.Errorf("as long ones as before: %v", err)
+	}
+	test.OK(t, c.SetActions("class i", long[1:]))
+	test.OK(t, c.SetActions("class ii", long[1:]))
+	if err := c.SetActions("class i", "y"+long[1:]); err != nil {
+		t.Errorf("longer ones, of which all are not too long: %v", err)
+	}
 }
 
 // The header of a file has texts as JSON within JSON, where some characters take four bytes.

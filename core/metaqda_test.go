@@ -406,6 +406,17 @@ func TestThumbnailsCountAsMemory(t *testing.T) {
 	if asked < len(picture) {
 		t.Errorf("asked for %d bytes, want at least %d", asked, len(picture))
 	}
+	full := &Error{Code: "memory", Message: "The memory is full."}
+	c.Reserve = func(int) error { return full }
+	for what, err := range map[string]error{
+		"an example": test.Err(c.Add("a", "", []float32{2, 1})), "two": test.Err(c.AddAll([]string{"a", "b"}, []Example{{Vector: []float32{2, 1}}, {Vector: []float32{1, 1}}})),
+		"a bulk": test.Err(c.BeginAdd(1, 2)), "a clone": test.Err(c.Clone()), "many": test.Err(c.Classify(nil, [][]float32{{1, 2}}, nil)),
+		"left out": test.Err(c.LeaveOneOut(nil, nil)), "loaded": c.Load([]Class{{Label: "c", Examples: []*Example{{Vector: []float32{1, 2}}}}}),
+	} {
+		if err != full || c.Count() != 1 {
+			t.Errorf("%s: %v, %d examples", what, err, c.Count())
+		}
+	}
 }
 
 // The zero Classifier equals a new one, and a nil prior equals the default prior.

@@ -219,6 +219,9 @@ func TestScalesThatCannotBe(t *testing.T) {
 		"another word":    func() error { return test.Err(New(Settings{Scale: "whiten"}, nil)) },
 		"a learned prior": func() error { return test.Err(New(Settings{Scale: "standardise"}, learned)) },
 		"set later":       func() error { return one.Configure(Settings{}) },
+		"a file's, under a learned prior": func() error {
+			return test.Err(OpenUnder(test.Must(one.Save())(t), learned))
+		},
 		"prior later": func() error {
 			return errors.Join(test.Err(one.Add("a", "", tableOf(1)[0])), one.ReplacePrior(learned))
 		},

@@ -118,6 +118,17 @@ func TestPriorOfAnotherVersionIsRefused(t *testing.T) {
 	}
 }
 
+// A prior for the paper's densities says what it is for.
+func TestAPriorForOtherDensitiesServesNoSession(t *testing.T) {
+	p := samplePrior(5, "F64")
+	test.OK(t, p.Serves())
+	p.Session = Session{Near: 0.5}
+	back := test.Must(DecodePrior(must(EncodePrior(p))))(t)
+	if e := test.Refused[*FormatError](t, back.Serves(), "no weight of the scatter"); !e.Older {
+		t.Errorf("%+v", e)
+	}
+}
+
 // The layout is read here by hand, as a program in another language would.
 func TestPriorFileIsSafetensors(t *testing.T) {
 	b := must(EncodePrior(samplePrior(3, "F32")))

@@ -78,7 +78,7 @@ func (p *Population) Validate() error {
 	for _, c := range p.list() {
 		v := *c.at
 		err := cmp.Or(
-			niw.CheckValue(math.Abs(v) <= 1e3 || c.kind == count && v > 0, "calibration: "+c.name, v, "a number of magnitude at most 1000"),
+			niw.CheckValue(math.Abs(v) <= 1e3 || c.kind == count, "calibration: "+c.name, v, "a number of magnitude at most 1000"),
 			niw.CheckValue(v >= 0 || c.kind == plain, "calibration: "+c.name, v, "a number that is not negative"),
 			niw.CheckValue(v > 0 || c.kind < positive, "calibration: "+c.name, v, "a positive number"),
 		)

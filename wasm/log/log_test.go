@@ -545,12 +545,15 @@ func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 		"example cut short that sorts first": {embedding(floats(1, 2)), 2, 3, 1},
 		"example cut within a number":        {embedding(floats(1, 2, 3)[:11]), 2, 3, 1},
 		"example that is too long":           {embedding(make([]byte, 4*model.MaxDimension+4)), 2, 3, 1},
-		"example with NaN":                   {embedding(floats(1, nan, 3)), 2, 3, 1},
-		"example with an infinity":           {embedding(floats(inf, 2, 3)), 2, 3, 1},
-		"example whose order is infinite":    {func(m *Memory) { with(m, oldExamples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
-		"example without thumbnail":          {func(m *Memory) { delete(m.tables[Thumbnails], Key{ID: "cat0"}) }, 2, 4, 0},
-		"thumbnail of no example":            {func(m *Memory) { delete(m.tables[oldExamples], Key{ID: "cat0"}) }, 2, 3, 1},
-		"example whose thumbnail is a word":  {func(m *Memory) { m.tables[Thumbnails][Key{ID: "cat0"}] = "cat.png" }, 2, 4, 0},
+		"example under a number": {func(m *Memory) {
+			m.tables[oldExamples][Key{ID: "7", N: -1}] = Record{"session": "s", "class": "cat", "embedding": floats(1, 2, 3)}
+		}, 2, 4, 1},
+		"example with NaN":                  {embedding(floats(1, nan, 3)), 2, 3, 1},
+		"example with an infinity":          {embedding(floats(inf, 2, 3)), 2, 3, 1},
+		"example whose order is infinite":   {func(m *Memory) { with(m, oldExamples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
+		"example without thumbnail":         {func(m *Memory) { delete(m.tables[Thumbnails], Key{ID: "cat0"}) }, 2, 4, 0},
+		"thumbnail of no example":           {func(m *Memory) { delete(m.tables[oldExamples], Key{ID: "cat0"}) }, 2, 3, 1},
+		"example whose thumbnail is a word": {func(m *Memory) { m.tables[Thumbnails][Key{ID: "cat0"}] = "cat.png" }, 2, 4, 0},
 		"more classes than can be saved": {func(m *Memory) {
 			for i := range model.MaxClasses {
 				m.tables[oldClasses][Key{ID: fmt.Sprint("more", i)}] = Record{"session": "s", "name": "more", "order": -1.0}

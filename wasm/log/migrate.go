@@ -342,10 +342,7 @@ func oldStep(b []byte) *metaqda.Step {
 // numbers is set aside.
 
 func oldSession(key string, v any) Session {
-	r, ok := v.(Record)
-	if !ok {
-		r = Record{}
-	}
+	r, _ := v.(Record) // nil has no field
 	return Session{ID: key, Name: cmp.Or(text(r, "name"), "Recovered session"), Created: int64(number(r, "created")), Updated: int64(number(r, "updated")), Saved: int64(number(r, "saved")),
 		Settings:  Settings{Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Actions: actions(r), Prior: text(r, "prior")},
 		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
