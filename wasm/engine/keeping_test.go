@@ -137,6 +137,32 @@ func TestForgettingIsComplete(t *testing.T) {
 	}
 }
 
+// After a reload undo brings back the only examples, also if they are of another length than those
+// of the site's prior and only the undo history has them.
+func TestUndoBringsBackTheOnlyExamplesAfterAReload(t *testing.T) {
+	for what, remove := range map[string]func(w *world, class, example string) error{
+		"class":   func(w *world, class, _ string) error { return test.Err(w.RemoveClass(class)) },
+		"example": func(w *world, class, example string) error { return test.Err(w.RemoveExample(class, example)) },
+	} {
+		w := newWorld(t, log.NewMemory())
+		class := w.addClass(t, "cat")
+		example := test.Must(w.AddExample(class, []float32{1, 2, 3, 4, 5}, nil, ""))(t)
+		test.OK(t, remove(w, class, example))
+		w.Flush()
+		stored, c, err := log.Open(w.store, w.session.ID)
+		test.OK(t, err)
+		undo, redo := w.taught.History()
+		if !test.Must(stored.Compact(w.store, log.Summary{Session: c.Session}, w.taught.Classes(), undo, redo))(t) {
+			t.Fatal("nothing was compacted")
+		}
+		again := newWorld(t, w.store)
+		test.OK(t, again.OpenSession(w.session.ID))
+		if step, err := again.taught.Undo(); err != nil || step == nil || again.taught.Count() != 1 {
+			t.Errorf("%s: %+v, %v, %d examples", what, step, err, again.taught.Count())
+		}
+	}
+}
+
 // A reload within an open step keeps the steps before it, and makes the new pictures a step of
 // their own. Opening another session ends the open step.
 func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {

@@ -253,8 +253,22 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 	return s, nil
 }
 
-// length returns the length of the embeddings, 0 if there is none.
+// length returns the length of the embeddings, 0 if there is none: that of the last ones, or else of
+// removed ones that undo brings back.
 func length(c *log.Contents) (d int) {
+	entries := func(all []metaqda.Entry) {
+		for _, entry := range all {
+			if entry.Example != nil && entry.Example.Vector != nil {
+				d = len(entry.Example.Vector)
+			}
+			if entry.Class != nil && len(entry.Class.Examples) > 0 {
+				d = len(entry.Class.Examples[0].Vector)
+			}
+		}
+	}
+	for _, step := range slices.Concat(c.Undo, c.Redo) {
+		entries(step.Entries)
+	}
 	for _, k := range c.Classes {
 		if len(k.Examples) > 0 {
 			d = len(k.Examples[0].Vector)
@@ -262,13 +276,8 @@ func length(c *log.Contents) (d int) {
 		}
 	}
 	for _, step := range c.Steps {
-		if step.Command == nil {
-			continue
-		}
-		for _, entry := range step.Command.Entries {
-			if entry.Example != nil && entry.Example.Vector != nil {
-				d = len(entry.Example.Vector)
-			}
+		if step.Command != nil {
+			entries(step.Command.Entries)
 		}
 	}
 	return d
