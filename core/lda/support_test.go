@@ -113,8 +113,12 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 func TestDetachThenAttach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(48, 1))
 	for name, o := range variants {
-		for _, d := range []int{2, 24} {
+		for i, d := range []int{2, 24, 2, 24} {
 			c, _ := teach(t, niwtest.Prior(rng, d), o, []int{1, 2, 3, 4})
+			tol := 0.0
+			if i > 1 { // as in large sessions
+				c.shared.cov.anew, tol = 0, 1e-9
+			}
 			query, labels := niwtest.Vector(rng, d, 0.3), c.Labels()
 			want := ask(t, c, query)
 			for at, label := range labels {
@@ -141,7 +145,7 @@ func TestDetachThenAttach(t *testing.T) {
 					}
 					f()
 					test.OK(t, c.Attach(at, k))
-					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
+					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, tol)
 					if !slices.Equal(c.Labels(), labels) {
 						t.Fatalf("labels %v", c.Labels())
 					}

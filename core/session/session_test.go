@@ -84,8 +84,13 @@ func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 		l := p.LeaveOut(s)
 		for i, y := range s.Class {
 			others := int(s.Shots[y]) - 1
-			if others == 0 {
-				continue // its class goes, too
+			if others == 0 { // its class goes, too, but not from the evidence of the others
+				unknown, known := s.scores(p, s.ratios(p), 0)
+				want := p.inferKnown(slices.Delete(unknown, i, i+1), known, slices.Delete(slices.Clone(s.Bursts), y, y+1), 3)
+				if got := l.Posterior(y, i, others).known; got != want {
+					t.Errorf("without the only example of class %d: %v, want %v", y, got, want)
+				}
+				continue
 			}
 			want := &Support{Shots: slices.Clone(s.Shots)}
 			want.Shots[y] = float64(others)

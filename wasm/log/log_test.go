@@ -268,8 +268,12 @@ func TestDamageOfALogStaysLocal(t *testing.T) {
 					}
 					bits++
 				}
-				if _, err := Summaries(db); err != nil {
+				sums, err := Summaries(db)
+				if err != nil {
 					t.Fatalf("%s: %v", where, err)
+				}
+				if s := sums[0]; table == Steps && k.N == whole.stored.N && (s.Classes != 2 || s.Examples != 4) { // those of the snapshot
+					t.Fatalf("%s: the summary is %+v", where, s)
 				}
 				if err := d.do(add("hen", 4, 5, 6)); err != nil {
 					t.Fatalf("%s: no further change is stored: %v", where, err)
@@ -672,6 +676,11 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	_, c, err = Open(m, "s")
 	if test.OK(t, err); len(c.Damaged) != 2 || c.Damaged[1].Key != "s/9" {
 		t.Errorf("set aside are %+v", c.Damaged)
+	}
+	test.OK(t, Discard(m, "s", "cat"))
+	_, c, err = Open(m, "s")
+	if test.OK(t, err); len(c.Damaged) != 1 || c.Damaged[0].Key != "s/9" {
+		t.Errorf("after those of a class were discarded, set aside are %+v", c.Damaged)
 	}
 }
 
