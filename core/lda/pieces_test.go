@@ -252,6 +252,54 @@ func TestACloneGoesOnWithItsOwnSupport(t *testing.T) {
 	same(t, "the clone", ask(t, clone, x[2][0]), ask(t, want, x[2][0]), 0)
 }
 
+// So it does wherever the original stops, and both take in examples that the other has not.
+func TestACloneOfAnythingHalfDoneIsOfItsOwn(t *testing.T) {
+	for _, d := range []int{6, 30} { // A itself, and the smaller matrix
+		for pieces := 1; ; pieces++ {
+			rng := rand.New(rand.NewPCG(97, 1))
+			c, x := teach(t, niwtest.Prior(rng, d), variants["session"], []int{9, 8, 7})
+			c.shared.cov.anew = 0
+			c.Prepare(always)
+			for i := range 6 {
+				test.OK(t, c.Add("c1", niwtest.Vector(rng, d, float64(i)/4)))
+				if i%2 == 0 {
+					test.OK(t, c.Remove("c2", 1))
+				}
+			}
+			asked := 0
+			done := c.Prepare(func() bool { asked++; return asked <= pieces })
+			clone := c.Clone()
+			for i, c := range []*Classifier{c, clone} {
+				test.OK(t, c.Remove("c2", i))
+				for k := range 3 {
+					test.OK(t, c.Insert("c1", i*c.Count("c1"), x[2*i][k])) // first or last
+				}
+			}
+			for more := true; more; { // both go on in turn
+				more = false
+				for _, c := range []*Classifier{c, clone} {
+					asked = 0
+					more = !c.Prepare(func() bool { asked++; return asked == 1 }) || more
+				}
+			}
+			for i, c := range []*Classifier{c, clone} {
+				fresh := test.Must(New(c.prior, c.options))(t)
+				for j, k := range c.classes {
+					test.OK(t, fresh.AddClass(k.label))
+					for at := range k.pictures() {
+						fresh.classes[j].add(k.picture(at))
+					}
+				}
+				fresh.changed()
+				same(t, fmt.Sprintf("d = %d, %d pieces, classifier %d", d, pieces, i), ask(t, c, x[2][0]), ask(t, fresh, x[2][0]), 1e-9)
+			}
+			if done {
+				break
+			}
+		}
+	}
+}
+
 // A picture far from the others of its class changes the correlation length, by which all bursts
 // are found. The classifier then takes in the bursts that change, and not all pictures anew. It
 // answers as one that had this length from the start.
