@@ -134,6 +134,14 @@ func TestAThumbnailOfOneByteIsKept(t *testing.T) {
 	}
 }
 
+// A name that breaks the rules of labels keeps the part that obeys them.
+func TestNamesAreRepaired(t *testing.T) {
+	got := RepairLabels([]string{"a\tb", "\u0007", "cat", "cat", " cat", "x\xff"})
+	if want := []string{"a b", "Unnamed", "cat", "cat 2", "cat 3", "x"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Labels come from files that anybody can write. Names that look different on a page are kept to
 // the byte.
 func TestLabels(t *testing.T) {
