@@ -18,7 +18,8 @@ const (
 	PutActions  Do = "put-actions"  // none of these has these actions
 )
 
-// Change is one change of classes or examples, for [Classifier.Changed].
+// Change is one change of classes or examples, for [Classifier.Changed]. If a group gets another place
+// in its class, its frames are dropped and put again.
 type Change struct {
 	Do      Do
 	Class   Class    // with Examples only for DropClass
