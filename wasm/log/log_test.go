@@ -721,10 +721,10 @@ func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// broken is a database whose reads and writes fail from a given one on.
+// broken is a database of which a single read or write fails.
 type broken struct {
 	DB
-	left int // that do not fail
+	left int // before the one that fails
 }
 
 type breaking struct {
@@ -739,7 +739,7 @@ func (b *broken) Do(writes bool, f func(Tx) error) error {
 }
 
 func attempted[T any](b breaking, of func() (T, error)) (none T, err error) {
-	if b.of.left--; b.of.left < 0 {
+	if b.of.left--; b.of.left == -1 {
 		return none, errDisk
 	}
 	return of()
