@@ -17,11 +17,20 @@ import { ExtractorError } from './errors.js';
 
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
 
-/** @param {URL} base folder of the extractor @returns {Promise<ExtractorRecord>} */
-export async function fetchRecord(base) {
-  const response = await get(new URL('extractor.json', base));
-  return response.json();
+/** @param {URL} base folder of the extractor @param {string} [name] @returns {Promise<any>} an ExtractorRecord, or another list of files */
+export async function fetchRecord(base, name = 'extractor.json') {
+  const url = new URL(name, base);
+  const response = await get(url);
+  return response.json().catch(() => {
+    throw unreachable(url, 'what arrived is cut short or another file');
+  });
 }
+
+/** @param {URL} url of a module that the build made */
+export const imported = (url) =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ url.href).catch(() => {
+    throw unreachable(url);
+  });
 
 /**
  * Fetches files, all at once.
@@ -64,18 +73,17 @@ async function download(url, report) {
 }
 
 /** @param {URL} url */
-export async function get(url) {
+async function get(url) {
   const response = await fetch(url).catch(() => {
     throw unreachable(url);
   });
-  if (!response.ok) throw unreachable(url, response.status);
+  if (!response.ok) throw unreachable(url, `the server answered ${response.status}`);
   return response;
 }
 
-/** @param {URL} url @param {number} [status] */
-function unreachable(url, status) {
+/** @param {URL} url @param {string} [why] */
+function unreachable(url, why = 'the connection failed') {
   const name = url.pathname.split('/').pop();
-  const why = status ? `the server answered ${status}` : 'the connection failed';
   return new ExtractorError(
     'extractor-unreachable',
     `The feature extractor's file ${name} could not be fetched (${why}); check the connection, and try again or reload the page.`,

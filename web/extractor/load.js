@@ -5,7 +5,7 @@
  */
 import { RemoteClient } from '../base/remote.js';
 import { nextTask } from '../base/task.js';
-import { fetchRecord } from './download.js';
+import { fetchRecord, imported } from './download.js';
 import { ExtractorError } from './errors.js';
 import { fetchFiles, variantOf } from './networks.js';
 import { createSession } from './session.js';
@@ -23,10 +23,7 @@ import { createSession } from './session.js';
  */
 
 /** The record of an extractor, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('./networks.js').Recorded>} */
-export const kindRecord = async (folder, variant) => variantOf(/** @type {any} */ (await fetchRecord(folder)), variant);
-
-/** @param {string} url */
-const imported = (url) => import(/* webpackIgnore: true */ /* @vite-ignore */ url);
+export const kindRecord = async (folder, variant) => variantOf(await fetchRecord(folder), variant);
 
 /** @param {URL} folder of the built files @param {LoadOptions & {variant?: string}} [options] @returns {Promise<KindExtractor>} */
 export async function loadKind(folder, options = {}) {
@@ -37,7 +34,7 @@ export async function loadKind(folder, options = {}) {
       record,
       at,
       worker: () => new Worker(at('worker.js'), { type: 'module', name: record.id }),
-      window: record.networks ? async (files) => (await imported(at('start.js').href)).start(files) : sessionOf(() => imported(at('runtime.js').href)),
+      window: record.networks ? async (files) => (await imported(at('start.js'))).start(files) : sessionOf(() => imported(at('runtime.js'))),
     },
     options,
   );

@@ -6,7 +6,7 @@
  * Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
  * manifest.json. What runs them is fetched from networks/.
  */
-import { fetchAll, get } from '../download.js';
+import { fetchAll, fetchRecord, imported } from '../download.js';
 import { ExtractorError } from '../errors.js';
 import { load, sessionOf } from '../load.js';
 import { checkFiles, decodeManifest, format } from '../manifest.js';
@@ -114,7 +114,7 @@ export async function loadKept({ sha256, manifest, contents }, options = {}) {
         wasm: await program(manifest, folder, onProgress),
       }),
       worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
-      window: sessionOf(() => import(new URL(runtime, folder).href)),
+      window: sessionOf(() => imported(new URL(runtime, folder))),
     },
     { patience: 120_000, ...options },
   );
@@ -141,7 +141,7 @@ export async function contentsOf({ sha256, manifest }) {
 async function program({ runtime }, folder, onProgress) {
   const onnx = runtime === 'onnx';
   const base = onnx ? folder : new URL('extractor/', document.baseURI);
-  const list = await (await get(new URL(onnx ? 'networks.json' : 'extractor.json', base))).json();
+  const list = await fetchRecord(base, onnx ? 'networks.json' : 'extractor.json');
   const [wasm] = await fetchAll((name) => new URL(name, base), [onnx ? list.onnx : list.program], onProgress);
   return wasm;
 }

@@ -238,6 +238,18 @@ const refusals = [
     spoil: ['weights.bin', { status: 404 }],
   },
   {
+    what: 'a page in place of the record, as of a network that wants a login',
+    code: 'extractor-unreachable',
+    sentence: /extractor\.json could not be fetched \(what arrived is cut short or another file\); check the connection/,
+    spoil: ['extractor.json', { contentType: 'text/html', body: '<!doctype html><title>Login</title>' }],
+  },
+  {
+    what: 'neither worker nor runtime',
+    code: 'extractor-unreachable',
+    sentence: /runtime\.js could not be fetched \(the connection failed\); check the connection/,
+    spoil: ['{worker,runtime}.js', null],
+  },
+  {
     what: 'a lost connection',
     code: 'extractor-unreachable',
     sentence: /model\.json could not be fetched \(the connection failed\)/,
