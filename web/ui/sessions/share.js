@@ -144,9 +144,9 @@ async function keptParts(sha256) {
 /** A file of the site. @param {string} name */
 export async function fetched(name) {
   const response = await fetch(name).catch(() => null);
-  if (!response?.ok)
-    throw new Error(
-      `The parts of this file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`,
-    );
-  return new Uint8Array(await response.arrayBuffer());
+  const bytes = response?.ok && (await response.arrayBuffer().catch(() => null)); // the connection may be lost meanwhile
+  if (bytes) return new Uint8Array(bytes);
+  throw new Error(
+    `The parts of this file could not be fetched (${response?.ok === false ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`,
+  );
 }

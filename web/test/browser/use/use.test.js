@@ -42,6 +42,18 @@ test('the button is there once something is taught, and its dialog can be read',
     assert.deepEqual(await faults(page), [], 'the choices');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
+    // The first time the connection is lost in the middle of a file.
+    await page.evaluate(() => {
+      const { fetch } = globalThis;
+      globalThis.fetch = async () => {
+        globalThis.fetch = fetch;
+        return new Response(new ReadableStream({ start: (body) => body.error(new TypeError('network error')) }));
+      };
+    });
+    await page.getByRole('button', { name: 'Use it…' }).click();
+    await dialog.getByRole('button', { name: 'My own web page' }).click();
+    await dialog.getByText('could not be fetched (no answer): connect to the network once and try again.').waitFor();
+    await page.keyboard.press('Escape');
     await choose(page, 'My own web page');
     assert.deepEqual(await faults(page), [], 'one choice');
     await dialog.getByRole('button', { name: 'Other choices' }).click();
