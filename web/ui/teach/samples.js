@@ -161,7 +161,7 @@ const holdsSamples = (classes) =>
   KNOWN.every((id) => classes.some(({ name, examples }) => name.toLowerCase() === id && examples.length >= SUPPORT_STYLES.length));
 
 /** @returns {Promise<Catalog>} */
-const catalogOf = async () => (await get('samples/samples.json')).json();
+const catalogOf = () => get('samples/samples.json', (response) => response.json());
 
 /** Names the artists of the pictures and the licences. @param {Style[]} styles */
 export function credit(styles) {
@@ -173,11 +173,13 @@ export function credit(styles) {
 const pictureURL = (style, concept) => `samples/${style}/${concept}.png`;
 
 /** @param {string} url @param {string} name @param {AbortSignal} [signal] */
-const fetchSample = async (url, name, signal) => new File([await (await get(url, signal)).blob()], `${name.toLowerCase()}.png`, { type: 'image/png' });
+const fetchSample = async (url, name, signal) =>
+  new File([await get(url, (response) => response.blob(), signal)], `${name.toLowerCase()}.png`, { type: 'image/png' });
 
-/** @param {string} url @param {AbortSignal} [signal] */
-async function get(url, signal) {
+/** @template T @param {string} url @param {(response: Response) => Promise<T>} read @param {AbortSignal} [signal] */
+async function get(url, read, signal) {
   const response = await fetch(url, { signal }).catch(() => null);
-  if (!response?.ok) throw new Error('The sample pictures could not be fetched: check the connection and try again.');
-  return response;
+  const content = response?.ok && (await read(response).catch(() => null));
+  if (content) return content;
+  throw new Error('The sample pictures could not be fetched: check the connection and try again.');
 }
