@@ -39,11 +39,10 @@ import { Why } from './recognise/why.js';
 /** @returns {Promise<Manifest>} */
 async function fetchManifest() {
   const response = await fetch('manifest.json', { cache: 'no-cache' }).catch(() => null);
-  if (!response?.ok) {
-    const why = response ? `status ${response.status}` : 'no answer';
-    throw Object.assign(new Error(`The list of the site's files could not be fetched (${why}): reload the page.`), { code: 'fetch' });
-  }
-  return response.json();
+  const manifest = response?.ok && (await response.json().catch(() => null)); // null also where a network's login page answers
+  if (manifest) return manifest;
+  const why = response ? `status ${response.status}` : 'no answer';
+  throw Object.assign(new Error(`The list of the site's files could not be fetched (${why}): reload the page.`), { code: 'fetch' });
 }
 
 /** Removes the notice about a missing prior: another kind has another prior. */
