@@ -37,10 +37,10 @@ let users = 0;
  */
 export async function init(options = {}) {
   known(options, { wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION });
-  const before = source;
+  const before = /** @type {const} */ ([source, module]);
   if (options.wasm !== undefined) [source, module] = [options.wasm, undefined];
   await compiled(options.onProgress).catch((error) => {
-    if (options.wasm !== undefined && source === options.wasm) source = before; // what failed is not tried again
+    if (options.wasm !== undefined && source === options.wasm) [source, module] = before; // what failed is not tried again
     throw error;
   });
   if (options.simd !== undefined) simd = options.simd;

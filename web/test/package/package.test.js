@@ -49,6 +49,8 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
         answers.push(c.predictSync([1, 2]).none);
         c.dispose();
       }
+      await init({ wasm: new Uint8Array(8) }).catch(() => {});
+      (await createClassifier()).dispose(); // by the engine of the Response, which cannot be read again
       await init({ wasm: url, simd: false });
       const c = await createClassifier();
       c.addExampleSync([1, 2], 'a');
