@@ -24,7 +24,11 @@ export async function programOf(source, onProgress) {
 /** @param {File} source @returns {Promise<Uint8Array>} */
 export async function bytesOf(source) {
   const found = await open(source);
-  return found instanceof Response ? new Uint8Array(await found.arrayBuffer()) : found;
+  if (!(found instanceof Response)) return found;
+  const bytes = await found.arrayBuffer().catch((/** @type {Error} */ { message }) => {
+    throw new MetaqdaError('fetch', `${found.url || 'The Response'} arrived in part only (${message}): check the connection, and fetch it again.`);
+  });
+  return new Uint8Array(bytes);
 }
 
 /**

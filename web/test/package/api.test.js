@@ -509,6 +509,8 @@ test('what cannot be is refused with a code', async () => {
   const bare = Buffer.from(prior.toString('latin1').replace('"session":', '"sessiom":'), 'latin1'); // a prior that says nothing of sessions
   await assert.rejects(createClassifier({ prior: bare }), refusal('older'));
   await assert.rejects(createClassifier({ nonePrior: 2 }), refusal('value'));
+  const cut = new Response(new ReadableStream({ start: (body) => body.error(new TypeError('terminated')) }));
+  await assert.rejects(createClassifier({ prior: cut }), refusal('fetch'));
   await assert.rejects(createClassifier({ prior: pathToFileURL(path.join(installed.folder, 'missing')) }), refusal('fetch'));
   const empty = await createClassifier();
   assert.throws(() => empty.predictSync([1]), refusal('empty'));
