@@ -363,6 +363,13 @@ test('all that changes what is taught is undone and done again in order, over a 
     await page.reload();
     await page.locator('body[data-ready]').waitFor({ state: 'attached' });
     const [undo, redo] = ['Undo', 'Redo'].map((name) => page.getByRole('button', { name, exact: true }));
+    const nodes = () => page.locator('#classes').evaluate(({ childNodes }) => childNodes.length);
+    const before = await nodes();
+    await undo.click();
+    await card(page, 'Rocket').getByText('2 pictures').waitFor();
+    await redo.click();
+    await card(page, 'Rocket').waitFor({ state: 'detached' });
+    assert.equal(await nodes(), before, 'a class that goes leaves nothing in the document');
     await undo.click();
     await card(page, 'Rocket').getByText('2 pictures').waitFor();
     await undo.click();
