@@ -536,3 +536,21 @@ func TestChangesAreAskedAboutTogether(t *testing.T) {
 		t.Errorf("redone is the step %q, want %q", redone.Undo, first.Undo)
 	}
 }
+
+// silent is a database that does not answer. Each question waits for half a minute.
+type silent struct{ asked int }
+
+func (s *silent) Do(bool, func(log.Tx) error) error {
+	s.asked++
+	return &log.Error{Code: "blocked", Message: "The browser does not answer."}
+}
+
+func (s *silent) Erase() {}
+
+func TestAStorageThatDoesNotAnswerIsAskedOnce(t *testing.T) {
+	s := &silent{}
+	marks := func() string { return `[{"ID":"a","Name":"Kitchen"}]` }
+	if err := New(s, "", Hooks{Marks: marks}).Start(); Explain(err).Code != "blocked" || s.asked != 1 {
+		t.Errorf("asked %d times: %v", s.asked, err)
+	}
+}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -18,13 +17,18 @@ const metaCurrent = "current"
 func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	if sum, err := log.Value[string](e.db, log.Meta, log.SitePrior); err == nil && sum != "" {
-		if p, err := e.storedPrior(sum); err == nil && p != nil {
-			e.site = p
-		}
+	sum, err := log.Value[string](e.db, log.Meta, log.SitePrior)
+	if err != nil { // to ask on would be to wait as long once more
+		return err
+	}
+	if p, err := e.storedPrior(sum); err == nil {
+		e.site = p
 	}
 	waiting, err := log.Migrate(e.db)
-	if err := cmp.Or(err, e.noticeVanished(waiting)); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := e.noticeVanished(waiting); err != nil {
 		return err
 	}
 	current, err := log.Value[string](e.db, log.Meta, metaCurrent)
