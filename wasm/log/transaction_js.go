@@ -87,7 +87,7 @@ func (d *IndexedDB) Do(writes bool, f func(Tx) error) error {
 	err = <-done
 	var own *Error
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, failed == errTimeout:
 		return explain(errTimeout)
 	case errors.As(failed, &own):
 		return own

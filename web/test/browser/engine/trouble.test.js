@@ -292,6 +292,43 @@ test('an engine lets go of the database when a newer version wants it, and says 
     assert.match(storage.message, /storage was closed.*reload the page/);
   }));
 
+test('what a storage does not take in time is in the tab, is said, and is stored with the next change', () =>
+  blank(async ({ page }) => {
+    await start(page);
+    const { held, after } = await run(
+      page,
+      `
+    const [cat] = await teach(['cat', 'dog']);
+    const db = await new Promise((resolve) => { indexedDB.open('metaqda').onsuccess = ({ target }) => resolve(target.result); });
+    let go = true;
+    const store = db.transaction([...db.objectStoreNames], 'readwrite').objectStore('meta');
+    const hold = () => { if (go) store.get('x').onsuccess = hold; };
+    hold();
+    // Half a minute passes at once: Go's clock is put forward, and its timers look at it often.
+    const { setTimeout } = globalThis;
+    globalThis.setTimeout = (f, ms, ...args) => setTimeout(f, Math.min(ms, 50), ...args);
+    const answer = refusal(taught.addExampleSync(picture(0, 7), cat));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 31_000;
+    const held = { refused: await answer, storage: (await engine.state()).storage };
+    go = false;
+    await taught.addExampleSync(picture(0, 8), cat);
+    db.close();
+    return { held, after: (await engine.state()).storage };`,
+    );
+    assert.deepEqual([held.refused, held.storage.kept], [null, false]);
+    assert.match(held.storage.message, /storage does not answer.*Save the session to a file/);
+    assert.deepEqual([after.kept, after.message], [true, '']);
+    await page.reload();
+    await start(page);
+    const { classes } = await run(page, 'return engine.state()');
+    assert.deepEqual(
+      classes.map((/** @type {any} */ c) => c.examples.length),
+      [5, 3],
+    );
+  }));
+
 test('when the storage is full that is said, and what waited is stored once there is room', () =>
   blank(async ({ page, context }) => {
     const devtools = await context.newCDPSession(page);
