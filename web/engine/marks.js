@@ -1,4 +1,7 @@
 // @ts-check
+/** Milliseconds to wait for the notes. A cache that does not answer must not keep the page from starting. */
+const PATIENCE = 6000;
+
 /**
  * Notes about the sessions of a database, in a cache: they survive the loss of the database. The engine writes them
  * (wasm/engine/persist.go). Without the Cache API there are none.
@@ -26,9 +29,11 @@ export function marks(name) {
   return {
     /** All notes, as a JSON array. */
     async all() {
-      const place = await cache();
-      const texts = (await place.keys()).map(async (key) => (await place.match(key))?.text());
-      return `[${(await Promise.all(texts)).join(',')}]`;
+      const late = new Promise((_, reject) => {
+        AbortSignal.timeout(PATIENCE).addEventListener('abort', reject);
+      });
+      const read = cache().then(async (place) => Promise.all((await place.keys()).map(async (key) => (await place.match(key))?.text())));
+      return `[${(await Promise.race([read, late])).join(',')}]`;
     },
     /** Writes a note. While one is being written, only the last new note of each session is kept. @param {string} id @param {string} text empty removes the note */
     set(id, text) {

@@ -232,6 +232,8 @@ test("pictures that are taught while the site's data are cleared are refused, ea
 
 test('data that are cleared while the page is open are missed, and what is here goes out as a file', () =>
   blank(async ({ page, context }) => {
+    // Caches that never answer keep nothing from starting.
+    await run(page, 'caches.open = () => new Promise(() => {}); const { timeout } = AbortSignal; AbortSignal.timeout = () => timeout.call(AbortSignal, 1)');
     await start(page);
     await run(page, `await teach(['cat', 'dog'])`);
     const devtools = await context.newCDPSession(page);
