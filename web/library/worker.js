@@ -30,6 +30,8 @@ const ALONE = 'use createClassifier of metaqda, whose classify yields to the thr
 /** A worker that holds classifiers. */
 export class ClassifierWorker {
   #client;
+  /** Options of init, if there are any. @type {{wasm: WebAssembly.Module | string} | undefined} */
+  #init;
   /** @type {Promise<unknown> | undefined} */
   #ready;
   #calls = 0;
@@ -47,13 +49,23 @@ export class ClassifierWorker {
     const start = () => new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
     this.#client = new RemoteClient(worker ?? startWorker(start, ALONE), {
       code: 'disposed',
-      failed: 'internal',
+failed: 'internal',
       unloaded: 'fetch',
-      died: (why) => `The worker stopped (${why}): make another one, or ${ALONE}.`,
+      died: (why) => `The worker stopped (${why}): make another ClassifierWorker, or ${ALONE}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
-    if (wasm) this.#ready = this.#ask('init', { wasm: sendable(wasm) });
-    this.#ready?.catch(() => {}); // the next call reports the error
+    if (wasm) this.#init = { wasm: sendable(wasm) };
+    this.#load()?.catch(() => {}); // the next call tries again
+  }
+
+  /** Has the worker load the engine from its address, if it was given. */
+  #load() {
+    if (this.#init)
+      this.#ready ??= this.#ask('init', this.#init).catch((error) => {
+        this.#ready = undefined;
+        throw error;
+      });
+    return this.#ready;
   }
 
   /** @param {string} type @param {unknown} args @returns {Promise<any>} */
@@ -101,7 +113,7 @@ export class ClassifierWorker {
   async createClassifier(options = {}) {
     const { onNote: _, ...kinds } = OPTIONS; // notes of a worker go to the console
     known(options, kinds);
-    await this.#ready;
+    await this.#load();
     const [handle, members] = await this.#ask('create', plain(options));
     return remote(this, handle, members, options.extractor);
   }
@@ -113,7 +125,7 @@ export class ClassifierWorker {
    */
   async openClassifier(file, options = {}) {
     known(options, OPENING);
-    await this.#ready;
+    await this.#load();
     const [handle, members] = await this.#ask('open', [file, plain(options)]);
     return remote(this, handle, members, options.extractor);
   }

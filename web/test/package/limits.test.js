@@ -293,6 +293,28 @@ async function pretended() {
   return new ClassifierWorker({ worker });
 }
 
+test('an engine that a worker could not load is tried again, and a worker that ended says what to do', async () => {
+  const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
+  let asked = 0;
+  const worker = {
+    onmessage: (/** @type {any} */ _) => {},
+    onerror: (/** @type {any} */ _) => {},
+    postMessage(/** @type {any} */ { id, type }) {
+      const first = type === 'init' && ++asked === 1;
+      const answer = first ? { type: 'error', id, error: { code: 'fetch', message: 'No answer: load again.' } } : { type, id, result: [1, []] };
+      queueMicrotask(() => worker.onmessage({ data: answer }));
+    },
+    terminate() {},
+  };
+  const made = new ClassifierWorker({ worker, wasm: 'https://example.com/metaqda.wasm' });
+  await assert.rejects(made.createClassifier(), refusal('fetch'));
+  await made.createClassifier();
+  await made.createClassifier();
+  assert.equal(asked, 2);
+  worker.onerror({ preventDefault() {} });
+  await assert.rejects(made.createClassifier(), /it could not be loaded\): make another ClassifierWorker/);
+});
+
 test('what cannot be sent to a worker is refused as any wrong argument', async () => {
   const worker = await pretended();
   await assert.rejects(
