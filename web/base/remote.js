@@ -20,12 +20,17 @@
  * @property {(type: string, news: any) => void} [onNews]
  */
 
+/** @typedef {{resolve: (result: any) => void, reject: (error: Error) => void, alarm?: ReturnType<typeof setTimeout>}} Call */
+
+/** Milliseconds by which an alarm is late if the tab was frozen meanwhile, its worker too. */
+const LATE = 1000;
+
 /** One worker, asked from the window. Once it has failed or was closed, every call rejects with the reason. */
 export class RemoteClient {
   /** Why there will be no more answers. @type {Error|null} */
   dead = null;
   #lastId = 0;
-  /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void, alarm?: ReturnType<typeof setTimeout>}>} */
+  /** @type {Map<number, Call>} */
   #waiting = new Map();
 
   /** @param {Worker} worker which this ends @param {ClientOptions} options */
@@ -60,7 +65,9 @@ export class RemoteClient {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.worker.postMessage({ type, id, args }, transfer);
-      this.#waiting.set(id, { resolve, reject, alarm: this.#alarm() });
+      const call = { resolve, reject };
+      this.#waiting.set(id, call);
+      this.#watch(call);
     });
   }
 
@@ -76,9 +83,15 @@ export class RemoteClient {
     }
   }
 
-  #alarm() {
-    if (this.patience === undefined) return undefined;
-    return setTimeout(() => this.close(this.died('it did not answer in time'), this.failed), this.patience);
+  /** Begins to count a call's patience. @param {Call} call */
+  #watch(call) {
+    if (this.patience === undefined) return;
+    clearTimeout(call.alarm);
+    const due = performance.now() + this.patience;
+    call.alarm = setTimeout(() => {
+      if (performance.now() > due + LATE) this.#watch(call);
+      else this.close(this.died('it did not answer in time'), this.failed);
+    }, this.patience);
   }
 
   /** @param {{type: string, id?: number, result?: unknown, error?: {code: string, message: string}, news?: unknown}} message */
@@ -89,10 +102,7 @@ export class RemoteClient {
     this.#waiting.delete(id);
     clearTimeout(call.alarm);
     // A living worker works its calls off in turn: the others wait from now on.
-    for (const other of this.#waiting.values()) {
-      clearTimeout(other.alarm);
-      other.alarm = this.#alarm();
-    }
+    for (const other of this.#waiting.values()) this.#watch(other);
     if (error) call.reject(this.error(error.code, error.message));
     else call.resolve(result);
   }

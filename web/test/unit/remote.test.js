@@ -199,6 +199,22 @@ test('a worker that answers nothing counts as dead after the patience, one that 
   assert.equal(worker.terminated, 1);
 });
 
+test('a worker that was frozen with its tab has its patience once more', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { worker } = pretended(null);
+  const client = clientOf(worker, { patience: 100 });
+  const call = client.ask('a');
+  call.catch(() => {});
+  now = 60_000; // when the tab goes on, the alarm comes before any answer can
+  t.mock.timers.tick(100);
+  assert.equal(client.dead, null);
+  now += 100;
+  t.mock.timers.tick(100);
+  await assert.rejects(call, { code: 'gone' });
+});
+
 test('without patience a call may take for ever', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { worker } = pretended(null);
