@@ -46,7 +46,7 @@ export async function fetched(url) {
     throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
   const response = await fetch(url).catch((/** @type {Error} */ error) => ({ ok: false, status: error.message }));
   if (!(response instanceof Response) || !response.ok)
-    throw new MetaqdaError('fetch', `${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
+    throw new MetaqdaError('fetch', `The file ${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
   return response;
 }
 

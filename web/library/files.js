@@ -53,7 +53,7 @@ async function open(source) {
   const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
   const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
   return readFile(url).catch((/** @type {Error} */ error) => {
-    throw new MetaqdaError('fetch', `${url.href} could not be read (${error.message}): check the address.`);
+    throw new MetaqdaError('fetch', `The file ${url.href} could not be read (${error.message}): check the address.`);
   });
 }
 

@@ -145,6 +145,7 @@ test('an engine that cannot be fetched says so', () =>
     return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`,
     );
     assert.equal(code, 'fetch', message);
+    assert.match(message, /^The file http.*metaqda\.wasm could not be fetched \(404\): check the connection/); // the page writes its first letter large
   }));
 
 // A frame of the camera comes every few tenths of a second, and a person presses
