@@ -15,7 +15,11 @@ sounds_DATA := $(patsubst $(SOUNDS)/%.tar,$(LAB)/data/sounds/%.npz,$(wildcard $(
 hands_DATA := $(patsubst $(PICTURES)/%.tar,$(LAB)/data/hands/%.npz,$(wildcard $(HANDS:%=$(PICTURES)/%.tar)))
 # The kinds beside pictures that a prior can be learned for: that of sounds is of YAMNet's numbers, too.
 KINDS := $(if $(sounds_DATA),$(if $(wildcard build/ears/yamnet/manifest.json),sounds)) $(if $(hands_DATA),hands)
-PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
+# NAME stands for the sets of a folder without archives: the rule below says that NAME.tar is missing.
+PICTURE_SETS := $(or $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar)),NAME)
+
+$(PICTURES)/%.tar $(SOUNDS)/%.tar:
+	@echo "make: $@ is missing: core/lab/experiment/DATA.md says what it holds and where it is from; PICTURES=FOLDER and SOUNDS=FOLDER name other folders" >&2; exit 1
 
 .PHONY: embed
 embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(sounds_DATA) $(hands_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
@@ -62,7 +66,7 @@ hands_RECIPE := --families /dev/null
 
 .SECONDEXPANSION:
 .PHONY: sounds-prior hands-prior
-sounds-prior hands-prior: %-prior: $$($$*_DATA) $(MODULES)
+sounds-prior hands-prior: %-prior: $$(or $$($$*_DATA),$(LAB)/data/$$*/NAME.npz) $(MODULES)
 	$(GO) run ./scripts/metaqda train --data $(call commas,$($*_DATA)) $(PRIOR_RECIPE) $($*_RECIPE) --folds-out $(LODO)/$* --out $(KIND_PRIORS)/$*.safetensors --quiet
 
 # The general prior (core/prior.go): its session model, fitted on pictures, texts and
@@ -96,10 +100,10 @@ pointing: package $(POINTING:%=$(LAB)/data/%.npz) ## does the map of where an an
 ANOMALY := steel_defects magnetic_tile pcb_defects textures_dtd10
 ANOMALY_OTHERS := canteen_food coil17 leafsnap20 sign_digits scenes15 playing_cards flowers17 game_sprites chess_pieces spectrogram_spoken_digits
 
-$(LAB)/cells/.made: scripts/embed/cells.mjs $(SITE)/extractor/extractor.json
+$(LAB)/cells/.made: $(patsubst %,$(PICTURES)/%.tar,$(ANOMALY) $(ANOMALY_OTHERS)) scripts/embed/cells.mjs $(SITE)/extractor/extractor.json
 	@mkdir -p $(LAB)/unpacked
 	for name in $(ANOMALY) $(ANOMALY_OTHERS); do tar xf $(PICTURES)/$$name.tar -C $(LAB)/unpacked; done
-	$(NODE) $< $(LAB)/unpacked $(@D) $(ANOMALY) $(ANOMALY_OTHERS:%=%:6)
+	$(NODE) scripts/embed/cells.mjs $(LAB)/unpacked $(@D) $(ANOMALY) $(ANOMALY_OTHERS:%=%:6)
 	touch $@
 
 .PHONY: anomaly
@@ -181,7 +185,8 @@ KIND_EVAL = $(BIN)/metaqda eval --data $(call commas,$($*_DATA)) --prior $(call 
 
 # The same of the other kinds: a minute each.
 .PHONY: lodo-sounds lodo-hands
-lodo-sounds lodo-hands: lodo-%: $(BIN)/metaqda
+lodo-sounds lodo-hands: lodo-%: $(BIN)/metaqda $$(or $$($$*_DATA),$(LAB)/data/$$*/NAME.npz)
+	@test -d $(LODO)/$* || $(MAKE) $*-prior
 	$(KIND_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 3 --n-val-tasks 0 --methods metaqda,fb-lda,ncc-cl2n,linear --json $(LODO)/$*/lodo.json --markdown $(LODO)/$*/lodo.md
 	$(KIND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/$*/none.json --markdown $(LODO)/$*/none.md
 

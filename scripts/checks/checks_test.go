@@ -150,6 +150,17 @@ func TestNoTextNamesARegistryOrAFolderOfOneMachine(t *testing.T) {
 	}
 }
 
+// Of a target of the laboratory without its data make says which archive is missing. With -n make
+// prints the message and goes on.
+func TestMakeSaysWhichDataAreMissing(t *testing.T) {
+	for _, target := range []string{"embed", "why", "anomaly", "streams", "bursts-sounds", "lodo-sounds", "hands-prior"} {
+		said, err := exec.Command("make", "-n", "-C", "../..", target, "PICTURES=/none", "SOUNDS=/none", "LAB=/none").CombinedOutput()
+		if err != nil || !strings.Contains(string(said), ".tar is missing: core/lab/experiment/DATA.md says") {
+			t.Errorf("make %s: %v\n%.300s", target, err, said)
+		}
+	}
+}
+
 func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
 	read := func(name string) string {
 		content := test.Must(os.ReadFile("../../" + name))(t)
