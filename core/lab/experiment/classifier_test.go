@@ -172,6 +172,35 @@ func TestBalanceIsFittedOnOtherRows(t *testing.T) {
 	}
 }
 
+// spy notes which rows the base classes are taught.
+type spy struct {
+	ClassScorer
+	way  int
+	base [][][]int
+}
+
+func (s *spy) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error {
+	if len(support) > s.way {
+		s.base = append(s.base, support)
+	}
+	return s.ClassScorer.ClassScoresTo(dst, support, queries, workers)
+}
+
+// The base classes are tested with the rows that the balance is fitted with: a density depends on how
+// many rows its class has.
+func TestBalanceIsOfTheTestedDensities(t *testing.T) {
+	s, p := sourceOf(t, 24, 30, 8)
+	p.Ways, p.Shots, p.ValTasks = []int{3}, []int{4}, 1
+	r := test.Must(p.newIncrementalRun(s, test.Must(s.Pool("train"))(t), p.Split, 2))(t)
+	val := p.validationRun(r)
+	s.setRows(r.base, r.novel, val.novel)
+	spied := &spy{ClassScorer: workerOf(t, p, s, "ncc-cl2n").scorers[0].(ClassScorer), way: 3}
+	test.Must(r.method(t.Context(), Method{Name: "spied", Prepare: func(*Source, *Plan) (func() Scorer, error) { return func() Scorer { return spied }, nil }}, val))(t)
+	if len(spied.base) != 2 || !slices.EqualFunc(spied.base[0], spied.base[1], slices.Equal) {
+		t.Errorf("the base classes are fitted with %d rows and tested with %d", len(spied.base[0][0]), len(spied.base[len(spied.base)-1][0]))
+	}
+}
+
 // Classes that are added one session at a time score as all of them together.
 func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 	s, p := sourceOf(t, 24, 30, 8)

@@ -41,7 +41,7 @@ averages within and outside the prior's domains, average rank`,
 (at most 100), then sessions of --n-way (5) new classes of --split
 with --n-shot (5) rows; accuracy over all classes seen; 10 runs.
 Scale and offset between base and new classes are fitted on
-sessions of validation classes and base rows that are not tested,
+sessions of validation classes and another sixth of the base rows,
 for every method; the accuracy without that is reported too`,
 			[]string{"fb", "ncc-cl2n"}, []int{5}, 10},
 		{Calibration, "ECE, MCE, Brier and NLL without and with temperature",
