@@ -16,10 +16,18 @@ import json
 import os
 import sys
 
-import numpy as np
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import pictures  # noqa: E402  (its folder is on the path from here on)
+
+
+def give_up(error):
+    sys.exit("backbone: %s is missing: install numpy, pillow and torch, 1.13 or later, and try again" % error.name)
+
+
+try:
+    import numpy as np
+    import pictures
+except ModuleNotFoundError as error:
+    give_up(error)
 
 
 def parse(arguments):
@@ -107,4 +115,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except ModuleNotFoundError as error:
+        give_up(error)

@@ -22,6 +22,12 @@ def run(*arguments):
     return done.stdout
 
 
+class Missing(unittest.TestCase):
+    def test_what_is_missing_is_said(self):
+        done = subprocess.run([sys.executable, "-S", HERE, "pack", "."], capture_output=True, text=True)
+        self.assertIn("backbone: numpy is missing: install numpy, pillow and torch", done.stderr)
+
+
 @unittest.skipIf(torch is None, "PyTorch, NumPy and Pillow are not installed: the backbones' training was not tried")
 class Backbone(unittest.TestCase):
     def test_pictures_to_features(self):
