@@ -16,6 +16,10 @@ import { loadExtractor } from './extractor.mjs';
 
 const sharp = createRequire(new URL('../../web/package.json', import.meta.url))('sharp');
 const [folder, out, ...sets] = process.argv.slice(2);
+if (!sets.length) {
+  console.error('Usage: node scripts/embed/cells.mjs UNPACKED OUT SET[:CLASSES]...');
+  process.exit(2);
+}
 const SPOTS = ['canteen_food', 'game_sprites', 'textures_dtd10', 'chess_pieces'];
 const SHARE = 5;
 
