@@ -89,8 +89,8 @@ func Default() Recipe {
 }
 
 // Conv4 is for the features of small networks such as Conv-4: training as the paper
-// describes it but from S = 25 I. With features of length one the paper's S = I
-// learns half as much. Chosen on the validation classes of cifarfs-conv4.
+// describes it but by cross-entropy, from S = 25 I and with nu = d. With features of length one the
+// paper's S = I learns half as much. Chosen on the validation classes of cifarfs-conv4.
 func Conv4() Recipe {
 	r := Default()
 	c := &r.Config
