@@ -7,14 +7,15 @@ import (
 	metaqda "metaqda/core"
 )
 
-// bulk is an addition with the classifier that it goes to.
+// bulk is an addition and its classifier.
 type bulk struct {
 	*metaqda.Bulk
 	to *metaqda.Classifier
 }
 
-// AddBegin begins to add n vectors of d numbers as one step, and returns a number for the calls that
-// follow: [AddRows] until all vectors are there, [AddLabels] until all have one, [AddEnd] and [AddStop].
+// AddBegin begins an addition: n vectors of d numbers, to be added as one step. It returns the number of
+// the addition for the calls that follow. Call [AddRows] until all vectors are there, [AddLabels] until
+// all have a label, then [AddEnd] and [AddStop].
 //
 //go:wasmexport mq_add_begin
 func AddBegin(h, n, d int32) int32 {
@@ -29,16 +30,16 @@ func AddBegin(h, n, d int32) int32 {
 	})
 }
 
-// AddRows takes n numbers, those of some of the vectors. It returns 0.
+// AddRows takes the next n numbers of the vectors. It returns 0.
 //
 //go:wasmexport mq_add_rows
 func AddRows(b, n int32) int32 {
 	return guard(func() (int32, error) { return 0, addition(b).Take(vector(n)) })
 }
 
-// AddLabels says where the next n vectors go. The texts are n labels and then m names of bursts: one
-// for each vector, or one for all. The lengths of the texts come first, as whole numbers of 32 bits.
-// It returns 0.
+// AddLabels gives the next n vectors their labels. The texts are n labels and then m names of
+// bursts: one for each vector, or one for all. The lengths of the texts come first, as whole numbers
+// of 32 bits. It returns 0.
 //
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
@@ -52,8 +53,8 @@ func AddLabels(b, n, m int32) int32 {
 	})
 }
 
-// AddThumbnail gives all vectors that are labelled from now on a small picture, n bytes. Sessions keep
-// it. It returns 0.
+// AddThumbnail sets the thumbnail, n bytes, of all vectors that get their labels from now on. Sessions
+// keep it. It returns 0.
 //
 //go:wasmexport mq_add_thumbnail
 func AddThumbnail(b, n int32) int32 {
@@ -74,7 +75,8 @@ func addition(b int32) bulk {
 	return of
 }
 
-// AddEnd adds the vectors, all or none. It replies the ids, a line each, and returns the length of all.
+// AddEnd adds the vectors, all or none. The reply is the ids of the examples, a line each. It returns
+// the length of the reply.
 //
 //go:wasmexport mq_add_end
 func AddEnd(h, b int32) int32 {
@@ -84,8 +86,8 @@ func AddEnd(h, b int32) int32 {
 	})
 }
 
-// AddSome does a piece of the work of [AddEnd], and returns 1 if there is more to do. [AddEnd] does what
-// is left, so no host needs it.
+// AddSome does a piece of the work of [AddEnd], and returns 1 if there is more to do. A host need not
+// call it: [AddEnd] does the rest.
 //
 //go:wasmexport mq_add_some
 func AddSome(h, b int32) int32 {
@@ -114,8 +116,8 @@ func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
 //go:wasmexport mq_add_stop
 func AddStop(b int32) { delete(state.bulks, b) }
 
-// Enrol does a piece of the work that [AddEnd] has left, and returns 1 if there is more to do. The first
-// answer does what is left, so no host needs it.
+// Enrol does a piece of the work that remains after [AddEnd], and returns 1 if there is more to do. A
+// host need not call it: the first answer does the rest.
 //
 //go:wasmexport mq_enrol
 func Enrol(h int32) int32 {

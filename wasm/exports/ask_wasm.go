@@ -8,9 +8,9 @@ import (
 	metaqda "metaqda/core"
 )
 
-// Predict answers n vectors of d numbers one by one, and returns how many numbers the answer has.
-// They are 1+C for each vector: the probability of none of the classes, and that of each class in
-// the order of [Describe].
+// Predict predicts n vectors of d numbers one by one. It returns how many numbers the answer has.
+// These are 1+C for each vector: the probability of none of the classes, and of each class in the
+// order of [Describe].
 //
 //go:wasmexport mq_predict
 func Predict(h, n, d int32) (numbers int32) {
@@ -46,9 +46,10 @@ func predict(c *metaqda.Classifier, n, d int32) (int32, error) {
 	return int32(want), nil
 }
 
-// Nearest finds the examples nearest to a vector of d numbers, at most n. It replies two lines for
-// each, its id and the label of its class, and returns the length of all. The answer has two numbers
-// for each: its distance, and 1 if it is close enough to be in one burst.
+// Nearest finds the examples nearest to a vector of d numbers, at most n. The reply has two lines
+// for each example, its id and the label of its class. It returns the length of the reply. The
+// answer has two numbers for each example: its distance, and 1 if it is close enough to be in one
+// burst with the vector.
 //
 //go:wasmexport mq_nearest
 func Nearest(h, d, n int32) int32 {
@@ -69,8 +70,8 @@ func Nearest(h, d, n int32) int32 {
 	})
 }
 
-// Prepare does a piece of the work that the first answer after a change waits for, and returns 1 if
-// there is more to do. The first answer does what is left, so no host needs it.
+// Prepare does a piece of the work that the first answer after a change needs, and returns 1 if
+// there is more to do. A host need not call it: the first answer does the rest.
 //
 //go:wasmexport mq_prepare
 func Prepare(h int32) int32 {
@@ -86,9 +87,10 @@ func onePiece(work func(more func() bool) bool) int32 {
 	return 1
 }
 
-// Decide decides by the answer of the last [Predict] of one vector, or by what the host wrote in its
-// place. It replies the headline and returns its length. The answer has three more numbers then: the
-// class, -1 for none; 1 if that is doubtful; and the class that the headline names first, -1 for none.
+// Decide decides by the answer of the last [Predict] of one vector, or by the numbers that the host
+// wrote in its place. The reply is the headline. It returns the length of the reply. It appends three
+// numbers to the answer: the class, -1 for none; 1 if the decision is doubtful; and the class that the
+// headline names first, -1 for none.
 //
 //go:wasmexport mq_decide
 func Decide(h int32) int32 {
@@ -129,10 +131,11 @@ func PrepareSet(h int32) int32 {
 	})
 }
 
-// Set finds the smallest set of labels that contains the right one with probability coverage, for the
-// one vector of the last [Predict]. It returns how many labels that are. The answer begins with the
-// number of examples that it rests on, and 1 if these are too few, so that it rests on the
-// probabilities. The labels' classes follow, -1 for none of them, the most probable first.
+// Set finds the smallest set of labels that contains the right one with probability coverage. It is
+// for the one vector of the last [Predict]. It returns the number of labels. The answer begins with
+// the number of examples that were left out in turn. Next comes 1 if these are too few, so that the
+// set rests on the probabilities. The classes of the labels follow, -1 for none of them, the most
+// probable first.
 //
 //go:wasmexport mq_set
 func Set(h int32, coverage float64) int32 {
@@ -154,8 +157,8 @@ func Set(h int32, coverage float64) int32 {
 }
 
 // Explain splits the score of a class against another, -1 for none of the classes, among n cells of d
-// numbers. The answer has the score, the part that belongs to no cell, and the part of each cell.
-// It returns how many numbers that are.
+// numbers. The answer has the score, the part that belongs to no cell, and the part of each cell. It
+// returns how many numbers the answer has.
 //
 //go:wasmexport mq_explain
 func Explain(h, n, d, class, against int32) int32 {
@@ -169,8 +172,8 @@ func Explain(h, n, d, class, against int32) int32 {
 	})
 }
 
-// SetCells tells the n cells of d numbers of the picture that an example was made of, for [Anomaly].
-// The example's id follows, m bytes. It returns 0.
+// SetCells gives an example its cells for [Anomaly]: n cells of d numbers of its picture. The
+// example's id follows, m bytes. It returns 0.
 //
 //go:wasmexport mq_set_cells
 func SetCells(h, n, d, m int32) int32 {
@@ -179,8 +182,8 @@ func SetCells(h, n, d, m int32) int32 {
 	})
 }
 
-// WithoutCells replies the ids of the examples whose cells [Anomaly] lacks, a line each, and returns the
-// length of all. There are none if more than one class has examples.
+// WithoutCells lists the examples whose cells [Anomaly] lacks. The reply is their ids, a line each. It
+// returns the length of the reply. There are none if more than one class has examples.
 //
 //go:wasmexport mq_without_cells
 func WithoutCells(h int32) int32 {
@@ -188,9 +191,9 @@ func WithoutCells(h int32) int32 {
 }
 
 // Anomaly says whether a picture of n cells of d numbers is like the examples of the only class,
-// whose cells [SetCells] told. The answer has the probability that something is wrong with it, and
-// the number of examples it was compared with. Then comes how far each cell is from good ones. It
-// returns how many numbers that are.
+// whose cells [SetCells] gave. The answer has the probability that something is wrong with the
+// picture, and the number of examples that it was compared with. Then comes the distance of each
+// cell from good ones. It returns how many numbers the answer has.
 //
 //go:wasmexport mq_anomaly
 func Anomaly(h, n, d int32) int32 {
@@ -204,18 +207,19 @@ func Anomaly(h, n, d int32) int32 {
 	})
 }
 
-// Classify asks about n vectors of d numbers, judged together. It returns the number of a job, which
-// [Step] answers: for each vector the numbers of [Predict] and those of [Decide]. The headlines are
-// the reply, a line each.
+// Classify predicts n vectors of d numbers, judged together. It returns the number of a job. [Step]
+// gives the answers: for each vector the numbers of [Predict] and of [Decide]. The reply has the
+// headlines, a line each.
 //
 //go:wasmexport mq_classify
 func Classify(h, n, d int32) int32 {
 	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vectors(n, d), int(d)) })
 }
 
-// Suggest asks which of n vectors of d numbers to label next, at most count of them. The classifier
-// may be empty. It returns the number of a job, which answers their places, the most useful first.
-// The reply has how many of the others look like each, a line each.
+// Suggest chooses which of n vectors of d numbers to label next, at most count of them. The
+// classifier may be empty. It returns the number of a job. Its answers are the indices of the
+// vectors, the most useful first. The reply says how many of the other vectors look like each, a
+// line each.
 //
 //go:wasmexport mq_suggest
 func Suggest(h, n, d, count int32) int32 {
@@ -224,7 +228,7 @@ func Suggest(h, n, d, count int32) int32 {
 	})
 }
 
-// batch is a question with the classifier that was asked.
+// batch is a job about many vectors, with its classifier.
 type batch struct {
 	*metaqda.Batch
 	classes int
@@ -246,8 +250,8 @@ func many(h int32, way func(int32, call) int32, ask func(*metaqda.Classifier) (*
 	})
 }
 
-// Asking puts a question about the first n numbers of the room to a classifier, and returns the
-// number of a job. It is for functions that one program alone has.
+// Asking starts a job of a classifier about the first n numbers of the room, and returns its
+// number. It is for functions that only one program has.
 func Asking(h, n int32, ask func(c *metaqda.Classifier, x []float32) (*metaqda.Batch, error)) int32 {
 	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return ask(c, vector(n)) })
 }
@@ -259,14 +263,14 @@ const (
 	giving         // some of the answers; there are more
 )
 
-// answerPiece is how many numbers are replied at once: reading them into objects of JavaScript
-// takes some milliseconds.
+// answerPiece is the largest number of numbers in a piece. JavaScript needs some milliseconds to
+// read so many into objects.
 const answerPiece = 1 << 13
 
-// Step works at a job for some milliseconds. It returns 1 while there is more to do: then the answer
-// is how much is done of how much. After that it hands out the answers in pieces. It returns 2 with
-// each piece, and 0 with the last one. A piece begins with how many numbers follow and how
-// many bytes the reply has.
+// Step works at a job for some milliseconds. It returns 1 while there is more to do. The answer is
+// then two numbers: how much is done, of how much. After that it gives the answers in pieces. It
+// returns 2 with each piece, and 0 with the last one. A piece begins with the number of numbers that
+// follow, and the number of bytes of the reply.
 //
 //go:wasmexport mq_step
 func Step(b int32) int32 {
@@ -311,7 +315,7 @@ func Step(b int32) int32 {
 	})
 }
 
-// answer replies some of the answers to [Classify].
+// answer writes some of the answers of [Classify].
 func (b *batch) answer(first, end int) {
 	for i := first; i < end; i++ {
 		p, none := b.Answer(i)
@@ -330,14 +334,14 @@ func Stop(b int32) {
 }
 
 // LeaveOneOut predicts each example without itself, and the frames of a burst together. It returns the
-// number of a job. The answer for a burst begins with the number of its examples, its class, and 1,
-// or 0 for the only burst of all. Then follows what [Classify] answers for a vector. The reply has
-// the headlines and then the examples' ids, a line each.
+// number of a job. The answer for a burst begins with the number of its examples, its class, and 1, or
+// 0 if there is no other burst. Then follow the numbers that [Classify] answers for a vector. The
+// reply has the headlines and then the ids of the examples, a line each.
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 { return many(h, with, (*metaqda.Classifier).BeginLeaveOneOut) }
 
-// leftOut replies some of what [LeaveOneOut] asked.
+// leftOut writes some of the answers of [LeaveOneOut].
 func (b *batch) leftOut(first, end int) {
 	for i := first; i < end; i++ {
 		x := b.LeftOut[i]
@@ -355,13 +359,13 @@ func (b *batch) leftOut(first, end int) {
 	}
 }
 
-// Influence finds at most so many examples that probably have a wrong label, and the class that
-// needs another example most. It returns the number of a job. The answer begins with that class,
-// the class that it is confused with, -1 for none, and its doubt. Then come seven numbers for each
-// example or burst. Four are the number of its examples, its class, the class that fits better, and
-// their log odds. Three are about the others: how many were asked about, how many more are right
-// without it, and the change of their mean log probability. The reply has the examples' ids, a line
-// each.
+// Influence finds the examples that probably have a wrong label, at most so many, and the class
+// that needs another example most. It returns the number of a job. The answer begins with this
+// class, the class that it is confused with, -1 for none, and its doubt. Then come seven numbers
+// for each example or burst. Four are the number of its examples, its class, the class that fits
+// better, and the log odds of the latter. Three are about the other examples: how many were
+// predicted, how many more are right without it, and the change of their mean log probability. The
+// reply has the ids of the examples, a line each.
 //
 //go:wasmexport mq_influence
 func Influence(h, most int32) int32 {
@@ -372,7 +376,7 @@ func Influence(h, most int32) int32 {
 	return n
 }
 
-// influences replies what [Influence] asked.
+// influences writes the answers of [Influence].
 func (b *batch) influences() {
 	if !b.influence {
 		return

@@ -1,19 +1,19 @@
-// Package exports is package metaqda/core behind exported functions that take and return numbers.
-// Each program that imports it has them: the page's (metaqda/wasm) and the npm package's
-// (metaqda/wasm/library), whose other side is web/engine/exports.js, and the WASI reactor of the
-// Python package and of other runtimes (scripts/python/metaqda/_engine.py). web/library/WASI.md is
-// for others; `go run ./scripts/wasi` writes its table from the comments here.
+// Package exports exports metaqda/core as functions that take and return numbers. Every program
+// that imports it exports them: the page's (metaqda/wasm), the npm package's
+// (metaqda/wasm/library), and the WASI reactor of the Python package and of other runtimes.
+// web/engine/exports.js and scripts/python/metaqda/_engine.py call them. web/library/WASI.md
+// documents them; `go run ./scripts/wasi` writes its table from the comments here.
 //
-// The host calls mq_room for an address, writes its input there, and calls a function. The
-// input is vectors, little-endian float32 row by row, or bytes, or texts in UTF-8. The function
-// returns what its comment says. Its reply of bytes starts at the address that mq_reply returns,
-// its answer of float64 numbers at that of mq_answer. A negative number is the length of an
-// error instead, which is the reply: a code of [metaqda.Code], a line feed and a sentence.
-// Classifiers, watches, jobs and additions have numbers from 1 on. In a program that keeps a session,
-// 0 is the classifier of that session. One instance serves one thread at a time.
+// The host calls mq_room for an address, writes its input there, and calls a function. The input is
+// vectors, little-endian float32 row by row, or bytes, or texts in UTF-8. The function returns what
+// its comment says. mq_reply returns the address of its reply, which is bytes, and mq_answer the
+// address of its answer, which is float64 numbers. If it returns a negative number, the reply is an
+// error of this length: a code of [metaqda.Code], a line feed and a sentence. Classifiers, watches,
+// jobs and additions have numbers from 1 on. In a program that keeps a session, 0 is the classifier
+// of that session. One instance serves one thread at a time.
 //
-// The functions reach page and storage only by [Session]. They use neither syscall/js nor
-// encoding/json: these would add 0.5 MB (brotli) to the program. A call takes about a microsecond.
+// The functions reach page and storage only through [Session]. They use neither syscall/js nor
+// encoding/json, which would add 0.5 MB (brotli) to the program. A call takes about a microsecond.
 // A call through syscall/js takes ten.
 package exports
 
@@ -143,7 +143,7 @@ func handle(c *metaqda.Classifier, err error) (int32, error) {
 	return state.last, nil
 }
 
-// of returns the classifier of a handle other than 0.
+// of returns the classifier with a handle other than 0.
 func of(h int32) (*metaqda.Classifier, error) {
 	if c := state.handles[h]; c != nil {
 		return c, nil
@@ -156,7 +156,7 @@ func of(h int32) (*metaqda.Classifier, error) {
 //go:noinline
 func with(h int32, f call) int32 { return through(Session.Ask, false, h, f) }
 
-// comparing calls f, which compares vectors with those of a classifier.
+// comparing calls f, which compares vectors with the examples of a classifier.
 //
 //go:noinline
 func comparing(h int32, f call) int32 { return through(Session.Ask, true, h, f) }
@@ -171,10 +171,11 @@ func changing(h int32, f call) int32 { return through(Session.Change, false, h, 
 //go:noinline
 func adding(h int32, f call) int32 { return through(Session.Change, true, h, f) }
 
-// call is what a function does with a classifier. It returns what the function returns.
+// call is the work of a function on a classifier. It returns the result of the function.
 type call func(c *metaqda.Classifier) (int32, error)
 
-// through calls f for a classifier: that of the open session by a method of it.
+// through calls f for a classifier. For the classifier of the open session it uses a method of the
+// session.
 //
 //go:noinline
 func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vectors bool, h int32, f call) int32 {
@@ -194,8 +195,8 @@ func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vec
 	})
 }
 
-// Room returns the address of n bytes for input, or a negative number for an error. They are the
-// host's until the next call of it.
+// Room returns the address of n bytes for input, or a negative number for an error. The host may
+// use them until the next call of Room.
 //
 //go:wasmexport mq_room
 func Room(n int64) int64 {
@@ -222,8 +223,8 @@ func Reply() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.reply
 //go:wasmexport mq_answer
 func Answer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.answer)) }
 
-// Prior reads a prior file of n bytes. It replies the sha256 of the file, by which [Create] and
-// [OpenFile] find the prior, and returns its length.
+// Prior reads a prior file of n bytes. The reply is the sha256 of the file, by which [Create] and
+// [OpenFile] find the prior. It returns the length of the reply.
 //
 //go:wasmexport mq_prior
 func Prior(n int32) int32 {
@@ -250,10 +251,10 @@ func known(sum string) (*metaqda.Prior, error) {
 	return p, nil
 }
 
-// Create makes a classifier and returns its handle. nonePrior is the probability of none of the
-// classes beforehand; the packages give 0.2. Three texts follow each other: the sum of a prior
-// that [Prior] replied, n bytes; a name, m bytes; and "standardise" for columns with units of their
-// own, k bytes. All may be empty.
+// Create makes a classifier and returns its handle. nonePrior is the prior probability of none of
+// the classes; the packages pass 0.2. The input has three texts: the sha256 of a prior, from
+// [Prior], n bytes; a name, m bytes; and "standardise" for columns with different units, k bytes.
+// All may be empty.
 //
 //go:wasmexport mq_create
 func Create(nonePrior float64, n, m, k int32) int32 {
@@ -270,9 +271,8 @@ func Create(nonePrior float64, n, m, k int32) int32 {
 	})
 }
 
-// OpenFile reads a classifier file of n bytes and returns a handle. m bytes follow the file: the sum of
-// another prior to use. Without it the priors that were read must include the one that the file
-// names.
+// OpenFile reads a classifier file of n bytes and returns a handle. m bytes follow the file: the sha256
+// of another prior to use. If m is 0, the prior that the file names must have been read.
 //
 //go:wasmexport mq_open
 func OpenFile(n, m int32) int32 {
@@ -291,7 +291,8 @@ func OpenFile(n, m int32) int32 {
 	})
 }
 
-// Merge makes a classifier of two, under the prior and settings of the first, and returns its handle.
+// Merge makes one classifier from two, with the prior and settings of the first, and returns its
+// handle.
 //
 //go:wasmexport mq_merge
 func Merge(h, other int32) int32 {
@@ -319,7 +320,7 @@ func Free(h int32) {
 	}
 }
 
-// Configure sets the probability of none of the classes beforehand. It returns 0.
+// Configure sets the prior probability of none of the classes. It returns 0.
 //
 //go:wasmexport mq_configure
 func Configure(h int32, nonePrior float64) int32 {
@@ -329,7 +330,7 @@ func Configure(h int32, nonePrior float64) int32 {
 }
 
 // Identify says which feature extractor makes the vectors: its id, n bytes, and its sha256, m bytes.
-// It refuses another one than before. It returns 0.
+// Once set, it refuses another one. It returns 0.
 //
 //go:wasmexport mq_identify
 func Identify(h, n, m int32) int32 {
@@ -339,8 +340,8 @@ func Identify(h, n, m int32) int32 {
 }
 
 // Add adds a vector of d numbers to a class, which may be new: its label is n bytes of text. m bytes
-// follow, the name of a burst, and then k bytes, a small picture that sessions keep. Both may be
-// empty. It replies the example's id and returns its length.
+// follow, the name of a burst, and then k bytes, a thumbnail that sessions keep. Both may be empty.
+// The reply is the example's id. It returns the length of the reply.
 //
 //go:wasmexport mq_add
 func Add(h, d, n, m, k int32) int32 {
@@ -357,7 +358,7 @@ func Add(h, d, n, m, k int32) int32 {
 	})
 }
 
-// reply replies text and returns its length.
+// reply writes a text to the reply and returns its length.
 //
 //go:noinline
 func reply(s string, err error) (int32, error) {
@@ -365,10 +366,10 @@ func reply(s string, err error) (int32, error) {
 	return int32(len(s)), err
 }
 
-// Labels replies a label for each of n texts, a line each, and returns the length of all. A text that
-// is the label of a class, or looks like it, gets that label. Another gets the label that a new class
-// would have. It refuses two texts of one class. The lengths of the texts come first, as n whole
-// numbers of 32 bits.
+// Labels finds the label for each of n texts. The reply is the labels, a line each. It returns the
+// length of the reply. If a text is the label of a class, or looks like it, it gets this label. Any
+// other text gets the label that a new class would have. It refuses two texts of one class. The
+// lengths of the texts come first, as n whole numbers of 32 bits.
 //
 //go:wasmexport mq_labels
 func Labels(h, n int32) int32 {
@@ -397,8 +398,8 @@ func Labels(h, n int32) int32 {
 	})
 }
 
-// Has returns 1 if there is a class of a label, n bytes of text, or of one that people take for the same.
-// Otherwise it returns 0.
+// Has returns 1 if there is a class with a label, n bytes of text, or with a label that looks the same to
+// people. Otherwise it returns 0.
 //
 //go:wasmexport mq_has
 func Has(h, n int32) int32 {
@@ -461,7 +462,8 @@ func SetActions(h, n, m int32) int32 {
 	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.SetActions(text(0, n), text(n, m)) })
 }
 
-// Move moves an example to the end of a class: its id is n bytes of text, and the label m. It returns 0.
+// Move moves an example to the end of a class. The example's id is n bytes of text, the label of the
+// class m bytes. It returns 0.
 //
 //go:wasmexport mq_move
 func Move(h, n, m int32) int32 {
@@ -475,8 +477,9 @@ func Remove(h, n int32) int32 {
 	return changing(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(text(0, n)) })
 }
 
-// Undo takes back the change of a step, whose id is n bytes of text, or for none the last one. It
-// replies the name of the change, empty if there was none, and returns its length.
+// Undo takes back the change of a step. The step's id is n bytes of text; if n is 0, it is the last
+// step. The reply is the name of the change, empty if there was none. It returns the length of the
+// reply.
 //
 //go:wasmexport mq_undo
 func Undo(h, n int32) int32 {
@@ -488,7 +491,7 @@ func Undo(h, n int32) int32 {
 	})
 }
 
-// Redo repeats the change undone last. It replies and returns what [Undo] does.
+// Redo repeats the change that was undone last. Reply and result are as for [Undo].
 //
 //go:wasmexport mq_redo
 func Redo(h int32) int32 {
@@ -502,9 +505,9 @@ func step(s *metaqda.Step, err error) (int32, error) {
 	return reply(s.Name, nil)
 }
 
-// Unscaled returns 1 if "standardise" would help, otherwise 0. It helps where columns differ in spread
-// by more than a hundredfold. It also helps where vectors of at most 32 numbers differ in length by
-// more than fourfold.
+// Unscaled returns 1 if "standardise" would help, otherwise 0. It helps if columns differ in spread by
+// more than a hundredfold. It also helps if vectors of at most 32 numbers differ in length by more
+// than fourfold.
 //
 //go:wasmexport mq_unscaled
 func Unscaled(h int32) int32 {
@@ -516,11 +519,11 @@ func Unscaled(h int32) int32 {
 	})
 }
 
-// Describe replies what a classifier is, and returns the length. The reply begins with numbers, of
-// 32 bits where nothing else is said: the length of its vectors, the probability of none beforehand
-// (float64), and 1 if it standardises. The number of classes follows, and the number of examples of
-// each. Then come lines of text: what undo and redo would take, and for each class its label and
-// the ids of its examples.
+// Describe describes a classifier. It returns the length of the reply. The reply begins with
+// numbers, of 32 bits if not stated otherwise: the length of the vectors, the prior probability of
+// none (float64), and 1 if it standardises. The number of classes follows, and the number of
+// examples of each. Then come lines of text: the steps that undo and redo would take, and for each
+// class its label and the ids of its examples.
 //
 //go:wasmexport mq_describe
 func Describe(h int32) int32 {
@@ -549,9 +552,9 @@ func Describe(h int32) int32 {
 	})
 }
 
-// About replies a text about a classifier and returns its length. 0 asks for its name, 1 and 2 for
-// the id and the sha256 of its feature extractor. 3 asks for the sha256 of its prior, which is empty
-// without a file.
+// About gives one text about a classifier: its name (0), the id (1) or the sha256 (2) of its feature
+// extractor, or the sha256 of its prior (3), which is empty if the prior has no file. The reply is
+// the text. It returns the length of the reply.
 //
 //go:wasmexport mq_about
 func About(h, what int32) int32 {
@@ -567,14 +570,14 @@ func About(h, what int32) int32 {
 	})
 }
 
-// Save replies the bytes of a classifier file and returns their number.
+// Save writes a classifier file to the reply and returns its number of bytes.
 //
 //go:wasmexport mq_save
 func Save(h int32) int32 {
 	return file(h, (*metaqda.Classifier).Save)
 }
 
-// Export replies the bytes of a file for other programs and returns their number.
+// Export writes a file for other programs to the reply and returns its number of bytes.
 //
 //go:wasmexport mq_export
 func Export(h int32) int32 {

@@ -12,8 +12,8 @@ type watching struct {
 	of int32
 }
 
-// Watch makes a watch of the answers about one stream. It allows about so many false events per
-// hour, and returns its number. It refuses the classifier of a kept session.
+// Watch makes a watch of the predictions for one stream, which allows about perHour false events
+// per hour. It returns the number of the watch. It refuses the classifier of a stored session.
 //
 //go:wasmexport mq_watch
 func Watch(h int32, perHour float64) int32 {
@@ -32,12 +32,12 @@ func Watch(h int32, perHour float64) int32 {
 }
 
 // Next gives a watch its next prediction: the time in seconds, and n float64 numbers in the room, the
-// probability of each class. n is negative if there was nothing to predict. It returns the number of
-// events. For each event the answer has 1 for here or 0 for gone, the seconds since when, and the
-// probability. Then comes the length of the reply. If there is something to show, the class that
-// the headline names first follows, -1 for none. Then come the probability of none of the classes, and
-// that of each class. The reply has lines: the labels of the events, the label of the class that is here now or
-// nothing, the label of the class to show, and the headline.
+// probability of each class. n is negative if there was nothing to predict. It returns the number of events.
+// For each event the answer has 1 for here or 0 for gone, the time in seconds since when, and the probability.
+// Then comes the length of the reply. If there is something to show, three things follow. They are the class
+// that the headline names first, -1 for none, the probability of none of the classes, and the probability of
+// each class. The reply has a line for each of these: the labels of the events, the label of the class that is
+// here now or nothing, the label of the class to show, and the headline.
 //
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {
