@@ -26,21 +26,22 @@ import (
 // Each of teach, classify and predict answers to the name that it had before, too: enrol,
 // sort and recognise.
 
-const teachAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
-the page opens, that classify and predict take, and that export writes for other programs.
-The .json beside the data names the extractor. If it is one of the page's own, its prior
-is used, else the general prior. That uses only the directions of vectors, so of single
-numbers only the sign. Tables whose columns have different units need --scale standardise.`
+const teachAbout = `Teaches a classifier with the labelled embeddings of a data set, and writes a session file.
+The page opens it, classify, predict and watch use it, and export converts it for other
+programs. The .json beside the data names the extractor. If it is one of the page's own, its
+prior is used, else the general prior. The general prior uses only the directions of
+vectors, and of a single number only the sign. Tables whose columns have different units
+need --scale standardise.`
 
 func teachCommand() *cli.Command {
 	j, out, said, quiet := defaultJob(), "", "", false
-	c := fileCommand(cli.Command{Name: "teach", Aliases: []string{"enrol"}, Usage: "teach a classifier labelled embeddings", Description: teachAbout},
+	c := fileCommand(cli.Command{Name: "teach", Aliases: []string{"enrol"}, Usage: "teach a classifier with labelled embeddings", Description: teachAbout},
 		neededFile{&out, "out", "classifier file to write"},
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
 		[]cli.Flag{
 			textFlag(&j.Prior, "prior", "prior file, in place of that of the extractor"),
 			j.nonePriorFlag("0.2 if left out"), j.scaleFlag(),
-			boolFlag(&quiet, "quiet", "do not say what was taught"),
+			boolFlag(&quiet, "quiet", "do not print a summary"),
 		},
 		func(_ context.Context, c *cli.Command) ([]byte, error) {
 			j.Note = c.Root().ErrWriter
@@ -74,35 +75,35 @@ var classifyAbout = fmt.Sprintf(`Writes a CSV with a line for each picture: its 
 data names "files", the answer, and all probabilities. The answer is "none of these" if that
 is at least %d %% probable, else the most probable class. A name that a spreadsheet would
 take for a formula gets an apostrophe before it. A class with the name of another column
-gets "class" before it in the heading. What was taught comes from a classifier file or from examples.
-From folders of pictures:
+gets "class" before it in the heading. The classes come from a classifier file or from
+labelled examples. From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz
   node scripts/embed/embed.mjs FOLDER --unlabelled --out pictures.npz
   metaqda classify --examples taught.npz --data pictures.npz --out table.csv`, core.NoneFrom)
 
 func classifyCommand() *cli.Command {
-	return tableCommand(true, cli.Command{Name: "classify", Aliases: []string{"sort"}, Usage: "say what unlabelled pictures are, judged together, by a few labelled ones", Description: classifyAbout})
+	return tableCommand(true, cli.Command{Name: "classify", Aliases: []string{"sort"}, Usage: "classify unlabelled pictures together, from a few labelled ones", Description: classifyAbout})
 }
 
-const predictAbout = `Writes the table that classify does, of pictures that are judged one by one, each as the page
+const predictAbout = `Writes the same table as classify, but judges the pictures one by one, as the page
 recognises a new picture.`
 
 func predictCommand() *cli.Command {
-	return tableCommand(false, cli.Command{Name: "predict", Aliases: []string{"recognise"}, Usage: "say what each picture is, one by one", Description: predictAbout})
+	return tableCommand(false, cli.Command{Name: "predict", Aliases: []string{"recognise"}, Usage: "classify unlabelled pictures one by one", Description: predictAbout})
 }
 
 func tableCommand(batch bool, c cli.Command) *cli.Command {
 	j, out := defaultJob(), ""
 	j.Batch = batch
 	flags := []cli.Flag{
-		textFlag(&j.Classifier, "classifier", "classifier file, of teach, the page or the npm package"),
+		textFlag(&j.Classifier, "classifier", "classifier file of teach, the page or the npm package"),
 		textFlag(&j.Examples, "examples", "a data set of labelled examples instead of --classifier"),
 		textFlag(&j.Prior, "prior", priorUsage),
 		j.nonePriorFlag("the classifier's own if left out, 0.2 for examples"), j.scaleFlag(),
 	}
 	return fileCommand(c, neededFile{&out, "out", "table to write"},
-		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz, .npy or .csv; labels are not asked for"}}, flags,
+		[]neededFile{{&j.Data, "data", "embeddings to classify, .npz, .npy or .csv; labels are not needed"}}, flags,
 		func(ctx context.Context, c *cli.Command) ([]byte, error) {
 			if err := j.checkTaught(); err != nil {
 				return nil, err
@@ -148,10 +149,10 @@ type job struct {
 // defaultJob returns a job without files.
 func defaultJob() job { return job{Batch: true, Note: io.Discard} }
 
-const priorUsage = "prior file, where it is not one of the page's own; another one than the classifier file names takes its place, and a line says so"
+const priorUsage = "prior file, needed if it is not one of the page's own; if the classifier file names another prior, this one is used instead, and a line says so"
 
 func (j *job) nonePriorFlag(otherwise string) cli.Flag {
-	return &cli.Float64Flag{Name: "none-prior", Usage: "probability of none of the classes beforehand, from 0 to below 1; " + otherwise, HideDefault: true,
+	return &cli.Float64Flag{Name: "none-prior", Usage: "prior probability of none of the classes, from 0 to below 1; " + otherwise, HideDefault: true,
 		Action: func(_ context.Context, _ *cli.Command, v float64) error { j.NonePrior = &v; return nil }}
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 const evalAbout = `Scores few-shot tasks drawn from a data set. Accuracy is the mean over the tasks
-with its 95 % confidence interval; ECE uses 20 bins; "+TS" is after one
-temperature fitted on validation tasks for the least NLL (in the paper: the least
-ECE); none where --split has their classes.
+with its 95 % confidence interval. ECE uses 20 bins. "+TS" has one temperature,
+which minimises the NLL of validation tasks (in the paper: their ECE). It is left
+out if --split has the classes of these tasks.
 
 protocols:
 PROTOCOLS
@@ -33,11 +33,11 @@ data:
   the same value for rows that are frames of one burst or views of one thing. In
   a task, no group is in both support and query.
 
-Methods with CL2N features subtract a mean first, the first one of these that is
-known: the centre in the prior file, the mean of the data set's own training
-classes, the mean of the prior's training data. In leave-one-domain-out the mean
-of the other data sets' training classes comes second. In cross-domain the mean
-of the prior's training data comes second.
+Methods with CL2N features first subtract a mean. It is the first one of these
+that is known: the centre in the prior file, the mean of the data set's own
+training classes, the mean of the prior's training data. In leave-one-domain-out
+the mean of the other data sets' training classes comes second. In cross-domain
+the mean of the prior's training data comes second.
 
 With --shard i/n one process does every n-th task and writes its part to --json.
 metaqda merge joins the parts to the result of one process. It also joins runs

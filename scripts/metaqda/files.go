@@ -60,14 +60,13 @@ func named(c *cli.Command, except string) (values []string) {
 	return values
 }
 
-const priorAbout = `Writes the prior for vectors of length d that nothing was learned for: the one that
-the npm package and the Go library use where they are given none, with the session
-model that was fitted to it.`
+const priorAbout = `Writes the general prior for vectors of length d, with its session model. The npm
+package and the Go library use it if they are given no prior.`
 
 func priorCommand() *cli.Command {
 	d, extractor, out := 0, "", "prior.safetensors"
 	return &cli.Command{
-		Name: "prior", Usage: "write the prior for vectors that nothing was learned for", Description: priorAbout,
+		Name: "prior", Usage: "write the general prior, for vectors of any kind", Description: priorAbout,
 		Flags: []cli.Flag{
 			intFlag(&d, "dimension", "dimension d of the embeddings (required)"),
 			textFlag(&extractor, "extractor", "id of the feature extractor, kept in the file"),
@@ -94,10 +93,10 @@ func priorCommand() *cli.Command {
 	}
 }
 
-const exportAbout = `Writes a classifier as plain numbers in one safetensors file, for other programs. It
-answers as the classifier does now, also none of these. web/share/README.md has the
-lines of Python and of JavaScript that read it. The classifier is a session saved by the
-page, or what the npm package saves.`
+const exportAbout = `Writes a classifier as plain numbers in one safetensors file, for other programs. The
+file gives the same answers as the classifier now, none of these included.
+web/share/README.md has programs in Python and JavaScript that read it. The classifier is
+a file of teach, the page or the npm package.`
 
 func exportCommand() *cli.Command {
 	var from, prior, out string

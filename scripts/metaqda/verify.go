@@ -12,11 +12,10 @@ import (
 	"metaqda/scripts/files"
 )
 
-const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
-recognised from the content: predictive densities, gradients, calibration
-measures. Files follow the flags. The largest absolute error per
-file and quantity is printed. The status is 1 if any error exceeds 1e-8,
-relative, or absolute for values below one.`
+const verifyAbout = `Compares this build with oracle vectors, and prints the largest absolute error for each
+file and quantity. The files are JSON of three kinds, recognised by their content:
+predictive densities, gradients, calibration measures. The status is 1 if an error
+exceeds 1e-8, relative, or absolute for values below one.`
 
 func verifyCommand() *cli.Command {
 	return &cli.Command{

@@ -21,10 +21,10 @@ const watchAbout = `Reads a stream of embeddings and prints what comes and goes,
 
   {"label":"cup","here":true,"since":12.25,"probability":0.97}
 
-"since" is when it came, or went where "here" is false. Each line of the input has a time in
-seconds and then the numbers of an embedding, all separated by commas. A line with a time alone says
-that there was nothing to judge, such as no hand. Lines may come as they are made, some four
-a second:
+"since" is the time at which it came, or went if "here" is false. Each line of the input has a
+time in seconds and then the numbers of an embedding, all separated by commas. A line with a time
+alone says that there was nothing to judge, such as no hand. The command reads lines as they arrive,
+for example four a second:
 
   camera | metaqda watch --classifier session.safetensors`
 
@@ -41,10 +41,10 @@ func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name: "watch", Usage: "say what comes and goes in a stream of embeddings", Description: watchAbout,
 		Flags: []cli.Flag{
-			textFlag(&j.Classifier, "classifier", "classifier file, of teach, the page or the npm package"),
+			textFlag(&j.Classifier, "classifier", "classifier file of teach, the page or the npm package"),
 			textFlag(&j.Examples, "examples", "a data set of labelled examples instead of --classifier"),
 			textFlag(&j.Data, "data", "file of lines, in place of the standard input"),
-			numberFlag(&perHour, "false-events-per-hour", "about how many false events an hour are allowed; the more, the less is missed"),
+			numberFlag(&perHour, "false-events-per-hour", "about how many false events an hour are allowed; with more, fewer events are missed"),
 			textFlag(&j.Prior, "prior", priorUsage),
 			j.nonePriorFlag("the classifier's own if left out, 0.2 for examples"), j.scaleFlag(),
 		},

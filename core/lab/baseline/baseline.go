@@ -1,7 +1,8 @@
 // Package baseline holds the competitors of the paper that work on the same fixed features. They
-// are fitted to the support of one episode and score its queries. The package is only for the
-// comparison: nothing here adds or removes an example, or knows none of these. Nothing has a prior,
-// except the meta-learned start of [MAMLQDA]. Each method names its source and its equations.
+// are fitted to the support of one episode and score its queries. The package is only for
+// comparison: its methods cannot add or remove examples, and have no none of these. None has a
+// prior, except the meta-learned start of [MAMLQDA]. Each method names its source and its
+// equations.
 //
 // Unless a method says otherwise, its answer depends on the features only through inner products
 // among support and queries. So it may take the coordinates of [Span]: the answer is the same, at
@@ -38,7 +39,7 @@ type Method struct {
 	Name      string
 	Summary   string
 	Transform embed.Kind // of the features it is given
-	Full      bool       // needs the features themselves, not coordinates of their span
+	Full      bool       // it needs the features themselves, not coordinates of their span
 	New       func() Classifier
 }
 
@@ -66,8 +67,8 @@ func Methods() []Method {
 
 func newCentroid() Classifier { return &Centroid{} }
 
-// check panics unless the task is well formed: tasks come from samplers, a bad
-// one is a programmer's mistake.
+// check panics unless the task is well formed. Tasks come from samplers, so a bad one is a
+// programmer's mistake.
 func (t *Task) check() {
 	n, _ := t.Support.Dims()
 	if n != len(t.Labels) || t.Way < 1 {

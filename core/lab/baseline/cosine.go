@@ -14,9 +14,9 @@ import (
 //
 // for rows of length one. The w_c start at the class means. SGD with momentum minimises the
 // cross-entropy of the whole support in each step. The original starts at random vectors and takes
-// batches of four. That costs hundreds of times more and ends near the same place, since the part of
-// a random start outside the support's span only lowers all cosines. Source: Chen et al., A Closer
-// Look at Few-shot Classification, 2019.
+// batches of four. That costs hundreds of times more and gives nearly the same result, since the
+// part of a random start outside the support's span only lowers all cosines. Source: Chen et al., A
+// Closer Look at Few-shot Classification, 2019.
 type Cosine struct {
 	w   *mat.Dense // way x d, rows of length one after Fit
 	way int

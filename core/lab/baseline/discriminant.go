@@ -13,12 +13,11 @@ import (
 //	mu_c = mean,  Sigma_c = 1/K_c sum_i (x_i - mu_c)(x_i - mu_c)^T + e I,
 //	score_c = -1/2 log det Sigma_c - 1/2 (x - mu_c)^T Sigma_c^-1 (x - mu_c),
 //
-// with the sum over the class (QDA) or over all classes (LDA, pooled, 1/n).
-// With fewer rows than dimensions Sigma is singular and the method undefined.
-// The ridge e is the smallest that lets it be computed in double precision:
-// 1e-8 of the mean variance of the support. With one row a class nothing but e
-// is left: both are nearest centroid, and far too sure of their answers.
-// Source: Hastie et al., The Elements of Statistical Learning, section 4.3.
+// with the sum over the class (QDA) or over all classes (LDA, pooled, 1/n). With fewer rows than
+// dimensions Sigma is singular and the method undefined. The ridge e is the smallest that lets it
+// be computed in double precision: 1e-8 of the mean variance of the support. With one row a class
+// only e is left: both are nearest centroid, and far too sure of their answers. Source: Hastie et
+// al., The Elements of Statistical Learning, section 4.3.
 type Discriminant struct {
 	Pooled bool // LDA
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// labelColumns are the headings that mark the column of class names. Of several the one that comes
-// first here counts: x, y and label are two numbers and a class.
+// labelColumns are the headings that mark the column of class names. If several are present, the
+// first in this list counts: x, y and label are two numbers and a class.
 var labelColumns = []string{"label", "class", "target", "y"}
 
 // groupColumn is the heading of the column of groups.
@@ -37,7 +37,7 @@ func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 	return s.describe(meta)
 }
 
-// read takes in all lines.
+// read reads all lines.
 func (p *csvParser) read(r io.Reader) error {
 	c, err := unmarked(p.file, r)
 	if err != nil {

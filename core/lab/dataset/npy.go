@@ -75,8 +75,8 @@ func readHeader(r io.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// parseHeader leaves the text to npyio. That indexes into it unchecked, and may panic on text that
-// is not a header.
+// parseHeader parses the text with npyio, which indexes into it unchecked and may panic if it is
+// not a header.
 func parseHeader(head []byte) (h npy.Header, err error) {
 	defer func() {
 		if recover() != nil {

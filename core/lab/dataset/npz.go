@@ -16,8 +16,8 @@ var (
 )
 
 // These bound an unpacked array: freeRoom bytes, and inflation bytes for each packed byte. Embeddings
-// hardly shrink, and the length of a file bounds one without packing. So only arrays with next to
-// no content meet this bound. Numbers count as eight bytes, the most that they take in memory.
+// hardly shrink, and a file without packing is bounded by its length. So only arrays with almost no
+// content meet this bound. Numbers count as eight bytes, the most that they take in memory.
 const (
 	freeRoom  = 64 << 20
 	inflation = 64

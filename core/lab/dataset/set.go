@@ -202,7 +202,7 @@ func (s *Set) label(names []string, m *Meta) error {
 }
 
 // setSplits resolves class names, or the numbers of classes, to indices. A class may be in one split
-// only: a test with a class seen in training would mean nothing.
+// only: a test on classes from training would be meaningless.
 func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 	index := make(map[string]int, len(s.Classes))
 	for c, name := range s.Classes {

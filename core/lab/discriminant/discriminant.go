@@ -2,8 +2,7 @@
 // of its own, in MetaLDA all classes share one. Both are fully Bayesian or by the mode of the
 // posterior, under a learned or a hand-made prior. Source: Zhang, Meng, Gouk and Hospedales,
 // Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV 2021. They are methods
-// of `metaqda eval`, and `make reproduce` compares them. The page and the packages answer by
-// core/lda.
+// of `metaqda eval`, and `make reproduce` compares them. The page and the packages use core/lda.
 package discriminant
 
 import (

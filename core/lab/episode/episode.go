@@ -111,8 +111,8 @@ func checkRanges(ranges ...named) error {
 
 // generator returns the random generator of episode i.
 //
-// PCG starts from its seed as it stands, and neighbouring seeds give related
-// first numbers; splitmix64 takes the neighbours apart.
+// PCG starts from its seed directly, so neighbouring seeds give related first numbers. splitmix64
+// decorrelates them.
 func generator(seed uint64, i int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, splitmix(uint64(i))))
 }

@@ -88,8 +88,8 @@ func (p *Pool) mostSupport(c, least int) int {
 	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
-// leastFull returns the smallest content of a full knapsack that holds most. It is full if no size
-// that is left out fits in. Let size_i be the smallest size left out. Then all smaller ones are in.
+// leastFull returns the smallest content of a full knapsack of capacity most. It is full if no
+// left-out size fits in. Let size_i be the smallest left-out size. Then all smaller ones are in.
 // With some of the larger ones they fill more than most - size_i. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {
 	slices.Sort(sizes)

@@ -2,9 +2,9 @@ package episode
 
 import "math/rand/v2"
 
-// A session has 1 to SessionWay classes, of 1 to SessionShot examples each. It asks about
-// SessionQueries rows of these classes and as many of others. It asks about fewer if the pool has
-// fewer rows for one kind.
+// A session has 1 to SessionWay classes, of 1 to SessionShot examples each. Its queries are
+// SessionQueries rows of these classes and as many of others, or fewer if the pool has fewer rows
+// for one kind.
 const (
 	SessionWay     = 8
 	SessionShot    = 12
@@ -20,11 +20,11 @@ const (
 )
 
 // Sessions draws sessions as people make them. They have a few classes with various numbers of
-// examples, some of them taken by holding the shutter down. Half of the queries are of classes
-// without any example. Classes are drawn uniformly without replacement, numbers uniformly from
-// their ranges. The support of a class leaves rows for its part of the queries, or half of its rows
-// if they are fewer. These are in groups of their own. Queries are spread evenly over the classes
-// with support. Others are spread over all other classes and labelled Unknown.
+// examples, some of them bursts. Half of the queries are of classes without any example. Classes
+// are drawn uniformly without replacement, numbers uniformly from their ranges. The support of a
+// class leaves rows for its part of the queries, or half of its rows if they are fewer. These are
+// in groups of their own. Queries are spread evenly over the classes with support. Others are
+// spread over all other classes and labelled Unknown.
 //
 // A class of one row or one group can only supply unknown queries.
 type Sessions struct {
@@ -63,7 +63,7 @@ func (s *Sessions) Episode(i int) Episode {
 	way := Range{1, min(SessionWay, len(s.known), len(s.nonEmpty)-1)}.draw(rng)
 	var e Episode
 	known := make([]bool, len(s.pool.Rows))
-	rest := make([][]int, way) // what may be queries of each class
+	rest := make([][]int, way) // rows that may be queries, of each class
 	left := 0
 	for j, k := range choose(rng, len(s.known), way) {
 		class := s.known[k]

@@ -34,8 +34,9 @@ func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	return shares
 }
 
-// shareOut returns whole numbers that sum to n, in proportion to shares. It hands out ones, each to the
-// number that is farthest below its share. No number exceeds most[j]. The sum of most is at least n.
+// shareOut returns whole numbers that sum to n, in proportion to shares. It adds ones, each to the
+// number that is farthest below its share. No number exceeds most[j]. The sum of most must be at least
+// n.
 func shareOut(n int, shares []float64, most []int) []int {
 	sizes := make([]int, len(shares))
 	for range n {

@@ -129,7 +129,7 @@ func (l *balanceLoss) loss(grad, x []float64) float64 {
 	return sum / n
 }
 
-// Tolerated is how far below a competitor still counts as level with it.
+// Tolerated is the largest deficit that still counts as level with a competitor.
 const Tolerated = 0.003
 
 // Margin says how far the accuracy of a MetaQDA method is above the best of some competitors, on the
@@ -156,7 +156,7 @@ func (r *Report) addMargins() {
 	}
 }
 
-// Heads returns the competitors that a prior on a foreign domain has to reach.
+// Heads returns the competitors that a prior must reach on domains that it has not seen.
 func Heads() []string { return []string{"ncc-cl2n", "linear"} }
 
 // Rivals returns the groups of competitors that MetaQDA is compared with: each alone, those of

@@ -18,7 +18,7 @@ type Method struct {
 	Name    string // in the report; unique within a plan
 	Summary string // for help texts
 
-	// Prepare readies the method for a data set, and returns a function that makes a scorer for
+	// Prepare prepares the method for a data set, and returns a function that makes a scorer for
 	// each worker. It is called once for each data set before the first episode. Long work for all
 	// episodes belongs here. It may depend on the plan's seed, not on its shard.
 	Prepare func(s *Source, p *Plan) (func() Scorer, error)
@@ -27,12 +27,12 @@ type Method struct {
 // Scorer scores the episodes of one data set. Each worker has one of its own, so it may keep its
 // memory between calls.
 type Scorer interface {
-	// ScoresTo stores in dst (queries x way) the log probabilities of the task's
-	// classes given each query, up to a constant for each query. A method with a probability of
-	// none of the classes stores its log odds in none (queries) and returns true. They are ln
-	// p/(1-p) at a prior probability of one half. dst and none hold old values and are read before
-	// the next call. An error ends the run. It is called once for each task and validation task of
-	// a cell, 800 times in usual plans. Its cost is nearly that of the experiment.
+	// ScoresTo stores in dst (queries x way) the log probabilities of the task's classes given each
+	// query, up to a constant for each query. A method with a probability of none of the classes
+	// stores its log odds in none (queries) and returns true. They are ln p/(1-p) at a prior
+	// probability of one half. dst and none hold old values and are read before the next call. An
+	// error ends the run. It is called once for each task and validation task of a cell, 800 times
+	// in usual plans. It is nearly the whole cost of an experiment.
 	ScoresTo(dst *mat.Dense, none []float64, t *Task) (hasNone bool, err error)
 }
 
@@ -53,8 +53,8 @@ type ClassScorer interface {
 // hand-crafted priors, and the competitors of core/lab/baseline.
 func Methods() []Method {
 	all := []Method{
-		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior", false),
-		sessionMethod("metaqda-transductive", "the same, which judges all queries of a task together", true),
+		sessionMethod("metaqda", "the method of the page and the packages, with the prior of --prior", false),
+		sessionMethod("metaqda-transductive", "the same, but all queries of a task are judged together", true),
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),

@@ -13,8 +13,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// niwScorer scores episodes of a whitened data set by the classifier that the page
-// uses.
+// niwScorer scores episodes of a whitened data set with the classifier of the page.
 type niwScorer struct {
 	space    *Space
 	prior    *niw.Prior // in the coordinates of the whitened rows

@@ -6,10 +6,10 @@
 // [Merge] puts parts together and gives the [Report]. All sums follow the order of the episodes. So
 // the report has the same bytes for any number of workers and of shards.
 //
-// A method of one's own is a value like those of [Methods]: see the example. Several machines each
-// take a shard: scripts/shards runs them. The package draws no tables and no pictures, reads and
-// writes no files, and learns no prior. It knows nothing of command lines, though its remedies name
-// the flags of the command metaqda.
+// Your own method is a value like those of [Methods]: see the example. Several machines can share
+// the work: scripts/shards runs a shard on each. The package makes no tables and no pictures, reads
+// and writes no files, and learns no prior. It has no command line, but its errors name the flags
+// of the command metaqda.
 //
 // The protocols are those of Zhang, Meng, Gouk and Hospedales, "Shallow Bayesian
 // Meta Learning for Real-World Few-Shot Recognition" (ICCV 2021), tables 1 to 9.
@@ -32,8 +32,8 @@ import (
 	"metaqda/core/lab/episode"
 )
 
-// Plan is everything but the data that decides the numbers of an experiment. [NewPlan] fills it
-// with the values of the protocol.
+// Plan is everything that determines the numbers of an experiment, except the data. [NewPlan] fills
+// it with the values of the protocol.
 type Plan struct {
 	Protocol string
 	Methods  []Method
@@ -296,7 +296,7 @@ func DecodePart(file string, data []byte) (*Part, error) {
 	return p, nil
 }
 
-// damage tells what is missing in the blocks of a shard that was read. It returns "" if they can be
+// damage returns what is missing in the blocks of a shard that was read, or "" if they can be
 // summed.
 func (p *Part) damage() string {
 	for i, b := range p.Blocks {
@@ -364,8 +364,8 @@ func mergeShards(parts []*Part) (*Report, error) {
 	return r, nil
 }
 
-// joinBlocks puts the records of all parts in the order of the episodes: summed in
-// that order they give the bits of the undivided evaluation.
+// joinBlocks puts the records of all parts in the order of the episodes. Summed in this order they
+// give the same bits as the undivided evaluation.
 func joinBlocks(parts []*Part) []*Block {
 	blocks := make([]*Block, len(parts[0].Blocks))
 	for i, b := range parts[0].Blocks {

@@ -49,25 +49,25 @@ for every method; the accuracy without that is reported too`,
 		{Ablation, "LDA and QDA without, with hand-crafted and with learned prior",
 			[]string{"lda", "qda", "fb-lda-handcrafted", "fb-handcrafted", "fb-lda", "map", "fb", "metaqda"}, []int{1, 5}, 1},
 		{OpenSet, `as many queries from unseen classes as from the task's own:
-detection of none-of-these, how much better (gain) than by one
-minus the largest probability of the same model, and its
-calibration as a probability at even odds; --n-way 1 asks
-'is it this, or not?'`,
+detection of "none of these", its gain over 1 - max p of the
+same model, and the calibration of its probability at even
+odds; --n-way 1 asks 'is it this, or not?'`,
 			[]string{"metaqda", "fb", "map", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 5}, 1},
 		{Sessions, `as people make them: 1 to 8 classes of 1 to 12 examples each, a
 third of them taught by one to three bursts where the data has
 groups; 10 queries of taught classes and 10 of unseen ones. Ways,
-shots and queries are not asked for, no temperature is fitted.
+shots and queries are fixed, and no temperature is fitted.
 Methods without a reject score use 1 - max p`,
 			[]string{"metaqda", "ncc-cl2n", "linear", "teachable", "knn", "knn-tfjs"}, []int{1}, 1},
-		{Transductive, `the queries of a task judged together, --n-query (15) a class, or as
-many in all of class sizes drawn from a Dirichlet(2) distribution
-(--imbalance dirichlet); with --out-of-set 0.5 as many again of
-unseen classes. What judges one by one stands beside it. No
-temperature is fitted; methods without a reject score use 1 - max p`,
+		{Transductive, `the queries of a task judged together, --n-query (15) a class. With
+--imbalance dirichlet as many in all, but with class sizes from a
+Dirichlet(2) distribution. With --out-of-set 0.5 as many again of
+unseen classes. Methods that judge one by one are for comparison.
+No temperature is fitted; methods without a reject score use
+1 - max p`,
 			[]string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "cosine", "knn"}, []int{1, 5}, 1},
-		{LeaveOneDomainOut, `one --prior for each data set, in the same order, that was
-learned without it; how far MetaQDA is above each competitor`,
+		{LeaveOneDomainOut, `each data set with a --prior that was learned without it, in the
+same order; how far MetaQDA is above each competitor`,
 			[]string{"metaqda", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 2, 5, 10}, 1},
 	}
 }

@@ -22,7 +22,7 @@ type Domain struct {
 	MAPPrior *Prior // of the map methods; nil: Prior
 }
 
-// Source is a domain made ready for methods. Its spaces are made while the methods are prepared,
+// Source is a domain prepared for methods. Its spaces are made while the methods are prepared,
 // before workers start.
 type Source struct {
 	Domain
@@ -33,7 +33,7 @@ type Source struct {
 	maml   *mat.TriDense // start of maml-qda, learned on first use
 }
 
-// sources makes domains ready.
+// sources prepares domains.
 func (p *Plan) sources(domains []Domain) ([]*Source, error) {
 	var sources []*Source
 	for i, d := range domains {
@@ -165,7 +165,7 @@ func (s *Source) Space(kind embed.Kind) (*Space, error) {
 	return s.cached("transform "+string(kind), func() (*Space, error) { return newSpace(s.Set, s.rows, &t, nil) })
 }
 
-// noCentre says that the set has no centre for CL2N features, and what would give one.
+// noCentre returns the error that the set has no centre for CL2N features, with ways to give one.
 func (s *Source) noCentre() error {
 	e := &dataset.FileError{File: s.Set.File(), Row: -1, Problem: "has no split \"train\" to centre CL2N features on",
 		Remedy: "name the training classes in the .json beside it, or give a --prior, which keeps the mean of what it was learned from"}

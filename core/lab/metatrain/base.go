@@ -15,9 +15,9 @@ import (
 //
 //	S0 = (1-shrink) W + shrink I,   W scaled to a mean diagonal of one
 //
-// where W is the mean over the domains of their pooled within-class covariance
-// (of the rows about their class's mean). Training runs on rows whitened by its Cholesky factor L0:
-// there every direction varies alike. It learns (m', L'), which stand for m = L0 m' and L = L0 L'.
+// where W is the mean over the domains of their pooled within-class covariance (of the rows about
+// their class's mean). Training runs on rows whitened by its Cholesky factor L0, where every
+// direction has the same variance. It learns (m', L'), which stand for m = L0 m' and L = L0 L'.
 // This is a preconditioned descent.
 type Base struct {
 	l *factor

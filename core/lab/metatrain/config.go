@@ -9,7 +9,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// Config is everything about a training run but the data.
+// Config is everything about a training run except the data.
 type Config struct {
 	Objective Objective
 	Start     Start
@@ -60,13 +60,13 @@ func FixedNames() []string { return slices.Clone(fixedNames) }
 
 var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "none"}
 
-// formerNames are names of removed coefficients. They fix nothing. They stand in [DefaultConfig]
-// because priors hold their configuration, and their bytes must stay the same.
+// formerNames are names of removed coefficients and have no effect. [DefaultConfig] keeps them
+// because priors hold their configuration, and the bytes of priors must stay the same.
 var formerNames = []string{"temperature-shape", "bias"}
 
-// DefaultConfig returns the configuration that measured best on validation
-// classes of domains left out: gradient descent with momentum and a clipped
-// gradient from S = ¼ I and T = 30, nu fixed at d.
+// DefaultConfig returns the configuration with the best results on validation classes of left-out
+// domains: gradient descent with momentum and a clipped gradient from S = ¼ I and T = 30, nu fixed
+// at d.
 func DefaultConfig() Config {
 	return Config{
 		Objective: Objective{Inference: niw.FB, Loss: CrossEntropy, PerWay: true},

@@ -91,7 +91,7 @@ func NewEngine(d int, o Objective) *Engine {
 	return &Engine{objective: o, factor: newFactor(d), m: make([]float64, d)}
 }
 
-// Set takes over a copy of the parameters. Cost O(d²), O(d³) for a spiked prior.
+// Set copies the parameters. Cost O(d²), O(d³) for a spiked prior.
 func (e *Engine) Set(p *Params) {
 	raw := p.Prior.Dense().L.RawTriangular()
 	for i := range raw.N {

@@ -191,16 +191,16 @@ func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler)
 }
 
 // crossFit is a prior learned without some families of domains, with the sessions of these families
-// under it. They are as new to it as a person's own pictures are to the final prior, which has
-// learned from all.
+// under it. These sessions are as new to this prior as a person's own pictures are to the final
+// prior, which has learned from all.
 type crossFit struct {
 	held    []*dataset.Set
 	prior   *model.Prior
 	samples views
 }
 
-// crossFit learns a prior without each fold in turn, on all cores, one each: a
-// training cannot use two of them half as well.
+// crossFit learns a prior without each fold in turn, on all cores, one training per core, since a
+// single training makes poor use of a second core.
 func (r *Run) crossFit(caller context.Context) error {
 	s := &r.recipe.Calibration
 	folds := foldsOf(r.train, s.Families, s.Folds)
@@ -268,8 +268,8 @@ func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit 
 	return fit, err
 }
 
-// Fold is a prior that knows nothing of some data sets, nor of their families. It judges answers on
-// domains left out.
+// Fold is a prior learned without some data sets and their families. It is for measuring on
+// left-out domains.
 type Fold struct {
 	Held  []string // names of the data sets it was learned without
 	Prior *model.Prior

@@ -30,7 +30,7 @@ const (
 	CrossFitting = "left-out" // sessions of families of domains under priors learned without them
 )
 
-// Recipe is everything but the data that decides a prior.
+// Recipe is everything that determines a prior, except the data.
 type Recipe struct {
 	Split     string          // to learn from; several separated by commas, or all
 	Transform embed.Transform // kind, power and shift; the centre is that of the data
@@ -50,7 +50,7 @@ type Recipe struct {
 	Extractor model.Extractor // of the pictures; without ID what the data says
 }
 
-// Validation selects the best of the priors that training passes.
+// Validation selects the best of the priors that training goes through.
 type Validation struct {
 	Split string
 	Way   int
@@ -71,7 +71,7 @@ type Calibration struct {
 	// each class.
 	Near, Centre, Shared, Kappa float64
 	Parts                       lda.Parts // of embeddings; First 0 for one
-	Alone                       bool      // fit what single examples of each class say of the temperature
+	Alone                       bool      // fit how single examples of each class determine the temperature
 }
 
 // Default is for embeddings of any network. Its training measured best for a covariance of its own
