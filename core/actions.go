@@ -2,10 +2,10 @@ package metaqda
 
 import "metaqda/core/model"
 
-// SetActions sets the actions of a class: what happens when it comes and goes. An empty label sets
-// those of none of these. The text is the caller's: files keep it, and nothing here reads it. It
-// returns a *[lda.LabelError] if there is no such class. It returns an [Error] with the code
-// "limit" for a text longer than [model.MaxActions], or if all texts together are longer than
+// SetActions sets the actions of a class, which run when it comes or goes. An empty label sets the
+// actions of none of these. Only the caller reads the text; files keep it. It returns a
+// *[lda.LabelError] if there is no such class. It returns an [Error] with the code "limit" for a
+// text longer than [model.MaxActions], or if all texts together are longer than
 // [model.MaxAllActions].
 func (c *Classifier) SetActions(label, text string) error {
 	defer c.writing()()
@@ -26,7 +26,7 @@ func (c *Classifier) SetActions(label, text string) error {
 	return c.do(Entry{Do: "actions", ID: id, Class: &Class{ID: id, Actions: text}})
 }
 
-// Actions returns what happens when none of these comes and goes; a [Class] has its own.
+// Actions returns the actions of none of these; a [Class] has its own.
 func (c *Classifier) Actions() string {
 	defer c.reading()()
 	return c.actions
@@ -39,7 +39,7 @@ func (c *Classifier) ReplaceActions(text string) {
 	c.actions = text
 }
 
-// checkActions returns an error if all actions together would be too long with text in place of was.
+// checkActions returns an error if all actions together would be too long once text replaces was.
 func (c *Classifier) checkActions(was, text string) error {
 	n := len(c.actions) + len(text) - len(was)
 	if len(text) <= len(was) {
@@ -54,7 +54,8 @@ func (c *Classifier) checkActions(was, text string) error {
 	return nil
 }
 
-// exchangeActions exchanges the actions of a class, or of none of these for an empty ID.
+// exchangeActions exchanges the actions of an entry with those of its class, or of none of these
+// for an empty ID.
 func (c *Classifier) exchangeActions(e *Entry) error {
 	if e.Class == nil || e.ID != "" && c.ids[e.ID] == nil {
 		return errGone

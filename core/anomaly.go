@@ -70,8 +70,8 @@ func (c *Classifier) describe(cells []float32, d int) (*anomaly.Picture, error) 
 	return anomaly.Describe(cells, d)
 }
 
-// WithoutCells returns the ids of the examples that lack the cells which Anomaly needs. They are among
-// the last 32 of the only class with examples. If several classes have examples, it returns none.
+// WithoutCells returns the ids of the examples whose cells Anomaly needs and lacks. They are among the
+// last 32 of the only class with examples. If several classes have examples, it returns none.
 func (c *Classifier) WithoutCells() []string {
 	defer c.reading()()
 	k := c.only()
@@ -151,8 +151,8 @@ func (c *Classifier) fitNormal(k *class) (err error) {
 }
 
 // goodOnes returns the cells of the examples of a class, and the burst of each. The frames of a group
-// are one burst. If linked is set, so are near-copies. Mass-produced things may all be near-copies of
-// each other. Then there are too few bursts, and the caller clears linked.
+// are one burst. If linked is set, so are near-copies. If mass-produced things are all near-copies of
+// each other, there are too few bursts, and the caller clears linked.
 func (c *Classifier) goodOnes(k *class, linked bool) (good []*anomaly.Picture, burst []int) {
 	if k == nil {
 		return nil, nil

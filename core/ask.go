@@ -83,7 +83,7 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 	return all, nil
 }
 
-// Suggest returns the n of many vectors whose labels would tell most, the best one first: see
+// Suggest returns the n of many vectors whose labels would help most, the best one first: see
 // [lda.Classifier.Suggest]. The classifier may be empty. ctx, progress and errors are as for
 // Classify.
 func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
@@ -153,10 +153,10 @@ type LeftOut struct {
 	None          float64    // probability of none of the classes
 }
 
-// LeaveOut leaves out the i-th of all examples, a burst counting as one, and returns the answer
-// of the rest: see [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a
-// few times that of Predict. With Settings.Scale the columns have the scale of the rest in sessions of
-// at most [lda.ExactUpTo] examples, else that of all examples.
+// LeaveOut predicts the i-th of all examples, a burst counting as one, without itself: see
+// [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a few times that of Predict.
+// With Settings.Scale, sessions of at most [lda.ExactUpTo] examples scale the columns without the
+// example. Larger sessions scale them with all examples.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
 	return c.leaveOutOne(i)
@@ -196,7 +196,7 @@ func (c *Classifier) leaveOutOne(i int) (*LeftOut, error) {
 	return out, err
 }
 
-// leaveOutAnew answers by a copy without the examples, whose columns have the scale of the others.
+// leaveOutAnew predicts with a copy that lacks the examples and scales its columns without them.
 // Cost that of teaching the copy.
 func (c *Classifier) leaveOutAnew(out *LeftOut) (none float64, err error) {
 	without, err := c.clone()

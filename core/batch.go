@@ -14,9 +14,9 @@ import (
 // Context is the part of a context.Context that is needed.
 type Context = lda.Context
 
-// Batch is a question about many vectors, answered step by step, so that a program of one
-// thread can do other work between steps. It asks the classifier as it was at the start: later
-// changes do not reach it.
+// Batch is work on many vectors, done step by step, so that a program of one thread can do other
+// work in between. It uses the classifier as it was at the start: later changes have no effect on
+// it.
 type Batch struct {
 	Suggestions []int       // of BeginSuggest, once it is done: indices into the batch
 	Like        []int       // for each of them, the number of other vectors that look like it
@@ -48,8 +48,8 @@ func (b *Batch) Answer(i int) (classes []float64, none float64) {
 	return b.answers.Classes.RawRowView(i), b.answers.None[i]
 }
 
-// Decide decides by probabilities as [Classifier.Decide] of the classifier that was asked, once
-// the batch is done.
+// Decide decides by probabilities as [Classifier.Decide] of the batch's classifier does, once the
+// batch is done.
 func (b *Batch) Decide(classes []float64, none float64) Decision {
 	if b.labels == nil {
 		b.labels, b.bursts = b.asked.Labels(), b.asked.Bursts()
@@ -57,19 +57,19 @@ func (b *Batch) Decide(classes []float64, none float64) Decision {
 	return DecideAmong(b.labels, b.bursts, classes, none)
 }
 
-// Step works for a while and reports whether there is more to do. done and total count pieces
-// of work. It returns the error of the question, if any.
+// Step works for a while and reports whether there is more to do. done and total count pieces of
+// work. It returns the error of the work, if any.
 func (b *Batch) Step() (more bool, done, total int, err error) {
 	_, more = b.next()
 	return more, b.done, b.total, b.err
 }
 
-// Stop gives up the question. Call it, or Step until there is no more, on every batch:
-// otherwise its memory is never freed.
+// Stop ends the work early. Call Stop, or Step until the work is done, on every batch: otherwise
+// its memory is never freed.
 func (b *Batch) Stop() { b.stop() }
 
-// Finish steps to the end. If ctx, unless nil, ends before, it returns the error of ctx.
-// progress, unless nil, is called now and then.
+// Finish calls Step to the end. If ctx, unless nil, ends first, Finish returns the error of ctx. It
+// calls progress, unless nil, now and then.
 func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	defer b.Stop()
 	for {
@@ -99,7 +99,7 @@ func (w *pending) Err() error {
 	return nil
 }
 
-var errStopped = &Error{Code: "disposed", Message: "This question was given up."}
+var errStopped = &Error{Code: "disposed", Message: "This batch was stopped: begin it again."}
 
 // BeginClassify is [Classifier.Classify] step by step, for concatenated vectors of length d.
 // Errors are those of Classify; a vector that cannot be used is found by the steps.
@@ -138,8 +138,8 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, sets ...[]int) (*Batch
 	})
 }
 
-// ask makes a batch that puts a question to a clone of the classifier. answer takes long: it
-// calls progress now and then, and returns the error of ctx once that has ended.
+// ask makes a batch that calls answer with a clone of the classifier. answer takes long: it calls
+// progress now and then, and returns the error of ctx once ctx has ended.
 func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
 	if err := c.reserve(c.asking(len(vectors)/max(1, d), d)); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 	}
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
 		x, err := own.rows(vectors)
-		vectors, own.beside = nil, nil // garbage from here on
+		vectors, own.beside = nil, nil // may be freed from here on
 		if err != nil {
 			return err
 		}
@@ -175,8 +175,8 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 	}), nil
 }
 
-// batch makes a batch that calls answer with this classifier, which nobody else uses. It first prepares
-// the classifier.
+// batch makes a batch that calls answer with this classifier, which must have no other user. It first
+// prepares the classifier.
 func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done, total int)) error) *Batch {
 	b := &Batch{asked: c, total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {

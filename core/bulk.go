@@ -12,9 +12,9 @@ import (
 
 // Bulk is [Classifier.AddAll] in pieces, so that a program of one thread can do other work in
 // between. Call BeginAdd, Take until it has all vectors, and Label until all have a label. Then
-// call End until it reports true, and Enrol until it does. Only End changes the classifier, which
-// may be used and changed meanwhile. A call of the classifier between two calls of End waits until
-// all examples are added.
+// call End until it reports true, and Enrol until it reports true. Only End changes the classifier.
+// Others may use and change the classifier meanwhile. A call of the classifier between two calls of
+// End waits until all examples are added.
 type Bulk struct {
 	of        *Classifier
 	prior     *Prior // under which the vectors are checked
@@ -60,7 +60,7 @@ func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 var errEnded = &Error{Code: "argument", Message: "These examples were added already, or refused: begin anew for more."}
 
 // Take copies concatenated vectors. It returns an [Error] that names the first unusable vector,
-// counted from the begin, and an [Error] once End is done.
+// counted from the first one taken, and an [Error] once End is done.
 func (b *Bulk) Take(vectors []float32) error {
 	defer b.of.writing()()
 	if b.ended {
@@ -97,8 +97,8 @@ func (b *Bulk) Thumbnail(picture []byte) {
 }
 
 // Label sets the class and the group of each of the next examples. It returns an [Error] unless
-// there is one of both for each, or once End is done, and the errors of AddAll. On error none of
-// these labels counts. Cost O(N+C).
+// there is one label and one group for each example, or once End is done. It also returns the
+// errors of AddAll. On error none of these labels counts. Cost O(N+C).
 func (b *Bulk) Label(labels, groups []string) error {
 	defer b.of.writing()()
 	if b.ended {
@@ -134,10 +134,10 @@ func (b *Bulk) find(labels []string, examples []Example) error {
 	return err
 }
 
-// End adds the examples, all or none, as one step, and reports whether it is done. It asks more
-// every few examples and stops when more returns false. Once it is done it returns their ids.
-// The sizes of bursts follow once Enrol or Prepare is done. Errors are those of AddAll. Cost
-// O(N+C). If the classifier has changed since, add the cost of Label and Take.
+// End adds the examples, all or none, as one step, and reports whether it is done. It calls more
+// every few examples and stops when more returns false. Once done, it returns the ids of the
+// examples. The sizes of bursts are known once Enrol or Prepare is done. Errors are those of
+// AddAll. Cost O(N+C). If the classifier has changed since, add the cost of Label and Take.
 func (b *Bulk) End(more func() bool) (ids []string, done bool, err error) {
 	c := b.of
 	c.mu.Lock()
@@ -208,14 +208,14 @@ func (c *Classifier) addRest() {
 	}
 }
 
-// Enrol has the densities take in the examples of a [Bulk], as the first part of Prepare, and
-// reports whether it is done. It asks more every few examples and stops when more returns false.
+// Enrol adds the examples of a [Bulk] to the densities, as the first part of Prepare does, and
+// reports whether it is done. It calls more every few examples and stops when more returns false.
 func (c *Classifier) Enrol(more func() bool) bool {
 	defer c.writing()()
 	if c.lda == nil || !c.behind {
 		return true
 	}
-	if !c.unscaled() { // else the first answer has to teach all anew
+	if !c.unscaled() { // otherwise the first answer must add all examples anew
 		if !c.enrolLate(more) || !c.lda.Group(more) {
 			return false
 		}

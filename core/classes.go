@@ -21,7 +21,7 @@ type Class struct {
 	Order    float64 // classes are sorted by order, then by ID
 	Examples []*Example
 	Bursts   []int  // sizes of the bursts: frames of a group or near-copies, which count as one example; oldest first
-	Actions  string // what happens when it comes and goes, see [Classifier.SetActions]
+	Actions  string // run when it comes or goes, see [Classifier.SetActions]
 }
 
 // Example is one vector of a class. It does not change.
@@ -38,7 +38,7 @@ type Example struct {
 // before is the sort order of classes, and of examples of a class.
 func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
 
-// class is a class as the classifier keeps it. Package lda knows it by its id, so a new label
+// class is a class as the classifier keeps it. Package lda uses its id as the label, so a new label
 // changes nothing there.
 type class struct {
 	Class  // without examples: those are in units
@@ -90,7 +90,7 @@ func cleaned(name string) (clean, folded string, err error) {
 		return "", "", &lda.LabelError{Label: model.CutLabel(name, model.MaxLabel), Reason: err.Error()}
 	}
 	if folded = model.FoldLabel(clean); folded == foldedNone {
-		return "", "", &lda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
+		return "", "", &lda.LabelError{Label: clean, Reason: "is the answer if no class fits: choose another name"}
 	}
 	return clean, folded, nil
 }
@@ -234,8 +234,8 @@ func labelTaken(label string) error {
 	return &lda.LabelError{Label: label, Reason: "exists already: choose another name"}
 }
 
-// isFree reports whether a class other than except may have a label. Labels that look the same are
-// no two names, unless [Classifier.Load] brought some.
+// isFree reports whether a class other than except may have a label. Labels that look the same
+// count as one, except labels from [Classifier.Load].
 func (c *Classifier) isFree(label, folded string, except *class) bool {
 	alike := c.loading || c.alike[folded]
 	return !slices.ContainsFunc(c.folds[folded], func(o *class) bool { return o != except && (!alike || o.Label == label) })
@@ -260,14 +260,14 @@ func (c *Classifier) newID() string {
 	return strconv.FormatUint(c.last, 36)
 }
 
-// given notes that an id came from elsewhere, so that newID does not give it again.
+// given notes that an id is taken, so that newID does not return it.
 func (c *Classifier) given(id string) {
 	if n, err := strconv.ParseUint(id, 36, 64); err == nil && n < math.MaxUint64/2 {
 		c.last = max(c.last, n)
 	}
 }
 
-// givenIn is given for all ids in entries.
+// givenIn calls given for all ids in entries.
 func (c *Classifier) givenIn(entries []Entry) {
 	for _, e := range entries {
 		c.given(e.ID)
@@ -285,7 +285,7 @@ func examplesIn(e Entry) []*Example {
 	return e.Class.Examples
 }
 
-// tooMany returns the error for more than [Classifier.Save] can write.
+// tooMany returns the error for more classes or examples than [Classifier.Save] can write.
 func tooMany(most int, what string) error {
 	return &Error{Code: "limit", Message: "A classifier holds at most " + strconv.Itoa(most) + " " + what + ": divide them among several."}
 }

@@ -14,14 +14,14 @@ type Decision struct {
 	First    int    // index of the class that the headline names first, -1 for none of them
 }
 
-// Bounds of a decision. All but the last are whole percents, as they are shown: numbers that
-// look the same are decided alike.
+// Bounds of a decision. All but the last are whole percents, as they are shown, so equal numbers on
+// the screen lead to equal decisions.
 const (
 	NoneFrom     = 34 // from here on the decision is none: just over a third
 	ProbablyFrom = 60 // the headline says "Probably" from here on, below it "Not sure"
 	SureFrom     = 85 // a less probable decision is doubtful; see [DecideAmong] for how often it is right
 	AlmostFrom   = 97 // the headline says "Almost certainly" from here on
-	FewExamples  = 3  // a single class of fewer examples does not tell how other things differ from it
+	FewExamples  = 3  // a single class of fewer examples does not show how other things differ from it
 )
 
 // alsoNamed is the least share of the decision's probability at which the headline also names
@@ -48,15 +48,16 @@ func (c *Classifier) decide(classes []float64, none float64) Decision {
 // photographs were named one after the other (web/test/browser/sort.test.js), 82 % of the doubtful
 // decisions were right, and 99.7 % of the others.
 //
-// NoneFrom costs least if an unknown vector put into a class costs twice as much as a rejected known
-// one (Chow, On optimum recognition error and reject tradeoff, 1970). The first spoils a class; a
-// person looks at the second. none is compared first. So judging together, which makes classes surer
-// and leaves none unchanged, rejects the same vectors. core/session/TRANSDUCTION.md has the figures.
+// NoneFrom minimises the expected cost if an unknown vector in a class costs twice as much as a
+// rejected known one (Chow, On optimum recognition error and reject tradeoff, 1970). The first
+// spoils a class; a person can correct the second. none is compared first. So judging together,
+// which makes classes surer and leaves none unchanged, rejects the same vectors.
+// core/session/TRANSDUCTION.md has the figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	return worded(0, decided(classes, none), labels, bursts, classes, none)
 }
 
-// decided returns the index of the class that probabilities are decided for, -1 for none.
+// decided returns the index of the class that the probabilities decide for, -1 for none.
 func decided(classes []float64, none float64) int {
 	if percents(none) < NoneFrom && len(classes) > 0 {
 		return floats.MaxIdx(classes)
@@ -64,8 +65,8 @@ func decided(classes []float64, none float64) int {
 	return -1
 }
 
-// worded is the decision for a class, -1 for none, with the bounds of the words lowered by slack
-// percent.
+// worded puts the decision for a class, -1 for none, into words. It lowers the bounds of the words
+// by slack percent.
 func worded(slack, class int, labels []string, bursts []int, classes []float64, none float64) Decision {
 	p, at := append([]float64{none}, classes...), class+1 // none before the i-th class at i+1
 	name := func(i int) string {

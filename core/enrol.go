@@ -9,8 +9,8 @@ import (
 )
 
 // To enrol an example is to add it to the densities of package lda. With [Classifier.Lazy], many
-// examples that come at once are enrolled later, in pieces. So neither opening a file nor a change has
-// to wait; only an answer does.
+// examples that come at once are enrolled later, in pieces. So opening a file and changes are quick;
+// only an answer has to wait.
 
 const (
 	enrolledAtOnce = 400 // examples
@@ -108,8 +108,8 @@ func (c *Classifier) Ready() bool {
 }
 
 // Prepare does in advance the work of the first answer after changes, and reports whether it is
-// complete. It asks more every few examples and stops when more returns false. Examples that
-// break the computation are removed; [Change.Err] says why.
+// complete. It calls more every few examples and stops when more returns false. It removes examples
+// that the densities refuse; [Change.Err] says why.
 func (c *Classifier) Prepare(more func() bool) bool {
 	defer c.writing()()
 	return c.prepare(more)
@@ -128,7 +128,7 @@ func (c *Classifier) prepare(more func() bool) bool {
 	return true
 }
 
-// enrolLate enrols the examples that came at once, as long as more says so.
+// enrolLate enrols the examples that came at once, until more returns false.
 func (c *Classifier) enrolLate(more func() bool) bool {
 	for _, k := range c.classes {
 		for k.known < len(k.units) {
@@ -172,7 +172,7 @@ func (c *Classifier) enrolEach(k *class) {
 	}
 }
 
-// settle enrols all examples, for an answer that does not wait.
+// settle enrols all examples at once, for an answer.
 func (c *Classifier) settle() error {
 	if c.lda == nil {
 		return lda.ErrNoExamples

@@ -35,8 +35,8 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 	return c.exchanged(entries, done, err)
 }
 
-// exchanged ends exchangeAll after the first done entries were applied. If err is not nil, it takes
-// them back.
+// exchanged ends exchangeAll after the first entries, done of them, were applied. If err is not
+// nil, it takes them back.
 func (c *Classifier) exchanged(entries []Entry, done int, err error) error {
 	if !c.bulk {
 		return err
@@ -88,7 +88,7 @@ func (c *Classifier) exchange(e *Entry) error {
 
 var errGone = &Error{Code: "class", Message: "This class is gone: bring it back first."}
 
-// tellHead tells that the label or the actions of a class changed.
+// tellHead reports to Changed that the label or the actions of a class changed.
 func (c *Classifier) tellHead(k *class) {
 	c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
 }

@@ -33,7 +33,7 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 		return nil, err
 	}
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &Error{Code: "argument", Message: "The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, and as many numbers for each as a vector has."}
+		return nil, &Error{Code: "argument", Message: "The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
 	}
 	if want := c.dim(); d != want {
 		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}

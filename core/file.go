@@ -49,7 +49,7 @@ func ClassesOf(f *model.Classifier) []Class {
 	return all
 }
 
-// Export returns a file with which other programs answer as the classifier does now; see
+// Export returns a file that gives other programs the answers of the classifier as it is now; see
 // [model.EncodePlain]. Classes without examples are left out. Without any example it returns
 // [lda.ErrNoExamples].
 func (c *Classifier) Export() ([]byte, error) {

@@ -32,12 +32,12 @@ const noneOverLike = 10
 // leastLogProb is the least probability in a logarithm, so that one answer cannot outweigh all others.
 const leastLogProb = 1e-6
 
-// Influence finds the examples that probably have a wrong label, the most probable first. These are
-// examples for which, once left out, another class is more probable than their own, and at least a
-// tenth as probable as none of these. They are ordered by the log odds of both classes. There are at
-// most 12, and fewer in sessions of more than a thousand examples. For each, it leaves out every other
-// example twice: with it and without it. So Right and LogProb are exact in the sense of
-// [lda.Classifier.LeaveOutTo]. The only example of a class is not asked about.
+// Influence finds the examples that probably have a wrong label, the most probable first. It leaves
+// each example out. Then another class must be more probable than the example's own, and at least a
+// tenth as probable as none of these. The log odds of both classes give the order. There are at most
+// 12, and fewer in sessions of more than a thousand examples. For each of them, it predicts every
+// other example, left out, twice: with it and without it. So Right and LogProb are exact in the sense
+// of [lda.Classifier.LeaveOutTo]. The only example of a class is not predicted.
 //
 // This order has 80 % of the wrong labels that cost accuracy among its first three. An order by
 // LogProb has 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost

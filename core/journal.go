@@ -30,7 +30,7 @@ type Change struct {
 	Err     error    // of DropExample: why the example cannot be used; nil if it was removed
 }
 
-// tell notes a change. Only those of examples move the scale of the columns.
+// tell reports a change. Only changes of examples affect the scale of the columns.
 func (c *Classifier) tell(what Change) {
 	c.moved = c.moved || what.Do == PutExample || what.Do == DropExample || what.Do == DropClass
 	c.version++
@@ -66,10 +66,11 @@ type journal struct {
 	forgot       bool    // removed examples were forgotten, see [Classifier.Forgot]
 }
 
-// MaxSteps is the length of the undo history. Removed data is kept as long.
+// MaxSteps is the largest number of steps in the undo history. Removed data is kept while its step
+// is there.
 const MaxSteps = 100
 
-// do applies entries, all or none, and notes them as one step.
+// do applies entries, all or none, and records them as one step.
 func (c *Classifier) do(entries ...Entry) error {
 	err := c.exchangeAll(entries)
 	if err == nil {
@@ -78,7 +79,7 @@ func (c *Classifier) do(entries ...Entry) error {
 	return err
 }
 
-// noteAll notes applied entries as one step, or as a part of one.
+// noteAll records applied entries as one step, or as a part of one.
 func (c *Classifier) noteAll(entries []Entry) {
 	j := &c.journal
 	if j.open == nil {
@@ -190,9 +191,9 @@ func (c *Classifier) close() {
 	}
 }
 
-// Undo takes back the last step, as exactly as Remove removes, and returns it, or nil if there
-// is none. The last [MaxSteps] steps can be undone, but not the content of a file or a Merge.
-// If another step that was undone makes it impossible, Undo drops the step and returns an error.
+// Undo takes back the last step and returns it, or nil if there is none. It is as exact as Remove.
+// The last [MaxSteps] steps can be undone, but not the content of a file or a Merge. If the step
+// cannot be undone because another step was undone before, Undo drops it and returns an error.
 func (c *Classifier) Undo() (*Step, error) {
 	defer c.writing()()
 	c.close()
@@ -240,7 +241,7 @@ func undoError(err error) error {
 	if Code(err) == "limit" {
 		return err
 	}
-	return &Error{Code: "undo", Message: "This cannot be undone as things are now. " + err.Error()}
+	return &Error{Code: "undo", Message: "This cannot be undone now. " + err.Error()}
 }
 
 // Redo repeats the step that was undone last, unless something else was changed since. It returns

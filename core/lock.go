@@ -30,8 +30,8 @@ func (c *Classifier) writing() (done func()) {
 	return c.mu.Unlock
 }
 
-// hold takes the lock for reading, after it has computed everything that answers need.
-// Unless it returns an error, the caller must call c.mu.RUnlock.
+// hold computes everything that answers need and then takes the lock for reading. Unless it returns
+// an error, the caller must call c.mu.RUnlock.
 func (c *Classifier) hold() error {
 	c.holdAny()
 	if c.lda == nil {
@@ -41,7 +41,7 @@ func (c *Classifier) hold() error {
 	return nil
 }
 
-// holdAny is hold that also takes the lock while the length of vectors is open.
+// holdAny is like hold, but also takes the lock if the length of vectors is not settled yet.
 func (c *Classifier) holdAny() {
 	for {
 		c.mu.RLock()

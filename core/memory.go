@@ -23,12 +23,12 @@ func (c *Classifier) cloning() int {
 	return 400*len(c.examples) + densities(len(c.examples), len(c.classes), c.dim())
 }
 
-// asking estimates the bytes that a question about n vectors of length d takes.
+// asking estimates the bytes that a batch of n vectors of length d takes.
 func (c *Classifier) asking(n, d int) int {
 	return n * (8*(2*d+min(d, c.Count())+6*c.Len()) + 400)
 }
 
-// fits returns nil if n examples of length d fit, or the [Error] with which AddAll refuses them.
+// fits returns nil if n examples of length d fit, or the [Error] that AddAll returns for them.
 func (c *Classifier) fits(n, d int) error {
 	if n > model.MaxExamples-len(c.examples) { // the sum may be too large for an int
 		return tooMany(model.MaxExamples, "examples")

@@ -1,12 +1,11 @@
 // Package metaqda is few-shot classification in one import. It holds named classes with a few
-// examples each. It answers how probable each class is, and how probable it is that none fits.
-// It also decides, undoes and redoes, leaves examples out, answers batches, reads and writes
-// files, and merges classifiers. The npm package and the page are this package behind
-// JavaScript.
+// examples each. It predicts the probability of each class, and of none of them. It also decides,
+// undoes and redoes, leaves examples out, predicts batches, reads and writes files, and merges
+// classifiers. The npm package and the page call this package from JavaScript.
 //
-// Vectors come in as a feature extractor gives them; the prior says how they are transformed.
-// Examples of a class that name the same group are frames of one burst. They count as one
-// example, their mean.
+// Vectors are the unchanged output of a feature extractor; the prior says how to transform them.
+// Examples of a class with the same group are frames of one burst. They count as one example, their
+// mean.
 //
 // The package does not learn priors: metaqda/core/lab/metatrain/recipe does. It does not compare
 // methods: metaqda/core/lab/experiment has the protocols. The examples show both. Packages
@@ -74,7 +73,7 @@ type Classifier struct {
 	alike    map[string]bool     // folded labels of which Load brought several
 	examples map[string]*Example
 	behind   bool      // the densities do not know all examples, see enrol.go
-	untold   bool      // some were enrolled, and the sizes of bursts are not told yet
+	untold   bool      // some were enrolled, and the sizes of bursts are not reported yet
 	bulk     bool      // several changes are being made, see [Classifier.endBulk]
 	late     []*class  // classes changed in bulk
 	adding   *Bulk     // whose examples are being added
@@ -90,9 +89,9 @@ type Classifier struct {
 	journal  journal
 	scores   *scores                     // of [Classifier.Scores], nil until they are asked for
 	need     *needed                     // of [Classifier.Needs], nil until it is asked for
-	near     float64                     // correlation length when bursts were told last
+	near     float64                     // correlation length when bursts were last reported
 	cells    map[string]*anomaly.Picture // by example, see [Classifier.SetCells]; also of examples that undo brings back
-	normal   *anomaly.Model              // of version normalOf, nil if cells were told since
+	normal   *anomaly.Model              // of version normalOf, nil if cells were set since
 	normalOf uint64
 	x        []float64 // scratch of length d
 }
@@ -121,7 +120,7 @@ func (c *Classifier) Configure(s Settings) error {
 	o := lda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()
 	if s.Scale != c.settings.Scale {
-		err = &Error{Code: "value", Message: "The scale of a classifier is settled when it is made: make another one."}
+		err = &Error{Code: "value", Message: "The scale of a classifier cannot change: make another classifier."}
 	}
 	if c.lda != nil && err == nil {
 		err = c.lda.SetOptions(c.prior.options(s))
@@ -195,15 +194,15 @@ func sameExtractor(a, b Extractor) error {
 }
 
 // Clone returns a classifier with the same classes and the same answers, to the bit, for another
-// goroutine or a question that takes long. Changes of one do not reach the other, and the clone
-// has no undo history. Both share large parts until one of them changes these. Cost O(N+C), and one
-// copy of the densities with the first change of either.
+// goroutine or for long work. Changes of one do not reach the other, and the clone has no undo
+// history. Both share large parts until one of them changes these. Cost O(N+C), and one copy of the
+// densities with the first change of either.
 func (c *Classifier) Clone() (*Classifier, error) {
 	defer c.writing()()
 	return c.clone()
 }
 
-// clone is Clone for one who holds the lock.
+// clone is Clone for a caller that holds the lock.
 func (c *Classifier) clone() (*Classifier, error) {
 	if err := c.reserve(c.cloning()); err != nil {
 		return nil, err

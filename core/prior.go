@@ -63,7 +63,7 @@ func (p *Prior) File() ([]byte, error) {
 	return model.EncodePrior(p.file)
 }
 
-// transform stores in c.x the vector as package lda gets it.
+// transform stores in c.x the vector that package lda gets.
 func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
 
 // transformTo stores the vector as package lda gets it in dst, which is as long as c.x.
@@ -172,13 +172,13 @@ func (c *Classifier) replacePrior(p *Prior) error {
 }
 
 // Default is the prior for vectors without a learned prior. It scales vectors to length one, so
-// that only directions count. A single number (d = 1) keeps only its sign: put a number beside it
-// that is the same for all and about as large. The prior says little about unit vectors,
+// that only directions count. A single number (d = 1) keeps only its sign: append a constant that
+// is about as large. The prior says little about unit vectors,
 //
 //	m = 0, S = 0.4 I, w = 1, kappa = 3   (core/session/MODEL.md, section 1)
 //
-// The session gives the rest: its mean, the scatter of its examples and the distances of its
-// classes. Classes of two examples and more also tell w and kappa. The session model was fitted
+// The session's examples determine the rest: its mean, its scatter and the distances of its
+// classes. Classes of two examples or more also determine w and kappa. The session model was fitted
 // on pictures, texts and tables of numbers, in sessions of one example a class and of more. The
 // pictures are 1,280 numbers of the built-in extractor, and 128 drawn from these. `make any-prior`
 // fits the model and prints the figures.

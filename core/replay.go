@@ -27,8 +27,8 @@ func (c *Classifier) log(x Command) {
 	}
 }
 
-// logStep logs a command about a step whose entries were just applied, nil if none were. Other copies
-// of the session do not have a step that is alone: it is logged as a plain change.
+// logStep logs a command about a step whose entries were just applied, nil if none were. A step that
+// is alone is logged as a plain change, since other copies of the session do not have it.
 func (c *Classifier) logStep(do string, s *Step, applied []Entry) {
 	switch {
 	case c.Logged == nil:
@@ -168,9 +168,9 @@ func (w *walk) members(id string) (all []*Example) {
 }
 
 // Replay repeats a command that another copy of the session logged. Both copies have the same undo
-// history, except for the last steps here, which come after the command in the log. Their number is
-// before. A new step is put in front of them. Replay leaves out the parts of a step that cannot be
-// repeated now, and returns the error of the first. It does not call Logged.
+// history, except for the last steps here, which come after the command in the log. before is the
+// number of these steps. A new step is inserted in front of them. Replay leaves out the parts of a
+// step that cannot be repeated now, and returns the error of the first. It does not call Logged.
 func (c *Classifier) Replay(x Command, before int) (err error) {
 	defer c.writing()()
 	c.close() // what was begun here is logged first

@@ -18,7 +18,7 @@ func checkScale(s Settings, p *Prior) error {
 	case s.Scale != "" && s.Scale != model.Standardise:
 		return &Error{Code: "value", Message: "There is no scale " + strconv.Quote(s.Scale) + ": give " + strconv.Quote(model.Standardise) + ", or leave it out."}
 	case s.Scale != "" && p != nil && p.sum != "":
-		return &Error{Code: "value", Message: "Under a learned prior vectors are not standardised, since it was learned from vectors as they are: leave out the prior or the scale."}
+		return &Error{Code: "value", Message: "Under a learned prior vectors cannot be standardised, since it was learned from unchanged vectors: leave out the prior or the scale."}
 	}
 	return nil
 }
@@ -27,8 +27,8 @@ func checkScale(s Settings, p *Prior) error {
 func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
 
 // standardise finds the transform of [Classifier.columns] anew after examples changed. The frames of a
-// group together count as one example, and so does each row of a batch: its rows say how far columns
-// spread, which few examples hardly do. Cost O(N d), and that of teaching all examples anew.
+// group together count as one example, and so does each row of a batch. Such rows show how far columns
+// spread; few examples hardly do. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
@@ -37,7 +37,7 @@ func (c *Classifier) standardise() {
 	file.Transform = c.columns()
 	defer func(later bool) { c.later = later }(c.later)
 	c.later = true                          // many examples are enrolled in pieces
-	_ = c.replacePrior(&Prior{file: &file}) // on numbers too large for it the old scale stays
+	_ = c.replacePrior(&Prior{file: &file}) // if numbers are too large for it, the old scale stays
 	c.moved = false
 }
 

@@ -31,14 +31,13 @@ const borrowed = 2
 const spare = 0.2
 
 // unproven multiplies the error that is allowed, 1 - coverage, if no example can be left out. So sets
-// at 90 % are those of 97.5 %. They contain the right label
-// in 98.1 % of the cases, and in the worst of 34 sets of pictures in 88.9 %. Without this share the
-// worst would have 68 to 73 %.
+// at 90 % are those of 97.5 %. They contain the right label in 98.1 % of the cases, and in the worst
+// of 34 data sets in 88.9 %. Without this factor the worst would have 68 to 73 %.
 const unproven = 0.25
 
-// unseen widens the bound of none of these, since no example tells its scores: for sets at 90 % the
-// bound is 94.5 %. With 90 %, one of 34 sets of pictures falls below 88 % at ten examples. There the
-// answers are too sure of things of no class.
+// unseen widens the bound of none of these, since no example shows its scores: for sets at 90 % the
+// bound is 94.5 %. With 90 %, one of 34 data sets falls below 88 % at ten examples, since its
+// answers about things of no class are too sure.
 const unseen = 0.5
 
 // PredictSet returns the smallest set of labels that contains the right one with probability
@@ -57,10 +56,10 @@ const unseen = 0.5
 // The examples do not tell the scores of things of no class, so none is decided by the probabilities
 // alone, with a wider bound. If none is in the set, so is each class that is more probable.
 //
-// If no example can be left out, as with one example of each class, a set has the most probable
-// labels up to 1 - (1 - coverage)/4. Then it rests on the probabilities alone, and on the population
-// of sessions that they were fitted to: see Borrowed. Some kinds of things look more alike than that
-// population, and nothing in the session tells. So sets are larger there. Measured in core/lab/experiment/RESULTS.md.
+// If no example can be left out, as with one example of each class, a set has the most probable labels up to 1 - (1 -
+// coverage)/4. Then it rests on the probabilities alone, and on the population of sessions that they were fitted to:
+// see Borrowed. Some kinds of things look more alike than in that population, and nothing in the session shows this.
+// So the sets are larger. Measured in core/lab/experiment/RESULTS.md.
 //
 // It returns the errors of Predict, and an [Error] with the code "value" for a coverage that is not
 // between 0 and 1. It costs as much as Predict; the first call after a change leaves out at most 200
@@ -122,8 +121,8 @@ func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 
 func scoreOf(most, p float64) float64 { return logOf(most) - logOf(p) }
 
-// Scores returns the scores s_i of [Classifier.PredictSet], ascending. It stops when more returns
-// false, which it asks after each example, and reports whether it is done.
+// Scores returns the scores s_i of [Classifier.PredictSet], ascending. It calls more after each
+// example, stops when more returns false, and reports whether it is done.
 func (c *Classifier) Scores(more func() bool) (all []float64, done bool) {
 	defer c.writing()()
 	_ = c.settle() // which may make a new version; without examples there are no scores

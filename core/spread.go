@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// fewColumns is how many columns are few: a direction among them says little. Word vectors have more.
+// fewColumns is the largest number of columns that counts as few: a direction among them says little.
+// Word vectors have more.
 const fewColumns = 32
 
-// spreadOf is how many examples [Classifier.Unscaled] looks at. More would hardly change deviations.
+// spreadOf is the number of examples that [Classifier.Unscaled] uses. More would hardly change
+// deviations.
 const spreadOf = 1000
 
 // Unscaled reports whether vectors look like rows of a table. Settings.Scale would help then. Under

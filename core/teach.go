@@ -90,7 +90,7 @@ type receiver struct {
 	entry Entry   // makes the class if it is new
 }
 
-// receivers are the classes that labels name, also those that are still to be made.
+// receivers are the classes that labels name, including new ones.
 type receivers struct {
 	of   *Classifier
 	into map[string]*receiver // by label
@@ -184,8 +184,8 @@ func (c *Classifier) initial(d int) (*Prior, error) {
 	return p, err
 }
 
-// begin settles the length of vectors by a prior of initial. It clears the undo history if there was
-// a prior, since undo cannot bring back examples of another length.
+// begin settles the length of vectors by a prior from initial. It clears the undo history if there
+// was a prior, since undo cannot restore examples of another length.
 func (c *Classifier) begin(p *Prior) error {
 	if c.prior != nil {
 		c.forgetUndo()
@@ -256,9 +256,8 @@ func (c *Classifier) RemoveClass(label string) error {
 	return c.do(Entry{Do: "class", ID: k.ID})
 }
 
-// Remove removes the example with an id. The rest answers as if it had never been there, up to
-// rounding in larger sessions; see package lda. It returns an [Error] if
-// there is no such example.
+// Remove removes the example with an id. Answers are then as if it had never been added, up to
+// rounding in larger sessions; see package lda. It returns an [Error] if there is no such example.
 func (c *Classifier) Remove(id string) error {
 	defer c.writing()()
 	if c.examples[id] == nil {
@@ -371,9 +370,9 @@ func (c *Classifier) noteIDs(classes []Class) error {
 }
 
 // Load adds stored classes, which cannot be undone. It gives an ID to classes and examples without
-// one. It does not clean labels, and takes labels that only look the same; to an equal one it adds a
-// number, see [Numbered]. Errors are those of Add, and an [Error] with the code "argument" for two
-// equal ids; the classifier is of no use after an error.
+// one. It does not clean labels, and accepts labels that only look the same. If a label is equal to
+// another, it adds a number, see [Numbered]. Errors are those of Add, and an [Error] with the code
+// "argument" for two equal ids. After an error the classifier must not be used.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {

@@ -69,7 +69,7 @@ func (c *Classifier) tellUnit(k *class, x *Example) {
 }
 
 // own returns frames that the caller may change. In bulk no change fails, so these are the given
-// frames themselves. Otherwise they are a copy, and regroup can bring the old frames back.
+// frames themselves. Otherwise they are a copy, so that regroup can restore the old frames.
 func (c *Classifier) own(frames []*Example) []*Example {
 	if c.bulk {
 		return frames
@@ -155,7 +155,7 @@ func (c *Classifier) regroup(k *class, i int, frames []*Example) (moved bool, er
 func (c *Classifier) putUnit(k *class, u *unit) error {
 	i := k.from(u.frames[0])
 	if c.bulk {
-		k.known = min(k.known, i) // endBulk tells the densities
+		k.known = min(k.known, i) // endBulk updates the densities
 	} else if i < k.known || k.known == len(k.units) {
 		if err := c.enrolOne(k, i, u); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (k *class) name(u *unit) {
 	k.named[u.group] = u
 }
 
-// from returns where a unit whose first frame is x stands, or would stand.
+// from returns the place of a unit whose first frame is x, or the place where it would be inserted.
 func (k *class) from(x *Example) int {
 	i, _ := slices.BinarySearchFunc(k.units, x, func(u *unit, x *Example) int {
 		first := u.frames[0]

@@ -31,8 +31,8 @@ type Watch struct {
 	p       []float64 // C, the probabilities of shown; nil without an answer
 	none    float64
 	kept    string // id of the shown class, empty for none
-	waits   bool   // the last answer asked for another class or other words
-	changed bool   // what is taught has changed since
+	waits   bool   // the last answer calls for another class or other words
+	changed bool   // classes or examples have changed since
 }
 
 // Watch returns a watch that allows about perHour false events per hour; [watch.Default] is 1.
@@ -51,7 +51,7 @@ func (c *Classifier) Watch(perHour float64) (*Watch, error) {
 func (w *Watch) Allow(perHour float64) error { return w.state.Allow(perHour) }
 
 // Next takes the next answer of the classifier. seconds is its time, on any clock. p holds the
-// probability of each class in the order of Classes, or is nil if there was nothing to ask about.
+// probability of each class in the order of Classes, or is nil if there was nothing to predict.
 // Next returns what came and went, mostly nothing.
 //
 // It returns an [Error] with the code "argument" for probabilities of another number of classes. It
@@ -62,7 +62,7 @@ func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 		return nil, err
 	}
 	if n := w.state.Len(); p != nil && len(p) != n {
-		return nil, &Error{Code: "argument", Message: "The answer is of another number of classes than there are now: ask again."}
+		return nil, &Error{Code: "argument", Message: "The prediction is for another number of classes than there are now: predict again."}
 	}
 	found, err := w.state.Step(seconds, p)
 	if err != nil {
@@ -86,8 +86,8 @@ const slack = 5
 // Decision returns the decision to show after the answers so far, such that noise changes neither its
 // class nor its words. It names the class that is here. While none is here, it decides by the moving
 // average of the answers. It keeps the class and the words while they are within five percentage
-// points of their bounds. Others follow once two answers in a row ask for a change. They follow at
-// once for a class that is here and after classes or examples changed. Without an answer the
+// points of their bounds. It changes them once two answers in a row call for a change. It changes
+// them at once if a class comes, and after classes or examples changed. Without an answer the
 // decision has no headline.
 func (w *Watch) Decision() Decision { return w.shown }
 
@@ -162,7 +162,7 @@ func words(headline string) string {
 	}, headline)
 }
 
-// asked is the largest number of predictions made to find the levels of the classes.
+// asked is the largest number of predictions that find the levels of the classes.
 const asked = 64
 
 // update brings classes and levels up to date.

@@ -1,16 +1,16 @@
-// Package adapt learns a prior from the classes of sessions, in closed form. The prior holds what a
-// person's pictures of one kind have in common, for new classes of that kind. Within a session
-// classes learn from each other anyway (core/session/MODEL.md, section 1). This package carries it
-// over to other sessions.
+// Package adapt learns a prior from the classes of sessions, in closed form. The prior describes
+// what a person's pictures of one kind have in common. It helps with new classes of this kind.
+// Within a session, classes share a covariance anyway (core/session/MODEL.md, section 1). This
+// package does the same across sessions.
 //
 // The coordinates are whitened by the prior in use. R holds the residuals of all examples from the
 // means of their classes, and w, kappa and kappa_d are the prior's:
 //
 //	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
 //
-// S + w RᵀR and m' are A and m_s of a session of all these classes. s keeps the mean squared distance
-// within left-out classes the same, so Near and w keep their meaning. δ makes the right answers about
-// these classes most probable. The rest of the prior does not change.
+// S + w RᵀR and m' are A and m_s of a session of all these classes. s is chosen such that the mean
+// squared distance within left-out classes stays the same, so Near and w keep their meaning. δ makes
+// the right answers about the left-out classes most probable. The rest of the prior does not change.
 //
 // Left-out classes show whether the prior helps. Half of a session's classes are predicted, as known
 // and as unknown ones, under the prior of all other classes: see [Learn]. The package is for some ten
@@ -37,12 +37,12 @@ import (
 )
 
 const (
-	// MinClasses classes of MinExamples examples are the fewest to learn from and measure on: one
-	// class to learn from, two to tell apart and one that is unknown.
+	// Learning needs at least MinClasses classes of MinExamples examples: one class to learn from,
+	// two to tell apart and one that is unknown.
 	MinClasses  = 4
 	MinExamples = 3
 
-	mostRows    = 2000 // examples that are learned from: beyond, S' hardly changes
+	mostRows    = 2000 // largest number of examples learned from: with more, S' hardly changes
 	mostOfClass = 12   // examples of a class
 
 	// leastGain is how much lower the loss on classes left out must be. Without it, textures and
@@ -58,8 +58,8 @@ type Session []Class
 
 // Learned is the result of [Learn].
 type Learned struct {
-	Prior         *model.Prior // nil where it does not pay
-	Classes       int          // that were learned from
+	Prior         *model.Prior // nil if it does not help
+	Classes       int          // number of classes learned from
 	Before, After Measured     // on classes left out
 }
 
@@ -68,7 +68,7 @@ type TooLittleError struct{ Classes int }
 
 func (e *TooLittleError) Error() string {
 	return "Learning needs another session with at least " + strconv.Itoa(MinClasses) + " classes of " + strconv.Itoa(MinExamples) +
-		" different examples each, and the fullest one has " + strconv.Itoa(e.Classes) + " of them: teach more in another session first."
+		" different examples each, and the largest one has " + strconv.Itoa(e.Classes) + " of them: teach more in another session first."
 }
 
 // Learn learns a prior from sessions that use the prior p. A burst counts as one example; classes of
@@ -90,7 +90,8 @@ func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, e
 	return l, err
 }
 
-// try measures the prior that sessions teach, and returns its parts.
+// try learns a prior from sessions and measures it. It returns the measure and a function that
+// makes the prior.
 func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, func() *model.Prior, error) {
 	if p.Session.Shared == 0 || p.Session.Population == nil {
 		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
@@ -124,8 +125,8 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	}, nil
 }
 
-// pays reports whether a prior is worth offering. The right answers must be more probable, and
-// known classes and unknown examples recognised no worse.
+// pays reports whether a prior helps. The right answers must be more probable. Known classes and
+// unknown examples must not be recognised worse.
 func pays(before, after Measured) bool {
 	return after.Loss < before.Loss-leastGain && after.Accuracy >= before.Accuracy && after.Unknown >= before.Unknown
 }

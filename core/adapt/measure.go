@@ -17,8 +17,8 @@ import (
 	"metaqda/core/session"
 )
 
-// Measured is how well a prior serves classes that it has not seen, with one and two examples each.
-// Queries of these classes and of unknown ones weigh half each in Loss.
+// Measured says how well a prior works for classes that it has not seen, with one and two examples
+// each. Queries of these classes and of unknown ones have half of the weight each in Loss.
 type Measured struct {
 	Accuracy float64 // share of the known examples whose class is the most probable class
 	Unknown  float64 // geometric mean over unknown examples of the probability of none of these
@@ -30,7 +30,7 @@ const (
 	tasks       = 12  // of each half and shot
 	mostMeasure = 400 // examples, which span at most as many dimensions
 	mostWay     = 5
-	leastAsked  = 3 // classes that are asked about: two to tell apart and one that is unknown
+	leastAsked  = 3 // classes with queries: two to tell apart and one that is unknown
 )
 
 // measurement holds the examples in coordinates of the space that they span. There the prior is (0,
@@ -42,7 +42,7 @@ type measurement struct {
 	rng      *rand.Rand
 }
 
-// enough returns the number of classes with MinExamples. Only these can be asked about.
+// enough returns the number of classes with MinExamples. Only these can have queries.
 func enough(classes []*mat.Dense) (n int) {
 	for _, c := range classes {
 		if k, _ := c.Dims(); k >= MinExamples {
@@ -107,8 +107,8 @@ func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *meas
 	return m
 }
 
-// division splits a session's classes into those to learn from and those to ask about. The classes
-// of all other sessions join the former.
+// division splits the classes of a session into classes to learn from and classes to test on. The
+// classes of all other sessions join the former.
 type division struct{ learn, ask []*mat.Dense }
 
 func (m *measurement) divisions() (all []division) {
@@ -137,7 +137,7 @@ func (m *measurement) divisions() (all []division) {
 	return all
 }
 
-// run asks about the classes left out, under the prior and under the one that the others teach.
+// run tests the prior, and the prior learned from the other classes, on the left-out classes.
 func (m *measurement) run(ctx context.Context) (before, after Measured, s settled, err error) {
 	all := m.divisions()
 	plain := niw.HandCrafted(m.dim, 1)

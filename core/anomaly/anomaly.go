@@ -21,15 +21,14 @@
 //	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
 //	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) max(u, v))))
 //
-// σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population.
-// E counts as at least .02, and C as at least .15: smaller distances are noise of a camera and of
-// coding. Otherwise, where the good pictures are frames of one view, a further frame would be wrong.
-// The coefficients a, b, c and e come from logistic regression on sets of pictures. Half of their
-// queries are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
-// population.
+// σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population. E
+// counts as at least .02, and C as at least .15: smaller distances are noise of a camera and of coding.
+// Without these bounds, a further frame would look wrong if the good pictures are frames of one view. The
+// coefficients a, b, c and e come from logistic regression on sets of pictures. Half of their queries are
+// bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the population.
 //
-// The package is not for small flaws of a tenth of a picture's side or less: the cells of the
-// page's network see a sixth of it.
+// The package is not for small flaws of a tenth of a picture's side or less, since a cell of the
+// page's network covers a sixth of the side.
 package anomaly
 
 import (
@@ -81,7 +80,7 @@ func (e *FewError) Error() string {
 // number that is not finite. Cost n d log d.
 func Describe(cells []float32, d int) (*Picture, error) {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &CellsError{"The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, and as many numbers for each as a vector has."}
+		return nil, &CellsError{"The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
 	}
 	n := len(cells) / d
 	mean, all := make([]float64, d), make([]float64, len(cells))

@@ -28,7 +28,7 @@ func (s *spread) add(share, score float64) {
 }
 
 // of returns the number of standard deviations by which a score lies above the mean of n scores. The
-// variance is shrunk to the usual one.
+// variance is shrunk to that of the population.
 func (s *spread) of(score float64, n int, usual float64) float64 {
 	own, k := max(0, s.square-s.mean*s.mean), float64(n)
 	return (score - s.mean) / math.Sqrt((counts*usual+k*own)/(counts+k))

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// sketch is what is kept of a cell: the signs of [bitsOf] random projections.
+// sketch stands for a cell: it is the signs of [bitsOf] random projections of the cell.
 type sketch [bitsOf / 64]uint64
 
 const bitsOf = 1024
@@ -67,9 +67,9 @@ func hadamard(x []float64) {
 	}
 }
 
-// distances has the squared distance of two vectors of length one by how many signs differ. Signs
-// differ with the probability θ/π, where θ is the angle of the vectors (Charikar 2002, section 3). An
-// inner product c is found with a standard deviation of at most π/2/√bitsOf = .05.
+// distances has, for each number of signs that differ, the squared distance of two vectors of length
+// one. Signs differ with the probability θ/π, where θ is the angle of the vectors (Charikar 2002,
+// section 3). An inner product c is found with a standard deviation of at most π/2/√bitsOf = .05.
 var distances = func() (of [bitsOf + 1]float64) {
 	for k := range of {
 		of[k] = 2 - 2*math.Cos(math.Pi*float64(k)/bitsOf)

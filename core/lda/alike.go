@@ -226,8 +226,8 @@ func some(n int) []int {
 	return rows
 }
 
-// tied is a difference between gains that may be rounding. Two pictures that resemble no third one
-// have the same gain, and every processor has to choose the same one.
+// tied is the largest difference between gains that may be rounding. Two pictures that resemble no
+// third one have the same gain, and every processor has to choose the same one.
 const tied = 1e-9
 
 // Suggestions are pictures to label, the best one first.
@@ -236,8 +236,8 @@ type Suggestions struct {
 	Like []int // for each, the number of other compared pictures with a cosine of alikeBound or more
 }
 
-// Suggest returns the n unlabelled pictures of x, m×d, whose labels would tell most, the best
-// one first, or all if there are fewer. It chooses them one after the other. Each is the picture that
+// Suggest returns the n unlabelled pictures of x, m×d, whose labels would help most, the best one
+// first, or all if there are fewer. It chooses them one after the other. Each is the picture that
 // most raises the similarity of all pictures u to their nearest example or chosen picture:
 //
 //	next = argmax_i Σ_u max(0, s(i,u) - max_{t example or chosen} s(t,u))

@@ -16,7 +16,8 @@ const (
 	// batchRounds is how often the pseudo-labels are updated.
 	batchRounds = 3
 
-	// scoreCost is about the cost of a picture for each class beside inner products, in multiply-adds.
+	// scoreCost is roughly the cost of a picture for each class, without inner products, in
+	// multiply-adds.
 	scoreCost = 1000
 )
 
@@ -30,15 +31,15 @@ type Answers struct {
 	None    []float64  // n: of none of the classes; with Classes a row sums to one
 }
 
-// Classify answers for the rows of x, n×d, as [Classifier.ProbabilitiesTo] does, but judges
-// them together. Pictures that are probably of a class become its pseudo-labelled examples. No
-// picture is judged by itself or by another frame of its burst. The probability of none of the
-// classes stays that of a single picture. With one class or one picture, the answers equal
-// those one by one. The order of the rows matters only for rounding. See
+// Classify predicts the rows of x, n×d, as [Classifier.ProbabilitiesTo] does, but judges them
+// together. Pictures that are probably of a class become its pseudo-labelled examples. In the
+// answer for a picture, neither the picture itself nor another frame of its burst counts. The
+// probability of none of the classes stays that of a single picture. With one class or one picture,
+// the answers equal those one by one. The order of the rows matters only for rounding. See
 // core/session/TRANSDUCTION.md.
 //
-// The classes stay as they are. Without a Population, under plain Bayes' rule, pictures are
-// answered one by one.
+// The classes do not change. Without a Population, under plain Bayes' rule, pictures are predicted
+// one by one.
 //
 // progress, unless nil, is called now and then. When ctx ends, Classify returns its error. A
 // row that is not a finite embedding of length d is reported as a *[RowError]; [ErrNoExamples]

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// bursts tells which pictures of a class are nearly the same, and what they count. Two
-// pictures at a squared whitened distance r² correlate by
+// bursts holds which pictures of a class are near-copies of each other, and how much they count.
+// Two pictures at a squared whitened distance r² correlate by
 //
 //	ρ = 2^(-(r²/near)²/2)
 //
@@ -23,8 +23,8 @@ import (
 // examples at the weighted mean of its pictures.
 //
 // This approximates an exact result. With P the K×K matrix of all ρ, pictures that are correlated
-// rows of a matrix-normal distribution count 1ᵀP⁻¹1, with the weights P⁻¹1. If all ρ are equal, this
-// is the same: n = K/(1+(K-1)ρ). Else P may be singular and its weights negative. ω_i is always
+// rows of a matrix-normal distribution count 1ᵀP⁻¹1, with the weights P⁻¹1. If all ρ are equal, both
+// give n = K/(1+(K-1)ρ). Otherwise P may be singular and its weights negative. ω_i is always
 // positive and needs no factorisation.
 type bursts struct {
 	near float64 // squared whitened distance at which ρ is 1/√2; 0: no picture correlates
@@ -49,10 +49,9 @@ type burst struct {
 //
 //	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
 //
-// else near is Near, or with Options.Spread Near inClass D. So pictures of classes that are all alike
-// do not pass for copies. Without Options.Spread near is also Near if W < frames D: then each class
-// probably has frames of a single thing, since pictures of different things are seldom so close.
-// Cost C d.
+// else near is Near, or with Options.Spread Near inClass D. So pictures of similar classes do not
+// count as copies. Without Options.Spread near is also Near if W < frames D. Then each class probably
+// has frames of a single thing, since pictures of different things are seldom so close. Cost C d.
 func (c *Classifier) nearOf() float64 {
 	o, n := &c.options, float64(len(c.taught))
 	if o.Near == 0 || n == 0 {
@@ -107,7 +106,7 @@ const (
 	least   = 0.75
 )
 
-// Near returns the correlation length of the session, by which all bursts are found.
+// Near returns the correlation length of the session, which determines all bursts.
 func (c *Classifier) Near() float64 {
 	c.group(always)
 	return c.near

@@ -2,10 +2,10 @@
 // include the case that a query belongs to none of them. It does not learn the prior
 // (core/lab/metatrain does) and keeps nothing on disk (core/model does).
 //
-// A class is a Gaussian. Its examples move its mean away from the mean of the session. All
-// classes share one scale matrix: the prior's, plus the scatter of every class about its
-// own mean. The log density of a class, less that of a class without examples, is linear in the
-// query; core/session turns it into probabilities.
+// A class is a Gaussian. Its examples move its mean away from the mean of the session. All classes
+// share one scale matrix: the prior's, plus the scatter of every class about its own mean. The log
+// density of a class, minus that of a class without examples, is linear in the query. core/session
+// turns these differences into probabilities.
 //
 // The density is in shared.go and covariance.go, bursts are in burst.go. The paper's own
 // densities are in package discriminant.
@@ -40,10 +40,10 @@ type Options struct {
 	ByClasses  float64             // power of half the number of classes in that unit, if n_2 is not 0
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 	Parts      *Parts              // of embeddings; nil for a single part
-	Filled     int                 // how many of the d numbers are not zero in all embeddings; 0 for d
+	Filled     int                 // how many of the d numbers differ from zero in some embedding; 0 for d
 }
 
-// filled returns d without the numbers that are zero in all embeddings.
+// filled returns how many of the d numbers differ from zero in some embedding.
 func (o *Options) filled(d int) float64 {
 	if o.Filled > 0 {
 		d = o.Filled
@@ -345,7 +345,7 @@ func (c *Classifier) whiten(dst, x []float64) error {
 	return err
 }
 
-// Check returns the error with which [Classifier.Add] would refuse x.
+// Check returns the error that [Classifier.Add] would return for x.
 func (c *Classifier) Check(x []float64) error { return c.whiten(c.z, x) }
 
 // maxNorm2 keeps products of squared lengths, and sums of many, finite.

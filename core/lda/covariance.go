@@ -239,7 +239,7 @@ func (m *member) pending() int {
 	return n
 }
 
-// baseGone tells whether the example that differences are taken from was removed.
+// baseGone reports whether the example that differences are taken from was removed.
 func (m *member) baseGone() bool {
 	return slices.ContainsFunc(m.class.gone, func(g gone) bool { return g.id == m.base })
 }
@@ -333,7 +333,7 @@ func (c *covariance) updateMember(m *member, more func() bool) bool {
 	return true
 }
 
-// note writes down that the covariance has the examples of a class, and their mean.
+// note records that the covariance has the examples of a class, and their mean.
 func (c *covariance) note(m *member) {
 	k := m.class
 	mean := c.mean(m.column)

@@ -9,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// linear holds the scores as linear functions of an embedding, once enough answers were given for this
-// to pay. It computes the weights of some classes at a time, a piece. The next piece follows once the
-// answers since then have cost as much. Several goroutines may read it at once.
+// linear holds the scores as linear functions of an embedding. It computes their weights once enough
+// predictions were made for this to save time. It computes a piece, the weights of some classes, at a
+// time. The next piece follows once the predictions since then have cost as much. Several goroutines
+// may read it at once.
 type linear struct {
 	worth     int64          // answers that cost as much as the weights of a piece
 	piece     int            // classes whose weights are computed at once
@@ -49,7 +50,7 @@ func (l *linear) all() bool { return l.known > 0 && l.known == l.weights.Rows }
 // due reports whether enough answers were given for the next piece.
 func (l *linear) due() bool { return !l.all() && l.answers.Load() >= l.worth }
 
-// learn computes a piece of the weights where it is due. The classifier has settled.
+// learn computes a piece of the weights if it is due. The classifier has settled.
 func (c *Classifier) learn() {
 	l := c.linear
 	if !l.due() {

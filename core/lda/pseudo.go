@@ -221,8 +221,8 @@ func (b *batch) normalise(known []float64, then func(row []float64)) error {
 	return nil
 }
 
-// certainty returns how sure the weights v_ij are, 0 for weights of chance and 1 for weights of
-// one class each:
+// certainty returns how sure the weights v_ij are: 0 for random weights, and 1 if each picture has
+// weight in one class only:
 //
 //	(q - 1/C)/(1 - 1/C),   q = Σ_ij v_ij²/v_i / Σ_i v_i,   v_i = Σ_j v_ij
 func (b *batch) certainty() float64 {
@@ -277,12 +277,13 @@ func (q *pseudoLabels) choose(j int) {
 	}
 }
 
-// within tells whether picture i, with probability or weight p in the class, may count for it.
+// within reports whether picture i, with probability or weight p in the class, may count for the
+// class.
 func (q *pseudoLabels) within(i int, p float64) bool {
 	return p >= leastShare && q.batch.r2[i] <= q.farthest
 }
 
-// has tells whether a picture is a copy of an example or of a picture picked.
+// has reports whether a picture is a copy of an example or of a picked picture.
 func (q *pseudoLabels) has(picture int) bool {
 	w, near := rowOf(q.batch.w, picture), nearOfCopies(2*q.batch.r2[picture])
 	for i := range q.class.count() {
@@ -315,13 +316,13 @@ func (q *pseudoLabels) take(lambda float64) {
 	}
 }
 
-// tempering weighs the likelihood of a pseudo-labelled picture against that of an example, for
-// the log temperature.
+// tempering is the weight of a pseudo-labelled picture in the likelihood of the log temperature; an
+// example has the weight 1.
 const tempering = 0.3
 
 // agreement is the evidence of a batch about the session's log temperature. Answers judged together
-// are better than single answers, so they serve as labels to test these. A picture counts in
-// proportion to λ p_ij, and a copy not at all. No picture is evidence about itself.
+// are better than single answers, so they serve as labels for the single answers. A picture counts
+// in proportion to λ p_ij, and a copy not at all. No picture is evidence for its own answer.
 type agreement struct {
 	batch *batch
 	alone *mat.Dense         // n×C: u of each picture when alone
@@ -376,7 +377,7 @@ func (a *agreement) weigh(lambda float64) error {
 	})
 }
 
-// keepApart notes other pictures that may not judge picture i.
+// keepApart finds the other pictures that must not count in the answer for picture i.
 func (a *agreement) keepApart(i int, pictures []int) {
 	for _, f := range pictures {
 		if other := a.first[f]; other != a.first[i] && !slices.Contains(a.apart[i], other) {

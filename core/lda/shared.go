@@ -190,7 +190,7 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 			for j, at := range s.columns {
 				dst[i*c+j] = s.unit * row[at]
 				if taught[j] == a.of && whole == 0 && a.of.count() == 1 {
-					dst[i*c+j] = math.Inf(-1) // nothing is left of it
+					dst[i*c+j] = math.Inf(-1) // the class has no other example
 				}
 			}
 		}

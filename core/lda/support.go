@@ -43,8 +43,8 @@ func (c *Classifier) ownSupport() *session.Support {
 	return &c.support.Support
 }
 
-// Prepare does in advance the work of the first answer after changes. It stops when more returns
-// false, which it asks between pieces of work. It reports whether the work is complete.
+// Prepare does in advance the work of the first answer after changes. It calls more between pieces
+// of work, and stops when more returns false. It reports whether the work is complete.
 func (c *Classifier) Prepare(more func() bool) bool {
 	if c.Settled() {
 		return true
@@ -132,7 +132,7 @@ func (c *Classifier) beginSupport() {
 }
 
 // chooseAsked returns the examples of the support. A classifier that follows another one uses the
-// examples that its leader would use.
+// same examples as its leader.
 func (c *Classifier) chooseAsked() []asked {
 	r := c.reweighted
 	if r == nil {

@@ -7,10 +7,11 @@ import (
 )
 
 // Classifier is the content of a classifier file: the examples of each class, as raw embeddings.
-// Any prior gives the classifier anew from them. The file holds the tensors embeddings (N×d, F32)
-// and class (N, I32, an index into the labels). If there are pictures, it holds thumbnails (all
-// bytes one after the other, U8) and thumbnail_end (N, I64, where each ends). If there are groups,
-// it holds group (N, I32, an index into the list of their names in the metadata, -1 for no group).
+// With any prior, the classifier can be made from them again. The file holds the tensors embeddings
+// (N×d, F32) and class (N, I32, an index into the labels). If there are pictures, it holds
+// thumbnails (all bytes one after the other, U8) and thumbnail_end (N, I64, where each ends). If
+// there are groups, it holds group (N, I32, an index into the list of their names in the metadata,
+// -1 for no group).
 type Classifier struct {
 	Name      string
 	Extractor Extractor
@@ -23,7 +24,7 @@ type Classifier struct {
 // Class is one class with its examples.
 type Class struct {
 	Label    string
-	Actions  string // what happens when it comes and goes, see [Settings]
+	Actions  string // run when it comes or goes, see [Settings]
 	Examples []Example
 }
 
@@ -43,8 +44,8 @@ type Settings struct {
 	Scale     string  `json:"scale,omitempty"` // [Standardise] or empty
 	Sort      string  `json:"sort,omitempty"`  // of the view
 
-	// Actions say what happens when none of these comes and goes; a class has its own. The page
-	// writes and reads this text; nothing here looks into it.
+	// Actions are run when none of these comes or goes; a class has its own. Only the page reads
+	// this text.
 	Actions string `json:"actions,omitempty"`
 }
 
@@ -85,8 +86,8 @@ func (c *Classifier) Validate() error {
 	return nil
 }
 
-// validateFrame is [Classifier.Validate] without a look at groups and the numbers of embeddings. It
-// returns their length, 0 if there are none.
+// validateFrame is [Classifier.Validate] without checks of groups and of the numbers of embeddings.
+// It returns the length of embeddings, 0 if there are none.
 func (c *Classifier) validateFrame() (d int, err error) {
 	if s := c.Settings.Scale; s != "" && s != Standardise {
 		return 0, fail("its scale is ", s, ", want ", Standardise, " or nothing")

@@ -21,9 +21,9 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 	return e.Bytes(), nil
 }
 
-// Encoder writes a classifier file piece by piece, for callers that must not be busy for long. A
-// file of thousands of pictures has a hundred megabytes, and most of the work is their checksum.
-// The classifier must not change meanwhile.
+// Encoder writes a classifier file piece by piece, for callers that must not block for long. A file
+// of thousands of pictures has a hundred megabytes, and most of the work is their checksum. The
+// classifier must not change meanwhile.
 type Encoder struct {
 	classifier *Classifier
 	dimension  int
@@ -80,10 +80,10 @@ func NewEncoder(c *Classifier) (*Encoder, error) {
 	return e, nil
 }
 
-// unwritable says that a classifier cannot be written and why.
+// unwritable returns the error that says why a classifier cannot be written.
 func unwritable(err error) error { return fail("classifier cannot be written: ", err) }
 
-// lay gives each tensor its place in the file.
+// lay assigns each tensor its place in the file.
 func (e *Encoder) lay() {
 	head, size := tensorHeader(e.tensors, e.metadata)
 	e.file = make([]byte, len(head)+size)
@@ -98,8 +98,8 @@ func (e *Encoder) lay() {
 	}
 }
 
-// Write goes on writing until inTime returns false, which it asks before each example. It reports
-// whether the file is complete.
+// Write writes further examples. It calls inTime before each example and stops when inTime returns
+// false. It reports whether the file is complete.
 func (e *Encoder) Write(inTime func() bool) (done bool, err error) {
 	for e.class < len(e.classifier.Classes) {
 		k := &e.classifier.Classes[e.class]

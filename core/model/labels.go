@@ -37,7 +37,7 @@ func FoldLabel(label string) string {
 // CleanLabel returns a name in its composed form without the space around it, or an error in the
 // form "is empty: ...".
 func CleanLabel(name string) (string, error) {
-	if len(name) > 64*MaxLabel { // nothing that long is looked at any closer
+	if len(name) > 64*MaxLabel { // checked first, so that no long text is processed
 		return "", fail("is too long: at most ", MaxLabel, " characters")
 	}
 	if !utf8.ValidString(name) {

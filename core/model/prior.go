@@ -35,8 +35,8 @@ const (
 	factPrefix        = "fact."
 )
 
-// MaxDimension is the length of the longest embedding that a prior file is for: it keeps
-// d(d+1)/2 numbers within what a browser tab can hold.
+// MaxDimension is the largest length of embeddings in a prior file. With it, d(d+1)/2 numbers still
+// fit into the memory of a browser tab.
 const MaxDimension = 8192
 
 // Prior is the content of a prior file.
@@ -53,8 +53,8 @@ type Prior struct {
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
-// Session is what a prior says of the sessions it will be used in. Shared is zero in a prior for
-// the paper's densities, which have a scale matrix for each class: see [Prior.Serves].
+// Session describes the sessions that a prior is for. Shared is zero in a prior for the paper's
+// densities, which have a scale matrix for each class: see [Prior.Serves].
 type Session struct {
 	Near       float64             // Options.Near of package lda
 	Centre     float64             // Options.Centre
@@ -163,8 +163,8 @@ func checkRange(p *niw.Prior) error {
 	return checkInverse(p)
 }
 
-// checkInverse applies L⁻¹ to a few vectors. Each number of L may be in order while those of its
-// inverse are beyond all bounds.
+// checkInverse applies L⁻¹ to a few vectors. Each number of L may be in range while numbers of its
+// inverse are out of range.
 func checkInverse(p *niw.Prior) error {
 	const probes = 4
 	d := p.Dim()

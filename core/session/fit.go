@@ -67,7 +67,7 @@ func (p *Population) FitAlone(samples []Sample, workers int) {
 	}
 }
 
-// initial is where fitting begins.
+// initial returns the coefficients from which fitting starts.
 func initial() *Population {
 	return &Population{LogT: 3, LogTemperature: LogTemperature{SD: 0.45, Weight: 0.7},
 		CohortMean: CohortMean{SD: 1, Count: 1.5}, CohortDeviation: CohortDeviation{SD: 1, Count: certain},
@@ -83,7 +83,7 @@ func (s *Sample) knownQueries() (n int) {
 	return n
 }
 
-// open reports whether queries of both kinds were asked.
+// open reports whether there are queries of both kinds.
 func (s *Sample) open() bool {
 	n := s.knownQueries()
 	return n > 0 && n < len(s.Answer)
@@ -107,7 +107,7 @@ func closedTerms(samples []Sample) (terms []term) {
 	return weigh(terms)
 }
 
-// openTerms are the sessions that were asked about unknowns, at a fixed T.
+// openTerms are the sessions with unknown queries, at a fixed T.
 func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	for i := range samples {
 		if s := &samples[i]; s.open() {
@@ -139,8 +139,8 @@ func weigh(terms []term) []term {
 }
 
 // measure fits two things by least squares: LeftOut, by how much examples that are left out score
-// lower than known queries, and the cohort mean as a function of ln C. The likelihood would misuse
-// both to make up for other errors of the model.
+// lower than known queries, and the cohort mean as a function of ln C. The likelihood would use
+// both to compensate other errors of the model.
 func (p *Population) measure(terms []term) {
 	var own ratio
 	var cohort line2
@@ -270,7 +270,7 @@ func each(n, workers int, f func(i int)) {
 	group.Wait()
 }
 
-// asGood is a difference of losses too small for the fit to notice.
+// asGood is a difference of losses that does not matter for the fit.
 const asGood = 2e-6
 
 // startTemperature returns the log temperature of least loss on a grid. Of those with about the

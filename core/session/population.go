@@ -7,9 +7,9 @@ import (
 	"metaqda/core/niw"
 )
 
-// Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients:
-// [Fit] fits fifteen of them with whole families of domains left out, and FitAlone two. Use [Bayes] for
-// a prior that none was fitted for.
+// Population is the distribution of sessions (section 2 of MODEL.md). It has Size coefficients: [Fit]
+// fits fifteen of them with whole families of domains left out, and FitAlone two. Use [Bayes] for a
+// prior without a fitted population.
 type Population struct {
 	LogT            float64 // ln T, of all sessions
 	LeftOut         float64 // η: an example left out of a class of K scores lower than a query by η/K
@@ -42,8 +42,8 @@ type CohortMean struct {
 	Count float64
 }
 
-// CohortDeviation is the standard deviation of these scores in a session before any is seen. It
-// weighs as much as Count examples. [Fit] leaves it at one for all sessions.
+// CohortDeviation is the prior standard deviation of these scores in a session. It weighs as much
+// as Count examples. [Fit] leaves it at one for all sessions.
 type CohortDeviation struct{ SD, Count float64 }
 
 // Known is the distribution over sessions of the threshold a and the log slope g,
@@ -59,7 +59,7 @@ type Known struct {
 // Normal is a normal distribution of one dimension.
 type Normal struct{ Mean, SD float64 }
 
-// certain is a count so large that no session's own counts matter.
+// certain is a count so large that the session's own count does not matter.
 const certain = 1e300
 
 // Bayes returns a population with temperature one and nothing latent. Probabilities then follow

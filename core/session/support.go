@@ -26,7 +26,7 @@ func (s *Support) Way() int { return len(s.Shots) }
 func (s *Support) left(i int) bool { return !math.IsInf(s.Scores[i*s.Way()+s.Class[i]], -1) }
 
 // ratios returns the log density ratios u of all examples, N×C: Scores over the temperature (section
-// 2). They are minus infinity where nothing is left of a class.
+// 2). They are minus infinity if a class has no other example.
 func (s *Support) ratios(p *Population) []float64 {
 	u, slope := make([]float64, len(s.Scores)), 1/p.Temperature()
 	for i, e := range s.Scores {

@@ -101,8 +101,8 @@ func (p *Population) tilt(all []said, left func(i int) bool) float64 {
 // leaves a posterior as it is.
 type Evidence [hardNodes]float64
 
-// leastLog bounds the log probability of an answer. A much lower one would take digits
-// off a sum of evidence for good, even if it is subtracted again.
+// leastLog bounds the log probability of an answer. A much lower one would cost a sum of evidence
+// digits, even if it is subtracted again.
 const leastLog = -500
 
 // Evidence returns the evidence about h of a query with calibrated log density ratios u. The query

@@ -1,6 +1,6 @@
 // Package watch turns a stream of answers into events: a class is here, or is gone. Successive
 // answers are correlated and flicker. So it filters them with a hidden Markov model in continuous
-// time, and reports a state once that is sure enough.
+// time, and reports a state once its probability is high enough.
 //
 // The state at time t is one of C classes or none of them. It is drawn anew at the rate λ, none
 // with probability ½ and every class with ½/C. With Δ the seconds since the last answer and
@@ -11,12 +11,12 @@
 //	w   = min(1, 4Δ)
 //	b_c = 0.8 r_c - 2.2 - ln(R)/2.2
 //
-// where p_c is the answer's probability of class c, r_c the level of the class, and R the false
-// events allowed per hour. The level is the mean of logit p_c over the examples of the class. It
-// says how sure the session is of the things it was taught. Levels differ much between sessions: more
-// than the answers to taught and to other things differ within one. w reduces the weight of answers that
-// come faster than four a second, because they are nearly the same answer. Of slower ones each counts
-// as at four a second, so they are not forgotten before the next one comes.
+// where p_c is the answer's probability of class c, r_c the level of the class, and R the false events
+// allowed per hour. The level is the mean of logit p_c over the examples of the class. It says how sure
+// the session is of its own examples. Levels differ much between sessions, more than the answers to
+// taught and other things differ within a session. w reduces the weight of answers that come faster than
+// four a second, because successive answers are nearly equal. Slower answers count as if they came at
+// four a second, so that the filter does not forget them before the next one.
 //
 // A class is here once α_c ≥ 0.9, and gone once α_c < 0.2 or another class is here. The constants
 // were chosen with the command metaqda/scripts/streams; core/lab/experiment/RESULTS.md has the table
@@ -33,7 +33,7 @@ import (
 )
 
 const (
-	rate     = 4.5 // λ, a second; a slower one counts the same evidence of a still thing for longer
+	rate     = 4.5 // λ, per second; with a smaller one, evidence from a still thing adds up for longer
 	fastest  = 4.0 // answers a second from which on w < 1, and below which Δ' < Δ
 	share    = 0.8 // of the level in b
 	offset   = 2.2 // in b, at one false event an hour
@@ -149,8 +149,8 @@ func (w *Watch) SetClasses(ids []string, levels []float64) error {
 }
 
 // Step takes the next answer: its time in seconds, on any clock, and the probability of each class,
-// of length C. It returns what came and went, mostly nothing. If a sensor finds nothing to ask
-// about, p is nil and counts as probabilities of zero.
+// of length C. It returns what came and went, mostly nothing. If there was nothing to predict, p is
+// nil and counts as probabilities of zero.
 //
 // After more than ten seconds without an answer a class that was here is gone from the last answer
 // on. Step panics for p of another length. It returns a *[niw.ValueError] for a time that is not
@@ -228,9 +228,9 @@ func (w *Watch) average(passed float64, p []float64) {
 	}
 }
 
-// Answer returns the moving average of the answers, with the probability of each class and of
-// none of them. Show it in a live view, since single answers flicker. The classes are nil before
-// the first answer and where there was nothing to ask about. They are valid until the next Step.
+// Answer returns the moving average of the answers, with the probability of each class and of none
+// of them. Show it in a live view, since single answers flicker. The classes are nil before the
+// first answer, and if there was nothing to predict. They are valid until the next Step.
 func (w *Watch) Answer() (classes []float64, none float64) {
 	return w.mean, min(max(0, 1-floats.Sum(w.mean)), 1)
 }

@@ -41,7 +41,7 @@ test('names that people take for the same, that of none of these, and empty ones
     }
     await page.getByRole('textbox', { name: 'Name of a new class' }).fill('none of these');
     await page.getByRole('button', { name: 'Add class' }).click();
-    await page.getByRole('alert').filter({ hasText: 'is what is answered where no class fits' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'is the answer if no class fits' }).waitFor();
     await addClass(page, 'Zitrone e');
     await status(page, /^Added the class “Zitrone e”/);
     const field = card(page, 'Zitrone e').getByRole('textbox');
@@ -238,7 +238,7 @@ test('how good it is: words, pictures, a move and its undo', () =>
     await spoiling.getByRole('button', { name: 'Leave it out' }).click();
     await card(page, 'Rocket').getByText('3 pictures').waitFor();
     await panel.locator('.goodness-result:not(.stale)').waitFor();
-    await panel.getByText('None is left that looks like another class.').waitFor();
+    await panel.getByText('No other example looks like another class.').waitFor();
     await panel.getByText('Left out: a picture of “Rocket”.').waitFor();
     await panel.getByRole('button', { name: 'Bring it back' }).click();
     await card(page, 'Rocket').getByText('4 pictures').waitFor();
