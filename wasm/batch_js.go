@@ -34,7 +34,7 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 // d numbers, and then m numbers that describe the sets, all float32. A set is the number of its
 // vectors, and then their indices. Alike returns the number of a job. For each set the job answers
 // the number of groups. For each group follow the number of its vectors, and then their indices.
-// Only this program exports mq_alike; the one of wasm/library does not.
+// Only this program exports mq_alike; wasm/library does not.
 //
 //go:wasmexport mq_alike
 func Alike(h, n, d, m int32) int32 {

@@ -40,7 +40,7 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
-// methods returns the methods that web/engine/contract.js describes. Some answer at once, some once
+// methods returns the methods that web/engine/contract.js describes. Some return at once, some once
 // their change is stored, some after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
@@ -83,9 +83,9 @@ func (p *page) methods() map[string]bridge.Method {
 	}
 }
 
-// kept is a method about the changes by the calls of metaqda/wasm/exports since it was called last.
-// It answers once these are stored, with the id of the last step for undo. It fails if another tab
-// was quicker and the changes were refused.
+// kept is a method for the changes that calls of metaqda/wasm/exports have made since the last call
+// of kept. Once these are stored, it returns the id of the last step for undo. It fails if another
+// tab was quicker and the changes were refused.
 func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	last := p.Changed()
 	answer := map[string]any{"undo": last.Undo}
@@ -98,8 +98,8 @@ func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	return nil, func() (any, error) { return answer, p.Kept(last.Before, last.Number) }, nil
 }
 
-// stored is a method that changes something at once and answers once that is
-// stored, or refused because another tab was quicker.
+// stored is a method that changes something at once. It returns once the change is stored, and
+// fails if the change is refused because another tab was quicker.
 func (p *page) stored(d bridge.Decoder) bridge.Method {
 	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if err := p.Gone(); err != nil {
@@ -115,7 +115,7 @@ func (p *page) stored(d bridge.Decoder) bridge.Method {
 	})
 }
 
-// ready is a method that answers at once, or once the classifier knows all pictures.
+// ready is a method that returns at once, or once the classifier knows all pictures.
 func (p *page) ready(d bridge.Decoder) bridge.Method {
 	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if p.Ready() {
@@ -129,7 +129,7 @@ func (p *page) ready(d bridge.Decoder) bridge.Method {
 	})
 }
 
-// newEngine starts an engine on IndexedDB, or in memory where that fails.
+// newEngine starts an engine on IndexedDB, or in memory if IndexedDB fails.
 func newEngine(p *page) *engine.Engine {
 	hooks := engine.Hooks{
 		Changed: p.emit,
@@ -184,9 +184,9 @@ func (p *page) on(event string, listener js.Value) error {
 	return nil
 }
 
-// emit calls the listener of the event changing at once, and those of change in microtasks. So an
-// error of one of the latter is reported and stops no other. The listener of changing must only note
-// that the state has changed.
+// emit calls the listener of the event changing at once, and the listeners of change in microtasks.
+// So an error of one listener of change is reported and stops no other. The listener of changing
+// must only record that the state has changed.
 func (p *page) emit() {
 	if p.first.Truthy() {
 		p.first.Invoke()
@@ -196,8 +196,8 @@ func (p *page) emit() {
 	}
 }
 
-// connectTabs listens for what other tabs have stored: they call each other on a channel
-// of the database's name.
+// connectTabs listens for notes about steps that other tabs have stored. Tabs send notes on a
+// channel with the name of the database.
 func (p *page) connectTabs() {
 	p.channel = js.Undefined()
 	constructor := js.Global().Get("BroadcastChannel")
@@ -217,7 +217,7 @@ func (p *page) connectTabs() {
 	}))
 }
 
-// follow takes over the steps that a note is about. An error means that the store is gone. The session
+// follow applies the steps that a note is about. An error means that the store is gone. The session
 // stays in this tab, and the next change reports the error.
 func (p *page) follow(n engine.Note) { go func() { _ = p.Follow(n) }() }
 

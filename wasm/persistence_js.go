@@ -9,7 +9,7 @@ import (
 // persistence says whether the browser has promised to keep this site's data. Without the promise it
 // may delete the data when the device runs out of room, or after some time without a visit.
 type persistence struct {
-	answer string // "yes", "no", or empty while that is not known
+	answer string // "yes", "no", or empty while it is not known
 	asked  bool
 }
 

@@ -10,9 +10,8 @@ import (
 	"metaqda/wasm/log"
 )
 
-// What the page knows of the engine goes as JSON: a thousand classes, made object by
-// object across the boundary, would keep the page waiting. web/engine/contract.js
-// describes the fields.
+// The page gets the engine's state as JSON: making a thousand classes object by object across the
+// boundary would block the page. web/engine/contract.js describes the fields.
 
 type state struct {
 	engine.State
@@ -84,7 +83,7 @@ type step struct {
 	Sizes   []int      `json:"sizes,omitempty"`
 }
 
-// told adds to a state what the browser promises.
+// told adds the browser's promise to a state.
 func (p *page) told(s engine.State) engine.State {
 	s.Persistent = p.promise.answer
 	return s
@@ -98,9 +97,9 @@ func (p *page) state() state {
 // listed returns the classes of a state, an empty list where there are none.
 func listed(s engine.State) classes { return append(classes{}, s.Classes...) }
 
-// changes returns what changed since a revision. Thumbnails come with the examples
-// that are new to the page, each once, unless there are many, which are asked for by
-// thumbnails: the engine keeps the bytes, the page what it shows of them.
+// changes returns the changes since a revision. Examples that are new to the page come with their
+// thumbnails, once. If there are many, the page gets them by the method thumbnails. The engine
+// keeps the bytes, and the page keeps the pictures that it shows.
 func (p *page) changes(since float64) js.Value {
 	c := p.Changes(uint64(max(since, 0)))
 	to := changes{Revision: c.Revision, State: p.told(c.State), Steps: make([]step, len(c.Steps))}

@@ -21,11 +21,11 @@ var (
 	jsArrayBuffer  = js.Global().Get("ArrayBuffer")
 )
 
-// Method implements a method of a JavaScript object, and returns its result. If later is not nil,
-// it is called in a goroutine, where it may wait, and its result counts instead.
+// Method implements a method of a JavaScript object and returns its result. If later is not nil, a
+// goroutine calls later, which may wait, and the result of later counts instead.
 type Method func(args []js.Value) (result any, later Call, err error)
 
-// Call is a part of a method, such as what is left of it once its arguments are decoded.
+// Call is a part of a method, for example all work after its arguments are decoded.
 type Call func() (result any, err error)
 
 // Func wraps a method as a function that returns a promise. Nothing in the
@@ -82,7 +82,7 @@ func guarded(f Call) (result any, err error) {
 		if r := recover(); r != nil {
 			// Not through os.Stderr, which may wait for JavaScript.
 			print("metaqda: ", fmt.Sprint(r), "\n", string(debug.Stack()))
-			err = &engine.Error{Code: "internal", Message: fmt.Sprintf("This is a mistake in the program (%v): reload the page. What was taught is kept.", r)}
+			err = &engine.Error{Code: "internal", Message: fmt.Sprintf("This is a mistake in the program (%v): reload the page. Your examples are kept.", r)}
 		}
 	}()
 	return f()
@@ -161,10 +161,10 @@ func Fetch(url string) ([]byte, error) {
 	return bytesOf(url, buffer)
 }
 
-// pieceOfArray is what [SlowArray] copies in one go.
+// pieceOfArray is the number of bytes that [SlowArray] copies at a time.
 const pieceOfArray = 4 << 20
 
-// SlowArray is [Array] for many megabytes: it lets messages in between pieces. It waits.
+// SlowArray is [Array] for many megabytes: between pieces it yields to messages. It waits.
 func SlowArray(b []byte) js.Value {
 	a := jsUint8Array.New(len(b))
 	for at := 0; at < len(b); at += pieceOfArray {

@@ -12,16 +12,16 @@ import (
 	"metaqda/wasm/engine"
 )
 
-// Decoder decodes the arguments of a method. Arguments that are missing are
-// undefined, and those that are too many are not looked at.
+// Decoder decodes the arguments of a method. Missing arguments are undefined, and surplus arguments
+// are ignored.
 type Decoder func(args []js.Value) (Call, error)
 
-// Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
-// number, an array of numbers, a Uint8Array or ArrayBuffer, a function (js.Value), an array of
-// these, or an object (a struct, by its JSON). The numbers of an embedding are checked. names are
-// what messages call the arguments, separated by commas. A question mark follows one that may be
-// missing, undefined or null. fields name the results in the object that is the answer, the error
-// aside. Without fields the answer is the only result. See [Encode].
+// Bind makes a method of a Go function. Each argument is decoded by its type: a string, a number,
+// an array of numbers, a Uint8Array or ArrayBuffer, a function (js.Value), an array of these, or an
+// object (a struct, by its JSON). The numbers of an embedding are checked. names are the names of
+// the arguments in messages, separated by commas. A question mark follows an argument that may be
+// missing, undefined or null. fields name the results, without the error, in the object that the
+// method returns. Without fields the method returns the only result. See [Encode].
 func Bind(f any, names string, fields ...string) Decoder {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()
@@ -97,7 +97,7 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 			err = engine.CheckEmbedding(x)
 		}
 		return x, err
-	case reflect.TypeFor[model.Extractor](): // what is missing stays empty
+	case reflect.TypeFor[model.Extractor](): // a missing argument stays empty
 		var x model.Extractor
 		if v.IsUndefined() || v.IsNull() {
 			return x, nil
@@ -151,8 +151,8 @@ func stringified(v js.Value) (text string) {
 	return text
 }
 
-// Encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none, what
-// syscall/js knows as it is, and all else by its JSON.
+// Encode returns a result as a JavaScript value: bytes as a Uint8Array, null for no bytes, a value
+// that syscall/js can convert as it is, and anything else by its JSON.
 func Encode(v any) any {
 	switch v := v.(type) {
 	case nil, js.Value, bool, int, float64, string, []any, map[string]any:
@@ -172,7 +172,7 @@ func Encode(v any) any {
 	return Parsed(v)
 }
 
-// Parsed returns what JavaScript reads in the JSON of v, which must have one.
+// Parsed returns the JavaScript value that the JSON of v describes. v must have one.
 func Parsed(v any) js.Value {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -181,7 +181,7 @@ func Parsed(v any) js.Value {
 	return js.Global().Get("JSON").Call("parse", string(b))
 }
 
-// Then makes a method that decodes its arguments first. f does the rest of it, see [Method].
+// Then makes a method that decodes its arguments first. f does the rest, see [Method].
 func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Method {
 	return func(args []js.Value) (any, Call, error) {
 		call, err := d(args)
@@ -192,7 +192,7 @@ func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Met
 	}
 }
 
-// AtOnce is a method that answers at once.
+// AtOnce is a method that returns at once.
 func AtOnce(d Decoder) Method {
 	return d.Then(func(call Call) (any, Call, error) {
 		result, err := call()

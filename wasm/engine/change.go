@@ -33,7 +33,7 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 		return e.keeping.gone
 	}
 	before, number, last := e.keeping.number, e.keeping.number, e.keeping.last
-	if last.Number > 0 { // nobody asked yet: several calls are asked about together
+	if last.Number > 0 { // Changed was not called yet: one call of it may be about several changes
 		before = last.Before
 	}
 	token, err := e.changing(func() error {
@@ -67,7 +67,7 @@ type Noted struct {
 	Taught         bool   // examples were added
 }
 
-// Changed returns what was noted by [Engine.Change] since it was called last.
+// Changed returns the changes that [Engine.Change] has noted since the last call of Changed.
 func (e *Engine) Changed() Noted {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,7 +116,7 @@ func (e *Engine) changing(f func() error) (token string, err error) {
 	if p := e.taught.Settings().NonePrior; p != e.session.Settings.NonePrior {
 		e.touch(log.Edit{NonePrior: &p})
 	}
-	if len(e.heard) == 0 && len(e.commands) == 0 { // an error with some: a step that can no longer be undone was forgotten
+	if len(e.heard) == 0 && len(e.commands) == 0 { // an error with commands: a step that can no longer be undone was dropped
 		return "", err
 	}
 	last, undone := e.next()
@@ -192,7 +192,7 @@ func (e *Engine) noteHeard() {
 	switch {
 	case e.later():
 	case added == 1 && len(classes) == 1:
-		e.refreshSoon() // it may be one of hundreds of pictures; other changes come one at a time
+		e.refreshSoon() // it may be one of hundreds of pictures; other changes come singly
 	default:
 		e.refresh()
 	}
@@ -213,7 +213,7 @@ func (e *Engine) ForgetUndo() {
 	_, _ = e.change(func() error {
 		e.taught.ForgetUndo()
 		e.keeping.sweep = true
-		if len(e.commands) == 0 { // what other tabs have removed goes, too
+		if len(e.commands) == 0 { // data that other tabs have removed goes, too
 			e.commands = append(e.commands, metaqda.Command{Do: metaqda.DoForget})
 		}
 		return nil

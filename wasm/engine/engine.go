@@ -1,7 +1,7 @@
-// Package engine serves the page. It holds sessions by name, one of them open, and the last
-// query. It stores changes, tells other tabs of them and words refusals. A [metaqda.Classifier]
-// holds the classes of the open session and answers. The package is plain Go and runs natively
-// in tests: storage, view, clock and network are passed in. It does not learn priors; package
+// Package engine serves the page. It holds sessions by name, one of them open, and the last query.
+// It stores changes, tells other tabs about them and words the errors. A [metaqda.Classifier] holds
+// the classes of the open session and predicts. The package is plain Go and runs natively in tests:
+// storage, view, clock and network are passed in. It does not learn priors; package
 // metaqda/core/adapt does.
 //
 // A session is the classes that a person taught under one name, with its settings and its
@@ -61,7 +61,7 @@ type Engine struct {
 	awaited  atomic.Int32    // number of callers that wait until all pictures are enrolled
 	live     live            // the query and how its answer is shown
 	changes  changes         // for the page
-	followed int             // how many times changes of other tabs were taken over
+	followed int             // how many times changes of other tabs were applied
 }
 
 // session is a session as this tab has it.
@@ -73,7 +73,7 @@ type session struct {
 	pending    []*pending                  // changes not yet stored, in order
 	damaged    []log.Damage                // records that cannot be used
 	broken     []*metaqda.Example          // pictures that break the computation: they are stored, and not used
-	unreadable string                      // why its chosen prior cannot be read, empty if it can or is not here
+	unreadable string                      // why its chosen prior cannot be read, empty if it can be read or is not here
 	choices    map[string][2]string        // chosen priors before and after a step, by its id
 	preparing  bool                        // its pictures are being enrolled in slices
 	begun      int                         // number of open Begin
@@ -81,7 +81,7 @@ type session struct {
 	commands   []metaqda.Command           // the same for the log
 }
 
-// keeping is whether changes are stored.
+// keeping says whether changes are stored.
 type keeping struct {
 	trouble  string   // why changes are not stored, empty if they are
 	gone     error    // why the session can no longer be stored: it is in this tab only
@@ -124,7 +124,7 @@ type State struct {
 	Redo        string          `json:"redo"`
 	Saved       int64           `json:"saved"`    // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Damaged     int             `json:"damaged"`  // number of unusable records of the session, see [Engine.Damaged]
-	Followed    int             `json:"followed"` // how many times changes of other tabs were taken over
+	Followed    int             `json:"followed"` // how many times changes of other tabs were applied
 	Prior       PriorInfo       `json:"prior"`
 	Extractor   Reader          `json:"extractor"`
 	Keeping     `json:"storage"`
@@ -153,7 +153,7 @@ type Keeping struct {
 	Kept       bool   `json:"kept"`
 	Trouble    string `json:"message"`    // why changes are not stored, empty if they are
 	Vanished   string `json:"vanished"`   // a sentence about sessions that are no longer stored
-	Persistent string `json:"persistent"` // whether the browser promises to keep them, "yes" or "no", empty before it was asked
+	Persistent string `json:"persistent"` // whether the browser promises to keep them: "yes" or "no", empty if it was not asked yet
 }
 
 // State returns the state.

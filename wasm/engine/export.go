@@ -67,7 +67,7 @@ func (e *Engine) complete(apart map[string]*[]byte) error {
 		return nil
 	}
 	found, err := log.ThumbnailsOf(e.db, slices.Collect(maps.Keys(apart)))
-	if err != nil && e.State().Trouble == "" { // with trouble, a file without them is better than none
+	if err != nil && e.State().Trouble == "" { // on error, a file without them is better than none
 		return err
 	}
 	for id, b := range found {
@@ -107,20 +107,20 @@ func (e *Engine) noteSaved(id string) {
 	}
 }
 
-// ImportSession opens a new session with the content of a file. It waits. The site's prior
-// serves if the prior that the file names is not here. A file with embeddings of another
-// extractor is refused. notice is empty or a sentence to show.
+// ImportSession opens a new session with the content of a file. It waits. If the prior that the
+// file names is not here, the site's prior is used. A file with embeddings of another extractor is
+// refused. notice is empty or a sentence to show.
 func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice string, err error) {
 	file, err := model.DecodeClassifier(bytes)
 	if err != nil {
 		return "", "", err
 	}
 	if file.Settings.Scale != "" {
-		return "", "", fail("format", "This file is of a table of numbers, whose columns are standardised: it is for programs, by the npm package or the command line, and not for pictures.")
+		return "", "", fail("format", "This file is for tables with standardised columns, not for pictures: use it with the npm package or the command line.")
 	}
 	unchecked := ""
 	if file.Unchecked {
-		unchecked = "The file was made by a former version of this page and has no checksum: should answers surprise you, it may be damaged."
+		unchecked = "The file was made by a former version of this page and has no checksum: if answers surprise you, it may be damaged."
 	}
 	notice, err = compare(file.Extractor, here, "This classifier was made with", "Open it on a page that uses the former, or teach its classes here from their pictures.")
 	if err != nil {
@@ -152,11 +152,11 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 		case unreadable != "":
 			s.Settings.Prior = ""
 			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") of a former version of this page: what is built in serves instead, and answers may differ.")
+				") of a former version of this page: the built-in one is used instead, and answers may differ.")
 		default:
 			s.Settings.Prior = ""
 			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") that is not on this device: what is built in serves instead, and answers may differ. Open its file in the settings to have the same.")
+				") that is not on this device: the built-in one is used instead, and answers may differ. To get the same answers, open its file in the settings.")
 		}
 	}
 	if err := e.openNew(s, classes); err != nil {

@@ -9,10 +9,10 @@ import (
 // earlier is the extractor of pages before sessions recorded theirs.
 var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
 
-// UseExtractor tells which extractor reads the pictures from now on. A session of another
-// extractor can still be viewed, saved and deleted, but takes no pictures and no queries.
-// Before the first call every session takes them. A session without pictures keeps the extractor
-// that was chosen for it, until a picture is added.
+// UseExtractor sets the extractor that reads the pictures from now on. A session of another
+// extractor can still be viewed, saved and deleted, but accepts no pictures and no queries. Before
+// the first call every session accepts them. A session without pictures keeps the extractor that
+// was chosen for it, until a picture is added.
 func (e *Engine) UseExtractor(here model.Extractor) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,10 +51,11 @@ func (e *Engine) foreign() error {
 		"read them again, or show others in a new session. Until then the session can still be saved to a file or deleted.")
 }
 
-// record notes the page's extractor in a session without pictures. One that has an extractor keeps
-// it, unless anyway is set. If pictures of another extractor were removed before, undo cannot bring
-// them back, and a prior learned with it does not serve. Then the site's prior serves if it is for
-// this extractor, or else the default once a picture tells the dimension.
+// record notes the page's extractor in a session without pictures. A session that has an extractor
+// keeps it, unless anyway is set. If pictures of another extractor were removed before, undo cannot
+// restore them, and a prior learned with that extractor is not used any more. Then the session uses
+// the site's prior if it is for this extractor. Otherwise it uses the default once a picture
+// settles the dimension.
 func (e *Engine) record(anyway bool) error {
 	if e.session.Extractor == e.here || e.taught.Count() > 0 || e.session.Extractor.ID != "" && !anyway {
 		return nil
@@ -69,8 +70,8 @@ func (e *Engine) record(anyway bool) error {
 	return nil
 }
 
-// ofAnother reports whether the prior was learned with another extractor. A variant of that
-// extractor is no other.
+// ofAnother reports whether the prior was learned with another extractor. A variant does not count
+// as another one.
 func ofAnother(p *metaqda.Prior, here model.Extractor) bool {
 	made := p.Extractor()
 	return made.ID != "" && here.ID != "" && !made.Serves(here)
@@ -81,7 +82,7 @@ func (e *Engine) madeWith() model.Extractor {
 	switch {
 	case e.session.Extractor.ID != "" && e.taught.Count() > 0:
 		return e.session.Extractor
-	case e.foreign() != nil: // nobody said which read them; a file without a name would be taken for any
+	case e.foreign() != nil: // it is not known which extractor read them; a file without a name would be accepted for any
 		return earlier
 	case e.here.ID != "":
 		return e.here
@@ -101,7 +102,7 @@ func compare(file, here model.Extractor, made, remedy string) (notice string, er
 		return "", fail("extractor", made+" the feature extractor “"+file.ID+"”, and this page uses “"+here.ID+"”, whose numbers mean other things. "+remedy)
 	case file.SHA256 != "" && here.SHA256 != "" && file.SHA256 != here.SHA256:
 		return made + " other files of the feature extractor (sha256 " + short(file.SHA256) + ") than this page uses (" + short(here.SHA256) +
-			"): should its answers surprise you, teach a few of the pictures anew.", nil
+			"): if its answers surprise you, teach a few of the pictures anew.", nil
 	}
 	return "", nil
 }

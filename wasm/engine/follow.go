@@ -18,7 +18,7 @@ type Note struct {
 	Head    bool   `json:"head"` // the list of sessions may be another one
 }
 
-// Follow takes over the steps that another tab has stored. It waits.
+// Follow applies the steps that another tab has stored. It waits.
 func (e *Engine) Follow(n Note) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -44,9 +44,9 @@ func (e *Engine) Follow(n Note) error {
 	return err
 }
 
-// catchUp takes over the steps of a session that this tab lacks. last is [Note].Step.
+// catchUp applies the steps of a session that this tab lacks. last is [Note].Step.
 func (e *Engine) catchUp(s *session, last int) error {
-	e.flushing.Lock() // this tab must store nothing between reading and taking over
+	e.flushing.Lock() // this tab must store nothing between reading and applying
 	defer e.flushing.Unlock()
 	if s.create != nil || last > 0 && s.stored.N >= last {
 		return nil
@@ -58,9 +58,9 @@ func (e *Engine) catchUp(s *session, last int) error {
 	return e.join(s, others, behind)
 }
 
-// join takes over steps of other tabs that come before the pending ones in the log. If the two do
-// not go together, it reads the session anew, and refuses the pending ones that came too late. The
-// caller holds flushing.
+// join applies steps of other tabs that come before the pending ones in the log. If both conflict,
+// it reads the session anew, and refuses the pending steps that came too late. The caller holds
+// flushing.
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
 	stored := s.arrived(others)
@@ -125,7 +125,7 @@ func (e *Engine) shown(s *session) {
 	}
 }
 
-// accepts reports whether a step of another tab can be taken over though pending ones were made
+// accepts reports whether a step of another tab can be applied although the pending steps were made
 // without it.
 func (s *session) accepts(step log.Step) bool {
 	if d := step.Edit; d != nil && (d.Prior != nil || d.Extractor != nil && *d.Extractor != s.Extractor) {
@@ -230,7 +230,7 @@ func (e *Engine) anew(s *session) error {
 	return nil
 }
 
-// Errors of changes that came too late.
+// These are the errors of changes that came too late.
 var (
 	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
 	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}
@@ -278,9 +278,9 @@ func (s *session) refuses(p *pending) error {
 // logged receives the commands of the classifier.
 func (e *Engine) logged(c metaqda.Command) { e.commands = append(e.commands, c) }
 
-// Changes brings a page from an earlier revision to the current state. It has the whole
-// overview, and the steps since then for classes and examples. Its size depends on the number
-// of steps, not of examples.
+// Changes leads a page from an earlier revision to the current state. It has the whole overview,
+// and the steps for classes and examples since that revision. Its size depends on the number of
+// steps, not of examples.
 type Changes struct {
 	State    State // with its classes only if Whole
 	Revision uint64
@@ -288,8 +288,8 @@ type Changes struct {
 	Steps    []metaqda.Change
 }
 
-// mostSteps is the most steps that are kept; then the older half goes. A page further behind gets the
-// whole state.
+// mostSteps is the largest number of steps that are kept. Above it, the older half is dropped. A page
+// that is further behind gets the whole state.
 const mostSteps = 256
 
 // changes keeps the last steps. The revision counts all steps ever, and each renewal as one.
@@ -307,7 +307,7 @@ func (j *changes) note(s metaqda.Change) {
 	j.revision++
 }
 
-// renew begins with a state to which no steps lead.
+// renew starts a new list of steps, after a change that steps do not describe.
 func (j *changes) renew() {
 	j.steps = nil
 	j.revision++

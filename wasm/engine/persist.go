@@ -20,7 +20,7 @@ type pending struct {
 	removed map[string][]string // the examples of each class that it removes
 }
 
-// note notes a step to be stored.
+// note adds a step to those to be stored.
 func (e *Engine) note(p *pending) {
 	e.keeping.number++
 	p.number, p.ID = e.keeping.number, newID()
@@ -67,8 +67,8 @@ func (e *Engine) Gone() error {
 	return e.keeping.gone
 }
 
-// Flush stores the pending changes and waits for it. Changes that could not be stored stay
-// pending and go with the next one; [State].Trouble then says why.
+// Flush stores the pending changes and waits until they are stored. Changes that could not be
+// stored stay pending and are stored with the next one. [State].Trouble then says why.
 func (e *Engine) Flush() { _ = e.flush() }
 
 func (e *Engine) flush() error {
@@ -103,7 +103,7 @@ func (e *Engine) flush() error {
 	return err
 }
 
-// tell notes whether changes were stored, and announces it if the trouble is another one than before.
+// tell records whether changes were stored, and announces a trouble that is another one than before.
 func (e *Engine) tell(err error) {
 	e.mu.Lock()
 	k := &e.keeping
@@ -237,11 +237,11 @@ func (e *Engine) tabs(n Note) {
 }
 
 // keepSome stores the changes for which there is room: first those that only remove, then the others
-// in their order. If there is room for none, it returns why. The caller holds flushing.
+// in their order. If there is no room at all, it returns the reason. The caller holds flushing.
 func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
 	for _, p := range slices.Backward(some) {
-		maps.DeleteFunc(p.Thumbnails, func(id string, _ []byte) bool { return gone[id] }) // what is removed again needs none
+		maps.DeleteFunc(p.Thumbnails, func(id string, _ []byte) bool { return gone[id] }) // data that is removed again needs no room
 		if p.Command == nil {
 			continue
 		}
@@ -322,7 +322,7 @@ func (e *Engine) compact(s *session) error {
 			return err
 		}
 		if e.anew(s) != nil {
-			return nil // it was deleted, or the next flush finds out
+			return nil // the session was deleted, or the next flush reports the error
 		}
 	}
 }
@@ -330,7 +330,7 @@ func (e *Engine) compact(s *session) error {
 // maxRefused is how many refusals are kept for later calls of Kept.
 const maxRefused = 1000
 
-// refuse notes why a change was refused.
+// refuse records why a change was refused.
 func (e *Engine) refuse(number uint64, why error) {
 	if len(e.keeping.refused) < maxRefused {
 		e.keeping.refused[number] = why
@@ -360,8 +360,8 @@ func (e *Engine) Lose() {
 	e.announce()
 }
 
-// mark describes a session outside the store. It shows that the browser has lost or deleted a
-// database: an empty one looks like a first visit.
+// mark describes a session outside the store. Without marks, a database that the browser has lost
+// or deleted would look like a first visit.
 type mark struct {
 	ID, Name          string
 	Classes, Examples int
@@ -386,8 +386,8 @@ func (e *Engine) mark() {
 	e.hooks.Mark(m.ID, string(b))
 }
 
-// noticeVanished names the sessions that have marks but are not stored, although nobody deleted
-// them. It counts the sessions of an older version that wait for free space. It waits.
+// noticeVanished reports the sessions that have marks but are not stored, although nobody deleted
+// them. It also reports how many sessions of an older version wait for free space. It waits.
 func (e *Engine) noticeVanished(waiting []string) error {
 	if n := len(waiting); n > 0 {
 		e.keeping.vanished = "The storage is full, so " + counted(n, "session", "s") + " of a former version of this page cannot be opened yet. Nothing is lost: delete another session or free space on the device, then reload."

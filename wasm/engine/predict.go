@@ -23,8 +23,9 @@ type Prediction struct {
 	First         *string            `json:"first"`    // label that the headline names first, nil for none of these
 }
 
-// Show answers an embedding: the probabilities with the names of the classes, nil while there are
-// no examples. It shows the answer now and after every later change. With nil it shows no answer.
+// Show predicts an embedding: the probabilities with the names of the classes, nil while there are
+// no examples. The view shows the answer now, and anew after every later change. With nil it shows
+// no answer.
 func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -39,7 +40,7 @@ func (e *Engine) Show(x []float32) (*Prediction, error) {
 
 // Live is the answer about a frame of a live view, with the events that it caused.
 type Live struct {
-	Answer *Prediction `json:"answer"` // nil where there was nothing to ask about
+	Answer *Prediction `json:"answer"` // nil if there was nothing to predict
 	Events []Event     `json:"events"`
 	Here   string      `json:"here"` // name of the class that is here now, empty for none
 }
@@ -52,8 +53,8 @@ type Event struct {
 	Probability float64 `json:"probability"`
 }
 
-// ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to ask
-// about. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. The
+// ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to
+// predict. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. The
 // first call after Show begins a new live view. perHour is the number of false events allowed per
 // hour, zero for [watch.Default].
 func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
@@ -76,7 +77,7 @@ func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 }
 
 // watched passes the probabilities of a frame, of none and of the classes, to the watch of the live
-// view, which it begins if there is none. p is nil if there was nothing to ask about.
+// view, which it begins if there is none. p is nil if there was nothing to predict.
 func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Live, error) {
 	now := e.hooks.Now()
 	if perHour == 0 {
@@ -92,7 +93,7 @@ func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Liv
 	if err := e.live.watch.Allow(perHour); err != nil {
 		return nil, err
 	}
-	// The clock of the day may be set back meanwhile; the time since the beginning never is.
+	// The wall clock may be set back meanwhile; the time since the beginning never is.
 	seconds := float64(e.live.began.UnixMilli())/1000 + now.Sub(e.live.began).Seconds()
 	if p != nil {
 		p = p[1:]
@@ -108,8 +109,8 @@ func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Liv
 	return live, nil
 }
 
-// show makes x the query, whose answer is shown after every later change, and answers it. x may
-// change afterwards.
+// show makes x the query and predicts it. Its answer is shown anew after every later change. The
+// caller may change x afterwards.
 func (e *Engine) show(x []float32) (answer *Prediction, p []float64, err error) {
 	if x == nil {
 		e.live.query = nil
@@ -121,7 +122,7 @@ func (e *Engine) show(x []float32) (answer *Prediction, p []float64, err error) 
 	return answer, p, err
 }
 
-// ask answers a query. p are the probabilities of none and of the classes, valid until the next
+// ask predicts a query. p has the probabilities of none and of the classes, valid until the next
 // call.
 func (e *Engine) ask(x []float32) (answer *Prediction, p []float64, err error) {
 	if p, err = e.probabilities(x); p == nil || err != nil {
@@ -153,8 +154,8 @@ func (e *Engine) decide(p []float64) metaqda.Decision {
 	return e.taught.Decide(p[1:], p[0])
 }
 
-// probabilities returns those of none and then of the classes in the order of the session. They
-// are valid until the next call. It returns nil while there are no examples.
+// probabilities returns the probability of none and then of each class in the order of the session.
+// They are valid until the next call. It returns nil while there are no examples.
 func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if err := e.foreign(); err != nil {
 		return nil, err
@@ -179,8 +180,8 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 }
 
 // rest is the redraw back-off factor: a redraw waits nine times as long as the last one took.
-// Without it, adding hundreds of pictures would wait for as many answers, each of which
-// computes with all pictures.
+// Without it, adding hundreds of pictures would wait for hundreds of answers, each computed from
+// all pictures.
 const rest = 9
 
 // refreshSoon redraws after a change: at once if the last redraw was long enough ago, else later
@@ -201,9 +202,9 @@ func (e *Engine) refreshSoon() {
 	}
 }
 
-// later starts to enrol the pictures of a large session in slices. The former answer is shown until
-// the query can be answered anew; in one piece that would take some tenths of a second. It returns
-// false and does nothing for a smaller session, and without a query.
+// later starts to enrol the pictures of a large session in slices, since in one piece it would take
+// some tenths of a second. The view keeps the former answer until the query can be predicted anew.
+// It returns false and does nothing for a smaller session, and without a query.
 func (e *Engine) later() bool {
 	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures {
 		return false
@@ -215,7 +216,7 @@ func (e *Engine) later() bool {
 	return true
 }
 
-// refresh answers the query anew and shows the result.
+// refresh predicts the query anew and shows the result.
 func (e *Engine) refresh() {
 	begun := e.hooks.Now()
 	defer func() {
@@ -271,8 +272,8 @@ func CheckEmbedding(x []float32) error {
 	return nil
 }
 
-// slice is the most time for one piece of work beside other work. Most pictures of a large
-// session are enrolled in such pieces.
+// slice is the longest time for one piece of background work. Most pictures of a large session are
+// enrolled in such pieces.
 const slice = 16 * time.Millisecond
 
 // Ready reports whether all pictures are enrolled, so that answers come at once.

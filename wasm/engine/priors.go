@@ -35,7 +35,7 @@ func (e *Engine) priorTrouble(used string) string {
 		return e.unreadable
 	}
 	return "The background knowledge chosen for this session (sha256 " + short(chosen) + ") is no longer kept on this device or does not fit its pictures: " +
-		"what is built in serves instead. Open its file in the settings to have it back."
+		"the built-in one is used instead. To restore it, open its file in the settings."
 }
 
 // short returns the beginning of a hash, enough to tell files apart.
@@ -63,10 +63,10 @@ func (e *Engine) siteFor(made model.Extractor) *metaqda.Prior {
 	return e.site
 }
 
-// UsePrior makes the prior with this sha256 the site's: sessions use it unless another was
-// chosen for them. It takes the prior from the store, or fetches it from the URL, checks and
-// stores it. It deletes the site's former prior unless a session has chosen that. A session
-// whose pictures the new prior does not fit keeps its prior. It waits.
+// UsePrior makes the prior with this sha256 the site's prior, which sessions use unless another was
+// chosen for them. It takes the prior from the store, or fetches it from the URL, checks and stores
+// it. It deletes the site's former prior unless a session has chosen that. A session whose pictures
+// the new prior does not fit keeps its prior. It waits.
 func (e *Engine) UsePrior(url, sum string) error {
 	e.mu.Lock()
 	known := e.site != nil && e.site.Sum() == sum
@@ -74,7 +74,7 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if known {
 		return nil
 	}
-	p, bytes, err := e.findPrior(url, sum) // without the lock waiting: the network may take long
+	p, bytes, err := e.findPrior(url, sum) // without holding the lock waiting: the network may take long
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (e *Engine) findPrior(url, sum string) (*metaqda.Prior, []byte, error) {
 		return nil, nil, err
 	}
 	if got := model.Sum(bytes); got != sum {
-		return nil, nil, fail("prior-mismatch", "The background knowledge at "+url+" is not what this site describes (sha256 "+got+"): reload the page, and if that does not help, tell whoever runs the site.")
+		return nil, nil, fail("prior-mismatch", "The background knowledge at "+url+" is not the one that this site names (sha256 "+got+"): reload the page, and if that does not help, tell the owner of the site.")
 	}
 	p, err := metaqda.DecodePrior(bytes)
 	return p, bytes, err
@@ -179,7 +179,7 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 	})
 }
 
-// chose notes the session's chosen prior, with its file, which may not be stored yet.
+// chose records the session's chosen prior, with its file, which may not be stored yet.
 func (e *Engine) chose(sum string) {
 	step := log.Step{Edit: &log.Edit{Prior: &sum}}
 	if p := e.taught.Prior(); p != nil && sum != "" && p.Sum() == sum {
@@ -234,9 +234,9 @@ func (e *Engine) ExportPrior() ([]byte, error) {
 	return p.File()
 }
 
-// OtherSessions returns files of the other sessions with the same extractor, for learning a
-// prior: embeddings without thumbnails. The open session's own classes learn from each other
-// anyway. It waits.
+// OtherSessions returns files of the other sessions with the same extractor, for learning a prior:
+// embeddings without thumbnails. The classes of the open session share a covariance anyway. It
+// waits.
 func (e *Engine) OtherSessions() (files [][]byte, err error) {
 	e.Flush()
 	e.mu.Lock()

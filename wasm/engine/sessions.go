@@ -154,7 +154,7 @@ func (e *Engine) openStored(id string) (found bool, err error) {
 	return true, e.enter(s)
 }
 
-// enter makes a session the open one, and stores that it is.
+// enter makes a session the open one, and stores its id as the one to open.
 func (e *Engine) enter(s *session) error {
 	e.mu.Lock()
 	if was := e.session; was != nil && was != s {
@@ -191,8 +191,8 @@ func (e *Engine) enter(s *session) error {
 	return nil
 }
 
-// chosenPrior returns the prior of a session's choice, or nil if there is none or it is not stored.
-// unreadable says why a stored one cannot serve.
+// chosenPrior returns the prior chosen for a session, or nil if there is none or it is not stored.
+// unreadable says why a stored one cannot be used.
 func (e *Engine) chosenPrior(sum string) (p *metaqda.Prior, unreadable string) {
 	if sum == "" {
 		return nil, ""
@@ -201,7 +201,7 @@ func (e *Engine) chosenPrior(sum string) (p *metaqda.Prior, unreadable string) {
 	var format *model.FormatError
 	if errors.As(err, &format) && format.Older {
 		return nil, "The background knowledge chosen for this session (sha256 " + short(sum) +
-			") was made by a former version of this page, and its numbers mean other things now: what is built in serves instead. " + anew
+			") was made by a former version of this page, and its numbers mean other things now: the built-in one is used instead. " + anew
 	}
 	return p, ""
 }
@@ -331,7 +331,7 @@ func (e *Engine) RenameSession(id, name string) error {
 	return nil
 }
 
-var errNoSession = fail("session", "There is no such session: look at sessions for those that there are.")
+var errNoSession = fail("session", "There is no such session: choose one that sessions lists.")
 
 // DeleteSession deletes a session for good. If it is open, it then opens the last changed of
 // the others, or a new one. It waits.

@@ -70,7 +70,7 @@ func AddThumbnail(b, n int32) int32 {
 func addition(b int32) bulk {
 	of, ok := state.bulks[b]
 	if !ok {
-		panic(&metaqda.Error{Code: "disposed", Message: "This addition was given up."})
+		panic(&metaqda.Error{Code: "disposed", Message: "This addition was stopped: begin it again."})
 	}
 	return of
 }

@@ -277,7 +277,7 @@ func Step(b int32) int32 {
 	return guard(func() (int32, error) {
 		of, ok := state.batches[b]
 		if !ok {
-			return 0, &metaqda.Error{Code: "disposed", Message: "This question was given up."}
+			return 0, &metaqda.Error{Code: "disposed", Message: "This batch was stopped: begin it again."}
 		}
 		if !of.done {
 			more, done, total, err := of.Step()

@@ -12,16 +12,16 @@ import (
 const (
 	version = 8
 
-	// openTimeout bounds the wait for other tabs to let go of an older version
-	// of the database, and for browsers whose IndexedDB never answers.
+	// openTimeout bounds the wait for other tabs to close an older version of the database, and for
+	// browsers whose IndexedDB never answers.
 	openTimeout = 6 * time.Second
 	// transactionTimeout bounds the wait for one transaction.
 	transactionTimeout = 30 * time.Second
 )
 
-// IndexedDB is the DB of a browser. Its readwrite transactions follow one another in all tabs
-// together. So what a transaction has read stays true until it has written, and no other lock
-// is needed.
+// IndexedDB is the DB of a browser. Its readwrite transactions run one after the other, in all tabs
+// together. So data that a transaction has read stay the same until it has written, and no other
+// lock is needed.
 type IndexedDB struct {
 	db      *idb.Database
 	tables  []string
@@ -122,8 +122,8 @@ func (d *IndexedDB) Erase() {
 
 var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed. Save the session to a file, or use a normal browser window."}
 
-// lookUp returns the global indexedDB. Where storage is forbidden altogether
-// even looking at it may throw, which idb.Global would not survive.
+// lookUp returns the global indexedDB. If storage is forbidden altogether, even reading this global
+// may throw, and idb.Global would panic.
 func lookUp() (v js.Value, err error) {
 	defer func() {
 		if recover() != nil || err == nil && !v.Truthy() {
@@ -145,7 +145,7 @@ func upgrade(request *idb.OpenDBRequest) error {
 	}
 	var txn js.Value
 	err = try(func() {
-		// Package idb does not hand out the transaction, so a store is opened to ask for it.
+		// Package idb does not expose the transaction, so a store is opened to get it.
 		txn = db.Call("createObjectStore", "upgrading").Get("transaction")
 		db.Call("deleteObjectStore", "upgrading")
 		has := func(name string) bool { return db.Get("objectStoreNames").Call("contains", name).Bool() }
@@ -164,7 +164,7 @@ func upgrade(request *idb.OpenDBRequest) error {
 	return err
 }
 
-// explain turns what a browser reports into a sentence with a remedy.
+// explain turns an error of the browser into a sentence with a remedy.
 func explain(err error) error {
 	var thrown js.Error // idb has another type for what was not thrown
 	is := func(name string) bool {
@@ -179,7 +179,7 @@ func explain(err error) error {
 	case is("QuotaExceededError"):
 		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed. Save the session to a file, then delete sessions or free space."}
 	case is("AbortError"):
-		return &Error{Code: "aborted", Message: "The browser broke off writing, as when its data are cleared: the last change may be in this tab alone. Save the session to a file, then reload the page."}
+		return &Error{Code: "aborted", Message: "The browser stopped writing, perhaps because its data were cleared: the last change may be in this tab alone. Save the session to a file, then reload the page."}
 	case is("VersionError"):
 		return &Error{Code: "version", Message: "A newer version of this page has changed the storage, so this one keeps nothing. Close all its tabs and open it anew."}
 	case is("InvalidStateError"):
@@ -194,7 +194,7 @@ func explain(err error) error {
 	return &Error{Code: "storage", Message: "The browser's storage failed (" + why + "), so the last changes may not be kept: save the session to a file and reload the page."}
 }
 
-// try turns what JavaScript throws into an error, for calls that idb does not make.
+// try turns an exception of JavaScript into an error, for calls that idb does not make.
 func try(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {

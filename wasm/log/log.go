@@ -1,7 +1,6 @@
 // Package log keeps sessions in the browser's IndexedDB. A stored session is the log of its steps,
-// with a snapshot in segments. To open it is to read the snapshot and repeat the steps after it.
-// Where IndexedDB cannot be had, [Memory] takes its place. Files that people keep have their
-// formats in package metaqda/core/model.
+// with a snapshot in segments. To open it, a tab reads the snapshot and repeats the steps after it.
+// Without IndexedDB, [Memory] takes its place. Package metaqda/core/model has the formats of files.
 //
 // Each change of a session is one [Step]. A tab appends a step only if no other tab has appended one
 // under that number; otherwise it gets the steps that it lacks. Compaction writes a new snapshot and
@@ -38,7 +37,7 @@ type Key struct {
 	N  int // none outside of these tables
 }
 
-// Tx is a transaction. It sees what it has written, and keeps all of it or nothing.
+// Tx is a transaction. It reads its own writes, and keeps all of them or none.
 type Tx interface {
 	Get(t Table, keys ...Key) ([]any, error)  // bytes or text or, of a former version, a [Record]; nil where there is none
 	Keys(t Table, id string) ([]Key, error)   // those with the id, in order
@@ -49,11 +48,11 @@ type Tx interface {
 
 // DB is a database.
 type DB interface {
-	// Do calls f with a transaction, which it aborts if f returns an error. f must wait for
-	// nothing else. If Do returns nil, the writes survive a loss of power, unless the device reports
+	// Do calls f with a transaction, and aborts it if f returns an error. f must wait only for the
+	// transaction. If Do returns nil, the writes survive a loss of power, unless the device reports
 	// data as written that are not.
 	Do(writes bool, f func(Tx) error) error
-	// Erase has the bytes of deleted records dropped from files, as far as that is possible.
+	// Erase makes the browser drop the bytes of deleted records from its files, as far as possible.
 	Erase()
 }
 
@@ -72,8 +71,8 @@ type Session struct {
 	Created, Updated int64 // milliseconds since 1970 UTC
 	Saved            int64 // when it was last saved to a file, 0 for never
 	Settings         Settings
-	// Extractor read the pictures. It is empty before the first picture, where
-	// nobody said which it was, and in sessions from before it was recorded.
+	// Extractor read the pictures. It is empty before the first picture, if it is not known, and in
+	// sessions that are older than this field.
 	Extractor model.Extractor
 }
 
@@ -174,8 +173,8 @@ func exists(t Tx, session string) error {
 	return ErrDeleted
 }
 
-// Exists returns nil if a session is stored, else [ErrDeleted] or [ErrCleared], or why that cannot
-// be told.
+// Exists returns nil if a session is stored, else [ErrDeleted] or [ErrCleared], or the error of the
+// database.
 func Exists(db DB, session string) error {
 	return db.Do(false, func(t Tx) error { return exists(t, session) })
 }
@@ -367,8 +366,8 @@ func Summaries(db DB) (all []Summary, err error) {
 	return all, err
 }
 
-// sort sorts values through pointers to them. The program has the code to sort pointers anyway; to
-// sort each type of value directly would add code for each.
+// sort sorts values through pointers to them. The program has code to sort pointers anyway. Sorting
+// each type of value directly would add code for each type.
 func sort[T any](all []T, compare func(a, b *T) int) {
 	own := slices.Clone(all)
 	order := make([]*T, len(own))
@@ -419,8 +418,8 @@ func Delete(db DB, session string) error {
 	})
 }
 
-// Sweep deletes the priors that are neither the site's nor chosen by a session, and has the bytes
-// of deleted records dropped from files.
+// Sweep deletes the priors that are neither the site's nor chosen by a session, and then calls
+// Erase.
 func Sweep(db DB) error {
 	err := db.Do(true, func(t Tx) error {
 		site, err := t.Get(Meta, Key{ID: SitePrior})

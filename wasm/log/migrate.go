@@ -40,8 +40,8 @@ var fields = map[Table][]string{
 }
 
 // Migrate turns the sessions of former versions into logs, each in one transaction, and sets aside
-// what cannot be used. It can be broken off at any moment: the next call goes on. waiting has the
-// sessions that stay as they are because the storage is full.
+// what cannot be used. It may be interrupted at any moment: the next call continues. waiting has
+// the sessions that stay unchanged because the storage is full.
 func Migrate(db DB) (waiting []string, err error) {
 	var ids, rest []Key
 	err = db.Do(false, func(t Tx) (err error) {
@@ -61,7 +61,7 @@ func Migrate(db DB) (waiting []string, err error) {
 		return nil, err
 	}
 	for _, k := range ids {
-		if k.N >= 0 { // otherwise its key is no text
+		if k.N >= 0 { // otherwise its key is not text
 			waiting = append(waiting, k.ID)
 		}
 	}
@@ -200,7 +200,7 @@ func (f *former) readExamples() error {
 	err := f.each(oldExamples, func(key string, v any) string {
 		x, reason := oldExample(key, v)
 		if _, ok := f.known[x.Class]; reason == "" && !ok {
-			reason = "its class is not there"
+			reason = "its class is missing"
 		}
 		if reason == "" {
 			if len(x.Thumbnail) > 0 { // before version 5 it was in the same record

@@ -11,10 +11,10 @@ import (
 )
 
 // A record of a step or a snapshot is bytes: the checksum of all that follows, the length of a text
-// in JSON, the text, and the number of examples. For each example there follow its id, class and
-// group with their lengths, its order, and the length of its embedding. A checksum of these and of
-// the embedding ends it. Zeros up to a multiple of four bytes come next, and then the embeddings.
-// Numbers are little-endian.
+// in JSON, the text, and the number of examples. For each example follow its id, class and group
+// with their lengths, its order, the length of its embedding, and a checksum of all these and of
+// the embedding. Then come zeros up to a multiple of four bytes, and the embeddings. Numbers are
+// little-endian.
 
 const perSegment = 256 // examples
 
@@ -112,7 +112,7 @@ func encodeStep(s Step) []byte {
 	return encode(to, some)
 }
 
-// decodeStep returns the step of a record, or why it is none.
+// decodeStep returns the step of a record, or the reason why it is not one.
 func decodeStep(v any) (s Step, reason string) {
 	var from logged
 	some, reason := decode(v, &from)

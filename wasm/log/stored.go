@@ -155,7 +155,7 @@ func (s *Stored) readHead(c *Contents, v any) bool {
 	return true
 }
 
-// keep notes the examples that the undo history has.
+// keep records the examples that the undo history has.
 func (s *Stored) keep(histories ...[]*metaqda.Step) {
 	for _, x := range held(histories...) {
 		if _, ok := s.examples[x.ID]; !ok {
@@ -188,7 +188,7 @@ func examplesOf(entries []metaqda.Entry) (all []*metaqda.Example) {
 
 func (s *Stored) readSegment(at Key, v any, byID map[string]*metaqda.Class, whole bool) {
 	examples, reason := decode(v, nil)
-	if reason != "" { // the sound ones are stored anew by the next compaction
+	if reason != "" { // the next compaction stores the intact ones anew
 		s.damage(Snapshots, at, reason, v)
 		examples, at.N = sound(v), 0
 	} else {
@@ -228,7 +228,7 @@ func (s *Stored) readSteps(t Tx, c *Contents) error {
 	})
 }
 
-// Took notes a step that is stored.
+// Took records a step that is stored.
 func (s *Stored) Took(step Step) {
 	s.N = max(s.N, step.N)
 	if step.Command == nil {
@@ -243,7 +243,8 @@ func (s *Stored) Took(step Step) {
 	}
 }
 
-// Check notes whether examples are stored that are neither in the classes nor in the undo history.
+// Check records whether there are stored examples that are neither in the classes nor in the undo
+// history.
 func (s *Stored) Check(classes []metaqda.Class, undo, redo []*metaqda.Step) {
 	n, seen := 0, map[string]bool{}
 	count := func(all []*metaqda.Example) {
@@ -261,15 +262,15 @@ func (s *Stored) Check(classes []metaqda.Class, undo, redo []*metaqda.Step) {
 	s.Spare = n < len(s.examples)
 }
 
-// Long reports whether so many steps or examples came after the snapshot that there should be a new
-// one.
+// Long reports whether so many steps or examples came after the snapshot that a new snapshot is
+// due.
 func (s *Stored) Long() bool { return s.N-s.base > 256 || s.loose > 2*perSegment }
 
 func (s *Stored) damage(t Table, at Key, reason string, record any) {
 	s.damaged = append(s.damaged, Damage{Table: t, Key: at.ID + "/" + strconv.Itoa(at.N), Reason: reason, Record: record, at: at})
 }
 
-// Damage notes a step that cannot be replayed.
+// Damage records a step that cannot be replayed.
 func (s *Stored) Damage(step Step, why error) Damage {
 	s.damage(Steps, Key{s.Session, step.N}, why.Error(), encodeStep(step))
 	return s.damaged[len(s.damaged)-1]
@@ -476,7 +477,7 @@ func Unreachable(db DB) (all []Damage, err error) {
 				known[d.Key] = true
 			}
 		}
-		reasons := map[Table]string{Snapshots: "it belongs to no session", Aside: "it belongs to no session", Thumbnails: "its picture is not there"}
+		reasons := map[Table]string{Snapshots: "it belongs to no session", Aside: "it belongs to no session", Thumbnails: "its picture is missing"}
 		for _, table := range Tables {
 			keys, err := t.All(table)
 			if err != nil {
@@ -486,7 +487,7 @@ func Unreachable(db DB) (all []Damage, err error) {
 				reason := reasons[table]
 				switch {
 				case k.N < 0:
-					reason = "its key is none that is written here"
+					reason = "its key is unknown"
 				case reason == "" || table == Thumbnails && known[k.ID] || table != Thumbnails && there[k.ID]:
 					continue
 				}

@@ -13,8 +13,8 @@ import (
 
 var errTimeout = errors.New("no answer")
 
-// limited returns a context that ends after the given time. context.WithTimeout
-// would bring all of package time's formats into the program.
+// limited returns a context that ends after the given time. context.WithTimeout would add all
+// formats of package time to the program.
 func limited(d time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	timer := time.AfterFunc(d, cancel)
@@ -71,7 +71,7 @@ func (d *IndexedDB) Do(writes bool, f func(Tx) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- txn.Await(ctx) }() // from the start, for the first error is the cause of all others
+	go func() { done <- txn.Await(ctx) }() // from the start, since the first error is the cause of all others
 	t := objects{map[Table]*idb.ObjectStore{}, map[Key]js.Value{}}
 	for _, name := range d.tables {
 		if t.of[Table(name)], err = txn.ObjectStore(name); err != nil {
@@ -235,7 +235,7 @@ func (t objects) Put(table Table, k Key, v any) error {
 		return err
 	}
 	r, err := t.of[table].PutKey(t.key(table, k), valueOf(v))
-	if b, ok := v.([]byte); ok && len(b) > 1<<18 { // some milliseconds of work: messages are let in
+	if b, ok := v.([]byte); ok && len(b) > 1<<18 { // some milliseconds of work: it yields to messages
 		_, err = await(r, err)
 	}
 	return err

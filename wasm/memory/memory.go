@@ -45,14 +45,14 @@ func (b *Budget) Reserve(bytes int) error {
 
 // grow makes the heap large enough for a number of bytes in one step, if they are many beside those
 // in use. By itself the heap grows by half a megabyte at a time. V8 collects its own garbage at
-// almost each such step: with 1,000 classes that took seconds.
+// almost each such step, which took seconds with 1,000 classes.
 func (b *Budget) grow(bytes int) {
 	if b.Used != nil {
 		return
 	}
 	if bytes > b.idle && b.short(bytes) {
 		if runtime.GC(); b.short(bytes) {
-			runtime.KeepAlive(make([]byte, bytes)) // garbage at once; the heap keeps its size
+			runtime.KeepAlive(make([]byte, bytes)) // freed at once; the heap keeps its size
 			b.idle = bytes
 		}
 	}

@@ -105,8 +105,8 @@ func scaleRows(part int32, m, n int, beta float64, c []float64, ldc int) {
 	}
 }
 
-// productNT computes C += alpha A Bᵀ as the factors lie. The kernel sums whole
-// vectors; what is left of the p terms is a thin product of its own.
+// productNT computes C += alpha A Bᵀ without packing. The kernel sums whole vectors; the remaining
+// terms of the p are a thin product of their own.
 func productNT(m, n, p int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	body := p &^ (maxLanes - 1)
 	if body > 0 {
@@ -137,9 +137,9 @@ type system struct {
 	bRow, bCol int
 }
 
-// solve works through the diagonal blocks: substitution in the block, then one
-// product takes what was found out of the rows still to come. All but a
-// fraction solveSide/m of the work is in the products.
+// solve works through the diagonal blocks: substitution in the block, then one product subtracts
+// the solution from the remaining rows. All but a fraction solveSide/m of the work is in the
+// products.
 func solve(s *system) {
 	for done := 0; done < s.m; {
 		size := min(solveSide, s.m-done)

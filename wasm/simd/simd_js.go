@@ -5,10 +5,9 @@
 // import, and Go calls them as functions of module "simd". [Install] hands them to blas64
 // behind gonum's interface. So gonum/mat and all that uses it run on them unchanged.
 //
-// Routines: Dot, Axpy, Scal, Gemv, Trsv, Gemm, Syrk and Trsm in
-// float64, for unit strides. Everything else, and whatever is too small to be worth a
-// call, goes to gonum's own code, which also judges the arguments: a call
-// with bad arguments panics exactly as it does there.
+// Routines: Dot, Axpy, Scal, Gemv, Trsv, Gemm, Syrk and Trsm in float64, for unit strides.
+// Everything else, and whatever is too small to be worth a call, goes to gonum's own code. That
+// code also checks the arguments, so a call with bad arguments panics exactly as in gonum.
 //
 // Results differ from gonum's only by rounding, since sums are taken in another
 // order. There is one exception. gonum skips zeros in a factor, so 0 times an infinity

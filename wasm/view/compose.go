@@ -1,5 +1,5 @@
-// Package view shows a prediction: one meter per class, one for none of these, and a sentence
-// that claims no more than the numbers. It does not show the rest of the page: JavaScript does.
+// Package view shows a prediction: one meter per class, one for none of these, and a sentence that
+// claims no more than the numbers. JavaScript shows the rest of the page.
 //
 // Plain Go decides what to show. Only dom_js.go touches the DOM.
 package view
@@ -62,8 +62,7 @@ type Frame struct {
 }
 
 // little returns a hint if the evidence of an answer is thin, else nothing. A single class is
-// compared only with general knowledge of the page. So more queries are accepted than beside a second
-// class.
+// compared only with the prior of the page. So more queries are accepted than with a second class.
 func little(in Input, best Row) string {
 	const help = ": two or three others make it surer"
 	alone := taughtClasses(in.Classes) == 1
@@ -90,7 +89,7 @@ func little(in Input, best Row) string {
 	return ""
 }
 
-// only says what a single class can answer, and both ways to go on.
+// only says what the page can answer with a single class, and both ways to improve it.
 func only(name string) string {
 	return "With one class it can only say “" + name + "” or not. More examples, or a second class, make this surer."
 }
@@ -139,11 +138,11 @@ func Compose(in Input) Frame {
 // NotSure reports whether the headline says so.
 func NotSure(d metaqda.Decision) bool { return strings.HasPrefix(d.Headline, "Not sure") }
 
-// mostOfSet is how many labels are worth a sentence.
+// mostOfSet is the largest number of labels that a sentence lists.
 const mostOfSet = 3
 
-// oneOf says among which few labels the right one is, if the headline is not sure. A set of all
-// labels says nothing.
+// oneOf lists the few labels among which the right one is, if the headline is not sure. A set of
+// all labels is not shown, since it says nothing.
 func oneOf(in Input) string {
 	if in.Set == nil || !NotSure(in.Decision) {
 		return ""
@@ -173,7 +172,8 @@ func oneOf(in Input) string {
 	return "Nine times in ten it is " + some + "."
 }
 
-// apart ends each name of right-to-left letters by a mark: its number would stand on its other side.
+// apart ends each name of right-to-left letters with a mark. Without it the number would stand on
+// the other side of the name.
 func apart(headline string, rows []Row) string {
 	leftwards := func(c rune) bool { return unicode.In(c, unicode.Hebrew, unicode.Arabic) }
 	if !strings.ContainsFunc(headline, leftwards) {
@@ -217,7 +217,7 @@ func newRow(id, name string, p float64) Row {
 	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: metaqda.Percent(p), P: p}
 }
 
-// missing says what to do before there is an answer to show, or is empty.
+// missing says what to do if there is no answer to show yet; otherwise it is empty.
 func missing(in Input) string {
 	switch taught := taughtClasses(in.Classes); {
 	case len(in.Classes) == 0:
