@@ -30,7 +30,7 @@ export const bundleEntries = (entries, out, record, more = {}) =>
   });
 
 /**
- * The module library/written/record.js: what the entries of extractors know of their files.
+ * The module library/written/record.js: the records that the entries of extractors need.
  *
  * @param {object} pictures the record of the extractor of pictures @param {string} priorSum sha256 of its prior
  * @param {Record<string, object>} kinds records of the other kinds

@@ -21,7 +21,7 @@ const ears = path.join(web, '../build/ears');
 
 /** @typedef {{name: string, dimension: number, id: string, recipe: string, variants?: Record<string, string>, networks: Record<string, string>}} Kind variants: their recipes, which name them, too; networks: their folders */
 
-/** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
+/** The sources of the bundles, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const kindBundles = {
   entryPoints: ['sounds', 'hands'].flatMap((name) => [
     { in: path.join(web, `extractor/${name}/start.mjs`), out: `kinds/${name}/start` },
@@ -57,7 +57,7 @@ const kindsOf = (yamnet) => [
 
 /**
  * @param {string} out folder of the site or of the npm package @param {string} extractor the folder in it of the built extractor of pictures
- * @param {boolean} yamnet whether sounds are heard by YAMNet too
+ * @param {boolean} yamnet whether YAMNet reads sounds too
  * @returns {Promise<(import('../extractor/networks.js').Recorded & {name: string})[]>}
  */
 export async function buildKinds(out, extractor, yamnet) {

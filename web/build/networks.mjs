@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Builds what runs extractors other than the page's own into build/site/networks.
- * The page fetches none of it before such an extractor is asked for:
+ * Builds the runtimes for extractors other than the page's own into build/site/networks. The page
+ * fetches them only when such an extractor is needed:
  *   worker.js, graphs.js, onnx.js   the worker, and a runtime for each kind of network
  *   ort-*.wasm                      ONNX Runtime's program; that of TensorFlow.js is in extractor/
  *   networks.json                   {onnx: {name, bytes}}
@@ -15,7 +15,7 @@ import { quietTfjs } from './slim-tfjs.mjs';
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const program = 'ort-wasm-simd-threaded.wasm';
 
-/** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
+/** The sources of the bundles, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const networkBundles = {
   entryPoints: [
     { in: path.join(web, 'extractor/own/graphs.mjs'), out: 'graphs' },

@@ -44,7 +44,8 @@ console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedS
 async function bundle() {
   const names = ['index', 'knn-classifier', 'worker', 'storage', 'extractors', 'efficientnet-lite0', 'sounds', 'hands', 'element'];
   await bundleEntries({ ...Object.fromEntries(names.map((name) => [name, `library/${name}.js`])), function: 'extractor/own/function.js' }, out, record);
-  // Each by itself: a bundler that has window and worker share a file (Parcel) loses it in the worker.
+  // Each is bundled by itself: if window and worker share a file, one bundler (Parcel) loses it in the
+  // worker.
   for (const name of ['worker-thread', 'storage-thread']) await bundleEntries({ [name]: `library/${name}.js` }, out, record, { splitting: false });
   // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
   await build({
@@ -86,7 +87,7 @@ async function types() {
   });
   const shared = path.join(out, 'types/base/remote.d.ts'); // which all entries read: projects for Node.js alone have no lib dom
   await writeFile(shared, `/// <reference lib="dom" />\n${await readFile(shared, 'utf8')}`);
-  const tag = "declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }\n"; // JSDoc has no words for it
+  const tag = "declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }\n"; // JSDoc cannot express it
   await appendFile(path.join(out, 'types/library/element.d.ts'), tag);
   // In the tree they stand apart, where no browser fetches them.
   await appendFile(path.join(out, 'types/library/storage.d.ts'), "export * from './types.js';\n");

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Builds what "Share" puts a file together from, into build/site/share:
+ * Builds the parts of the files that "Share" makes, into build/site/share:
  *   page.html     the page with its style and its program inside, without blocks
  *   page.txt      whose works a shared file carries, and their licences
  * and the same for sounds and hands and for extractors other than the page's own, for each
@@ -133,7 +133,7 @@ function icons() {
     .join('');
 }
 
-/** Where the page recognises, without what sorts folders, offers samples, shows what was taught and uses it elsewhere. */
+/** The recognising part of the page, without sorting, samples, taught examples and "Use it". */
 function recognising() {
   const [found] = /<section id="recognise"[\s\S]*?<\/section>(?=\n<\/main>)/.exec(index) ?? [];
   if (!found) throw new Error('index.html has no section #recognise at the end of its main part');
@@ -146,7 +146,7 @@ function recognising() {
   ].reduce((text, out) => text.replace(out, ''), found);
 }
 
-/** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. @param {Variant} variant */
+/** THIRD_PARTY.md without the parts that a shared file does not contain, and the licence of metaqda. @param {Variant} variant */
 async function notices({ from, carries }) {
   const all = await readFile(path.join(root, 'THIRD_PARTY.md'), 'utf8');
   const modules = execFileSync('go', ['list', '-deps', '-f', '{{with .Module}}{{.Path}}{{end}}', './wasm/library'], {
@@ -173,8 +173,8 @@ async function notices({ from, carries }) {
 }
 
 /**
- * A part with only the rows of its table that name something of these. What stands below the table
- * stays if all rows do.
+ * A part with only those rows of its table that contain one of these names. The text below the
+ * table stays only if all rows stay.
  *
  * @param {string} text @param {RegExp} names
  */

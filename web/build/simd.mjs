@@ -47,7 +47,7 @@ function readSource(name) {
   }
 }
 
-/** Throws when the module would touch anything but the memory it is handed. @param {Uint8Array<ArrayBuffer>} binary */
+/** Throws if the module would touch anything but the memory that it imports. @param {Uint8Array<ArrayBuffer>} binary */
 export function check(binary) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(binary));
   if (imports.length !== 1 || imports[0].kind !== 'memory') {

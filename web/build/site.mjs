@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Turns the parts that were built into the folder that is served:
+ * Makes the served folder from the built parts:
  *
  *   node web/build/site.mjs        -> build/site
  *
@@ -14,7 +14,7 @@
  *     stands at the top to have the whole site as its scope;
  *   - beside files that get smaller their variants .br and .gz, made anew when the file changed.
  *
- * What a former build left in web/, and variants without a file, are removed.
+ * It removes files that a former build left in web/, and variants without a file.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { bundlePage } from './page.mjs';
 
-/** What other build steps must have made. */
+/** The files that other build steps must have made. */
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'kinds', 'networks', 'samples', 'share', 'use'];
 const SHIPPED = /^web\/(ui|icons)\/.*\.(css|svg|png|ico)$|^web\/[\w-]+\.webmanifest$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
@@ -102,7 +102,7 @@ async function filesBelow(folder) {
   return found.flat().sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Does not touch files that are right already: they keep their time and their variants. @param {string} name @param {Buffer} content */
+/** Writes a file only if its content differs. Other files keep their time and their variants. @param {string} name @param {Buffer} content */
 async function write(name, content) {
   if (existsSync(name) && content.equals(await readFile(name))) return;
   await mkdir(path.dirname(name), { recursive: true });
@@ -118,12 +118,12 @@ async function compress(name) {
     else if (!variant || variant.mtimeMs < mtimeMs) {
       const whole = path.join(path.dirname(name), `.${path.basename(name)}${suffix}`);
       await writeFile(whole, await pack(await readFile(name)));
-      await rename(whole, name + suffix); // a build that is broken off leaves no half
+      await rename(whole, name + suffix); // an interrupted build leaves no half file
     }
   }
 }
 
-/** What is to be downloaded, in bytes, by part. @param {string} out @param {{path: string, bytes: number}[]} files */
+/** The sizes of the downloads, in bytes, by part. @param {string} out @param {{path: string, bytes: number}[]} files */
 function report(out, files) {
   /** @type {Record<string, {files: number, bytes: number, brotli: number}>} */
   const rows = {};

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * esbuild plugins for tfjs. One leaves out of the bundle what the pruned graphs cannot
- * reach: the converter names every TensorFlow operation it knows, so a bundler alone
- * keeps them all.
+ * esbuild plugins for tfjs. One leaves out the code that the pruned graphs cannot reach. The
+ * converter names every TensorFlow operation that it knows, so a bundler alone would keep them all.
  */
 
 /** Operation families the graphs use (see op_list and executors in the converter). */
@@ -17,7 +16,7 @@ import * as fused from './fused_ops.js';
 export { fused };
 `;
 
-/** Says what is missing, should another graph ever need more. */
+/** Names the missing operation if another graph needs more. */
 const noExecutor = `export const executeOp = (node) => {
   throw new Error("The extractor's build left out the operation '" + node.op + "'.");
 };`;
@@ -43,8 +42,8 @@ export function slimTfjs() {
 }
 
 /**
- * For a bundle of all of tfjs: only what it must not do is left out. Its engine is its
- * own, since the page's, in the same window, has fewer kernels.
+ * For a bundle of all of tfjs: it leaves out only code that must not run. The bundle has its own
+ * engine, since the page's engine in the same window has fewer kernels.
  *
  * @returns {import('esbuild').Plugin}
  */
@@ -68,7 +67,7 @@ export function quietTfjs() {
 
 /** @param {import('esbuild').PluginBuild} build */
 function leaveOutSurroundings({ onLoad }) {
-  // tfjs.mjs brings a platform of its own that neither fetches nor requires.
+  // tfjs.mjs has its own platform, which uses neither fetch nor require.
   onLoad({ filter: /tfjs-core\/dist\/platforms\/platform_(browser|node)\.js$/ }, () => ({ contents: 'export {};' }));
   // The threaded backend needs cross-origin isolation and is never started here.
   onLoad({ filter: /wasm-out\/tfjs-backend-wasm-threaded-simd(\.worker)?\.js$/ }, () => ({

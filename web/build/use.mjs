@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Builds what "Use it" in the page puts folders together from, into build/site/use:
+ * Builds the parts of the folders that "Use it" in the page makes, into build/site/use:
  *   metaqda/*.js   entries of the npm package with the chunks that they share
  *   use.json       {version, network, modules}: of the package; whether its network is the site's; what each entry imports
  *   p5/p5.min.js, p5-license.txt   p5.js, of npm
@@ -21,7 +21,7 @@ import { slimTfjs } from './slim-tfjs.mjs';
 import { written } from './written.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-/** What the extractor for Node.js is made from, for the test that reads its licences. @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
+/** The sources of the extractor for Node.js, for the test that reads its licences. @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
 const nodeBundle = {
   entryPoints: [path.join(web, 'share/node/pictures.js')],
   bundle: true,
@@ -81,7 +81,7 @@ for (const kind of ['pictures', 'sounds', 'hands']) await writeFile(path.join(ou
 
 await build({ ...nodeBundle, outdir: path.join(out, 'node') });
 
-/** An extension is one script. Its worker runs the same program, which is a function for that reason. @param {string} kind */
+/** An extension is one script. Its worker runs the same program, so the program is a function. @param {string} kind */
 async function extension(kind) {
   const {
     outputFiles: [{ text }],

@@ -41,8 +41,8 @@ export async function library(site) {
 }
 
 /**
- * The toolchain's glue looks in globalThis for what it needs. There it puts what is missing, and
- * itself. Here that is what the caller hands in.
+ * wasm_exec.js reads what it needs from globalThis, and adds missing parts and itself there. Here a
+ * scope of the caller takes the place of globalThis.
  */
 async function go() {
   const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();

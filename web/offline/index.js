@@ -1,7 +1,7 @@
 // @ts-check
 /** Working offline by the service worker (sw.js), and finding new versions. */
 
-/** Between two looks for a new version, in milliseconds. */
+/** Milliseconds between two checks for a new version. */
 const HOUR = 3_600_000;
 
 /** Milliseconds until a failed installation is tried again. They double each time, up to HOUR. */
@@ -22,7 +22,7 @@ export async function workOffline({ offer, version }) {
   const reload = () => location.reload();
   let asked = false;
   let controlled = container.controller !== null;
-  // Before there is a worker, which would fetch these files anew.
+  // This comes before there is a worker, which would fetch these files anew.
   const loaded = controlled ? new Map() : await fingerprints();
   container.addEventListener('controllerchange', () => {
     if (asked) reload();
@@ -45,9 +45,9 @@ export async function workOffline({ offer, version }) {
 }
 
 /**
- * The sha256 of the page, its style and its modules, by address, as the browser kept them.
- * What it did not keep is fetched anew, and so taken to be right. The programs are not
- * looked at, for they are large, nor what workers load for themselves.
+ * The sha256 of the page, its style and its modules, by address, as the browser kept them. Files
+ * that it did not keep are fetched anew, so they count as right. Programs are not checked, since
+ * they are large, nor files that workers load themselves.
  *
  * @returns {Promise<Map<string, string>>}
  */
@@ -66,8 +66,8 @@ async function fingerprints() {
 }
 
 /**
- * Whether this page, which no worker answered, has anything of another version than the
- * worker that answers it now: the site may have been replaced between two of its files.
+ * Whether this page, which was loaded without a worker, has a file of another version than the
+ * worker has: the site may have been replaced while it was loaded.
  *
  * @param {string} version of the manifest that the page read, '' where it is not known
  * @param {Map<string, string>} loaded

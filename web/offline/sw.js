@@ -4,15 +4,14 @@
  *
  * The site assembler puts a line in front of this file that defines VERSION. So the worker's bytes change whenever any
  * file of the site does. Installing fetches what manifest.json lists into a cache of that version; a file whose sha256 the
- * former version already holds is copied, not fetched. Every file is compared with its sha256 first, so a site that is met
- * half replaced is not installed, and the browser tries again later. Some files are kept from their first use on: what
- * reads sounds and hands (kinds/, 5 MB), runs other extractors (networks/, 15 MB), and p5.js for sketches (1 MB). A new
- * version waits until the person agrees to it (message 'activate') or all tabs are closed.
+ * former version already holds is copied, not fetched. Every file is compared with its sha256 first. So a half replaced
+ * site is not installed, and the browser tries again later. Some files are kept only from their first use on: the
+ * extractors of sounds and hands (kinds/, 5 MB), the runtimes of other extractors (networks/, 15 MB), and p5.js for
+ * sketches (1 MB). A new version waits until the person agrees to it (message 'activate') or all tabs are closed.
  *
- * No tab gets files of two versions: each goes on with the version that its document
- * came from, also when another tab has started a newer one. The cache of a version
- * records its tabs under .client/ID. A version's cache is deleted when no
- * tab is left that came from it.
+ * No tab gets files of two versions. Each keeps the version of its document, also if another tab
+ * has started a newer one. The cache of a version records its tabs under .client/ID. A version's
+ * cache is deleted once no tab uses it.
  *
  * The message {type: 'activate', id, args} asks a waiting worker to take over.
  */
@@ -44,7 +43,7 @@ worker.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   if (event.data?.type === 'activate') void worker.skipWaiting();
 });
 
-/** Any failure fails the whole, and nothing of it is kept: the browser tries again later. */
+/** If one file fails, the installation fails and nothing is kept: the browser tries again later. */
 async function install() {
   try {
     await fill();
@@ -81,7 +80,7 @@ function onDemand({ path }) {
 
 /**
  * Keeps the files fetched on demand that pages of an older version have used. It fetches a file that
- * has changed: whoever used it may be offline later.
+ * has changed, since its user may be offline later.
  *
  * @param {Cache} cache @param {SiteFile[]} files @param {Map<string, Cache>} known
  */
@@ -103,7 +102,7 @@ async function formerFiles() {
   return known;
 }
 
-/** What a version consists of. @param {Cache} cache @returns {Promise<SiteFile[]>} */
+/** The files of a version. @param {Cache} cache @returns {Promise<SiteFile[]>} */
 async function filesOf(cache) {
   const manifest = await (await cache.match(address('manifest.json')))?.json();
   return manifest?.files ?? [];
@@ -123,8 +122,8 @@ async function keep(cache, file, known) {
 
 /** Fetches a file and compares it with the manifest. @param {SiteFile} file @returns {Promise<Response>} */
 async function download(file) {
-  // no-cache revalidates: what the page itself has just fetched costs an empty answer.
-  // Should a cache on the way hold other bytes under the same tag, reload passes it by.
+  // no-cache revalidates: for files that the page has just fetched, the server answers without a
+  // body. If a cache on the way has other bytes under the same tag, reload bypasses it.
   for (const mode of /** @type {const} */ (['no-cache', 'reload'])) {
     const response = await fetch(address(file.path), { cache: mode });
     if (!response.ok) throw new Error(`${file.path}: status ${response.status}`);
@@ -154,7 +153,7 @@ async function activate() {
 /** All tabs and workers. */
 const everyone = () => worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
 
-/** Whether former versions may be left. */
+/** Whether former versions may still be there. */
 let untidy = true;
 
 /** Tabs that were answered, but are not among the clients before their document is there. @type {Set<string>} */
@@ -207,7 +206,7 @@ async function answer(event) {
 }
 
 /**
- * The network's answer. What belongs to the version must be that of the version.
+ * The network's answer. A file of the version must have the bytes of the version.
  *
  * @param {Cache|null} cache
  * @param {Request} request
@@ -236,15 +235,15 @@ async function elsewhere(cache, request) {
 /** The cache that each tab or worker is answered from; '' is the network. @type {Map<string, string>} */
 const cacheNames = new Map();
 
-/** The cache for a new tab: this version's, unless something took it away. */
+/** The cache for a new tab: this version's, unless it is gone. */
 async function pageCache() {
   const page = await (await caches.open(cacheName)).match(address('index.html'));
   return page ? cacheName : '';
 }
 
 /**
- * The cache of the version that a tab or worker came from. One that was there
- * before any version was installed gets this one.
+ * The cache of the version that a tab or worker came from. A tab that is older than any installed
+ * version gets this version.
  *
  * @param {string} [client]
  */

@@ -34,7 +34,7 @@ const packages = run('go', 'list', './core/...')
   .split('\n')
   .map((name) => name.replace(/^metaqda\//, ''));
 
-/** What was written, relative to build/docs. @type {Map<string, string>} */
+/** The written files, relative to build/docs. @type {Map<string, string>} */
 const written = new Map();
 
 /** @param {string} name @param {string} title @param {string} body HTML */
@@ -48,7 +48,7 @@ function write(name, title, body) {
 /** Where the page of a document is. @param {string} name */
 const pageOf = (name) => name.replace(/(^|\/)README\.md$/, '$1index.md').replace(/\.md$/, '.html');
 
-/** The page that a file or folder of the tree has; it is made where there is none. @param {string} name @returns {string} */
+/** The page of a file or folder of the tree. It makes the page if there is none. @param {string} name @returns {string} */
 function target(name) {
   const absolute = path.join(root, name);
   if (documents.includes(name)) return pageOf(name);

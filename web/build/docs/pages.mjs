@@ -37,8 +37,8 @@ export const document = (title, body, top) => `<!DOCTYPE html>
 `;
 
 /**
- * What go doc -all says of a package. A line of capitals begins a section. Declarations stand at the margin, up to a
- * closing bracket if they have several lines. Comments stand four spaces in.
+ * The output of go doc -all for a package. A line in capitals begins a section. Declarations begin at the margin;
+ * one of several lines ends with a closing bracket. Comments are indented by four spaces.
  *
  * @param {string} name @param {string} text
  */
@@ -74,7 +74,7 @@ export function goPage(name, text) {
   return `<h1>${escaped(name)}</h1><p>${index}</p>${body.join('\n')}`;
 }
 
-/** A comment: paragraphs, and in it what stands further in. @param {string[]} lines */
+/** A comment: paragraphs, and indented blocks between them. @param {string[]} lines */
 function paragraphs(lines) {
   return lines
     .join('\n')
