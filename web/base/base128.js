@@ -3,9 +3,9 @@
  * Bytes as text of HTML and of JavaScript in UTF-8, 7 bits to a byte: an eighth smaller than base64. The idea is that of base-122
  * (K. Albertson, 2016).
  *
- * Seven bits are the ASCII character of that number. Three of these cannot stand in a script element as they are: NUL and CR
- * are changed when HTML is read, and < may begin a tag. Each of them goes with the seven bits after it into one character of two
- * bytes, U+0100 and up. So these 14 bits take two bytes, too. At the end one of them may stand alone, as U+0280 and up.
+ * Seven bits are written as the ASCII character of this number. Three characters cannot stand in a script element: reading HTML
+ * changes NUL and CR, and < may begin a tag. Each of these is joined with the next seven bits into one character of two bytes,
+ * U+0100 and up. So these 14 bits take two bytes, too. If one of them is the last, it becomes U+0280 and up.
  */
 const OUT = [0, 13, 60];
 const [PAIR, LONE] = [0x100, 0x280];

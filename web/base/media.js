@@ -1,12 +1,13 @@
 // @ts-check
-/** The camera and the microphone: why they cannot be had, a sentence with the remedy for each reason. */
+/** The errors of camera and microphone: for each reason a sentence with the remedy. */
 import { MetaqdaError } from './remote.js';
 
 /**
  * The error to show if a source cannot be opened. Errors of the browser are explained by their name.
  *
  * @param {unknown} error @param {string} source such as 'camera'
- * @param {{again?: string, instead?: string}} [ways] again: how to ask once more; instead: how to do without, such as 'add pictures from files'
+ * @param {{again?: string, instead?: string}} [ways] again: how to try once more; instead: what to do without the source, such as 'add pictures
+ * from files'
  */
 export function sourceError(error, source, { again = 'try again', instead } = {}) {
   if (error instanceof MetaqdaError) return error;

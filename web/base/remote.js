@@ -5,8 +5,8 @@
  *   worker -> window  {type, id, result} or {type: 'error', id, error: {code, message}}, one for each call;
  *                     {type, news} of its own accord
  *
- * The library comlink comes nearest. With it, a call to a dead or hanging worker never settles, and an error
- * loses its code.
+ * The library comlink is most similar. But with it a call to a dead or hanging worker never settles, and an
+ * error loses its code.
  */
 
 /**
@@ -162,7 +162,7 @@ function envelopeOf(error, otherwise) {
   };
 }
 
-/** What is refused: `code` is a short word for programs, `message` a sentence for people that names the remedy. */
+/** The error of a refused call: `code` is a short word for programs, `message` a sentence for people that names the remedy. */
 export class MetaqdaError extends Error {
   /** @param {string} code @param {string} message */
   constructor(code, message) {

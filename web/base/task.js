@@ -8,7 +8,7 @@ let channel;
 
 /** Lets the page paint and take input. @returns {Promise<void>} */
 export function nextTask() {
-  // In Node.js messages would come before timers, and not keep the process alive.
+  // In Node.js messages would come before timers, and would not keep the process alive.
   if ('setImmediate' in globalThis)
     return new Promise((resolve) => {
       setImmediate(resolve);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The methods of the Go program for a page (wasm/page_js.go). The file has types only. What is taught and asked goes
- * through `exports`, whose session is number 0.
+ * The methods of the Go program for a page (wasm/page_js.go). The file has types only. Teaching and predicting go
+ * through `exports`, whose session is classifier 0.
  *
  * Every method of Engine returns a promise. A refused call rejects with an Error: its `code` is a
  * short word, its `message` a sentence that names the remedy. The codes 'session', 'class', 'label'
@@ -25,7 +25,8 @@
  * @property {string} name
  * @property {boolean} site whether it is the default prior, for sessions without a choice
  * @property {Record<string, string>} facts
- * @property {string} message why another prior is used than the session chose, else empty
+ * @property {string} message why another prior is used than the one chosen for the session, else
+ * empty
  *
  * @typedef {object} EngineState
  * @property {string} sessionId
@@ -41,12 +42,12 @@
  * @property {{id: string, sha256: string, message: string, chosen: boolean}} extractor of the session's pictures, empty if not
  *   known; `message` says why new pictures cannot be compared with them, else it is empty; chosen: the session has no examples,
  *   and another extractor than the page's was chosen for it
- * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage
- *   kept: whether changes outlive the tab; message: why not; vanished: a sentence about sessions lost since the last visit, or that wait for room;
- *   persistent: whether the browser promised not to clear the data by itself, empty before it was asked
+ * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage kept: whether changes outlive the tab;
+ * message: why not; vanished: a sentence about sessions that were lost since the last visit, or that wait for room; persistent: whether the
+ * browser promised not to clear the data by itself, empty before it was asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
  * @property {number} damaged how many stored records of the session cannot be used
- * @property {number} followed how many times changes of other tabs were taken over
+ * @property {number} followed how many times changes of other tabs were applied
  *
  * The difference between two revisions of the state.
  *
@@ -80,7 +81,7 @@
  * @property {string} label the most probable class, whatever the probability of none
  * @property {Record<string, number>} probabilities of each class; with `none` they sum to one; from 100 classes on made when first read
  * @property {number} none probability that it is of none of the classes
- * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
+ * @property {string | null} decision the decision: a class, or null if none of these is at least 34 % probable
  * @property {boolean} doubtful whether a person should check it: the decision is less than 85 % probable, or there is nothing
  *   to compare with: one class is taught, and it has fewer than 3 examples or `nonePrior` is 0
  * @property {string} headline one sentence, which names the decision; of two answers the more probable first
@@ -93,12 +94,12 @@
  * @property {number} probability that it is here, or that it is gone
  *
  * @typedef {object} Live
- * @property {Prediction|null} answer null if there was nothing to ask about, or if no class has an example
+ * @property {Prediction|null} answer null if there was nothing to predict, or if no class has an example
  * @property {LiveEvent[]} events mostly none
  * @property {string} here label of the class that is here, empty for none
  *
  * @typedef {object} Engine
- * @property {() => Promise<EngineState>} state the whole of it
+ * @property {() => Promise<EngineState>} state the whole state
  * @property {(revision: number) => Promise<Changes>} changes since a revision, from 0 everything
  * @property {(exampleIds: string[]) => Promise<(Uint8Array|null)[]>} thumbnails null where there is none; a large
  *   session's state comes without them
@@ -153,8 +154,8 @@
  * @property {Measured} after
  */
 /**
- * Answers about n pictures. `probabilities` has n rows: none of these, then the classes; it is null while no
- * class has a picture. `taken` has the index of each decision, -1 for none of these. `doubtful` has 1 for each doubtful one.
+ * The answers for n pictures. `probabilities` has n rows: none of these, then the classes. It is null while no class has a
+ * picture. `taken` has the index of each decision, -1 for none of these. `doubtful` has 1 for each doubtful decision.
  *
  * @typedef {{classes: string[], probabilities: Float64Array|null, taken: Int32Array, doubtful: Uint8Array, headlines: string[]}} Answers
  */

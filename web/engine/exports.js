@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The other side of wasm/exports: functions that take and return numbers. library/WASI.md describes them.
+ * Calls the functions of wasm/exports, which take and return numbers. library/WASI.md describes them.
  */
 import { MetaqdaError } from '../base/remote.js';
 
@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class Exports {
-  /** Rises with each change of the open session: what a classifier remembers of it is out of date then. */
+  /** Rises with each change of the open session: cached values of a classifier are then out of date. */
   version = 0;
   /** Bytes of room that are kept for the next call. */
   most = 2 ** 24;
@@ -27,7 +27,7 @@ export class Exports {
     this.doubles = new Float64Array(program.memory.buffer);
   }
 
-  /** One more user of a program that ends after its last one. */
+  /** One more user of the program, which ends after its last user. */
   share() {}
 
   /** One user less. */
@@ -50,7 +50,7 @@ export class Exports {
     this.fresh();
   }
 
-  /** Calls a function, and throws what it replied if it failed. @param {string} name @param {...number} args @returns {number} */
+  /** Calls a function. If the call failed, it throws the reply as an error. @param {string} name @param {...number} args @returns {number} */
   call(name, ...args) {
     return this.checked(this.#run(name, ...args));
   }
@@ -100,7 +100,7 @@ export class Exports {
     this.write(null, new Uint8Array(Uint32Array.from(parts, ({ length }) => length).buffer), ...parts);
   }
 
-  /** Throws what a call replied if it failed. @param {number} n what the call returned */
+  /** If a call failed, throws its reply as an error. @param {number} n what the call returned */
   checked(n) {
     this.fresh();
     if (n >= 0) return n;
@@ -120,7 +120,7 @@ export class Exports {
     return decoder.decode(this.reply(n));
   }
 
-  /** Reads a prior file, and answers its sum. @param {Uint8Array} file */
+  /** Reads a prior file, and returns its sha256. @param {Uint8Array} file */
   prior(file) {
     this.write(null, file);
     return this.text(this.call('mq_prior', file.length));

@@ -44,14 +44,14 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
   const { methods, program } = await startProgram(modules, runtime, role, thread.name);
-  const exports = new Exports(program, 'reload the page. What was taught is kept');
+  const exports = new Exports(program, 'reload the page. Your examples are kept');
   await methods.on('changing', () => {
     exports.version++;
   });
   return /** @type {any} */ ({ ...methods, modules, thread, exports });
 }
 
-/** Tells whether the page's address leaves SIMD on. */
+/** Whether the page's address leaves SIMD on. */
 function simdWanted() {
   return new URLSearchParams(globalThis.location?.search).get('simd') !== '0';
 }

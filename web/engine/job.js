@@ -4,7 +4,8 @@ import { nextTask, rests } from '../base/task.js';
 
 /** @import {Exports} from './exports.js' */
 
-// What mq_step returns: GIVEN with the last answers, WORKING with the progress. It returns 2 if more answers follow.
+// The results of mq_step: GIVEN with the last answers, WORKING with the progress. The result is 2 if more answers
+// follow.
 const [GIVEN, WORKING] = [0, 1];
 
 /** Numbers of a decision, which follow the probabilities of an answer. */
@@ -26,7 +27,7 @@ export async function answered(engine, job, labels, options, read, done, count) 
   const total = done + count;
   engine.share(); // the program stays even if the classifier is disposed of meanwhile
   try {
-    await nextTask(); // to hand the batch over took a while
+    await nextTask(); // passing the batch took a while
     const rest = rests(signal);
     /** @type {T[]} */
     const answers = [];

@@ -3,8 +3,8 @@
 const PATIENCE = 6000;
 
 /**
- * Notes about the sessions of a database, in a cache: they survive the loss of the database. The engine writes them
- * (wasm/engine/persist.go). Without the Cache API there are none.
+ * Notes about the sessions of a database, in a cache, where they survive the loss of the database. The engine
+ * writes them (wasm/engine/persist.go). Without the Cache API there are none.
  *
  * @param {string} name of the database
  */

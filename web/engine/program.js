@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Runs a Go program. All export the functions of wasm/exports; the one of wasm/ hands over an object of methods too.
+ * Runs a Go program. All programs export the functions of wasm/exports. The program of wasm/ also passes an object
+ * of methods.
  */
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
@@ -125,7 +126,7 @@ let started = 0;
  */
 export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
-  /** What rejects the calls under way. @type {Set<(error: Error) => void>} */
+  /** Functions that reject the calls in progress. @type {Set<(error: Error) => void>} */
   const waiting = new Set();
   const program = await start(modules, Go, [role, handover, name], () => {
     for (const reject of waiting) reject(stopped());
@@ -142,14 +143,15 @@ export async function startProgram(modules, { Go, scope }, role, name) {
   };
 }
 
-const stopped = () => new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
+const stopped = () => new MetaqdaError('internal', 'The engine has stopped: reload the page. Your examples are kept.');
 
 /**
  * Makes methods reject with errors of our own, also once the program has ended.
  *
  * @param {Record<string, any>} methods
  * @param {() => boolean} ended
- * @param {Set<(error: Error) => void>} waiting gets what rejects a call, for as long as it is under way
+ * @param {Set<(error: Error) => void>} waiting gets a function that rejects a call, as long as the call
+ * is in progress
  * @returns {Methods}
  */
 function guarded(methods, ended, waiting) {
@@ -165,7 +167,7 @@ function guarded(methods, ended, waiting) {
               waiting.add((stop = reject));
             });
             try {
-              return await Promise.race([over, (async () => method(...args))()]); // also where the call throws as it ends the program
+              return await Promise.race([over, (async () => method(...args))()]); // also if the call throws because it ends the program
             } catch (error) {
               const { code, message } = /** @type {any} */ (error);
               throw code ? new MetaqdaError(code, message) : error;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The worker for long work. It asks the functions of wasm/exports about many pictures, and learns priors.
- * ../library/batch.js describes the messages.
+ * The worker for long work. It predicts many pictures by the functions of wasm/exports, and learns
+ * priors. ../library/batch.js describes the messages.
  */
 import { answer, MetaqdaError } from '../base/remote.js';
 import { paced } from '../base/task.js';
@@ -13,12 +13,12 @@ import { startProgram } from './program.js';
 export function serve(load) {
   /** @type {Exports} */
   let engine;
-  /** The classifier and the pictures that questions are about: its handle, how many these are, numbers of each. */
+  /** The classifier and the pictures: its handle, the number of pictures, and the numbers of each. */
   let [handle, n, d] = [0, 0, 0];
 
   /** @template T @param {string} name @param {number[]} args @param {(numbers: Float64Array, lines: string[]) => T[]} read */
   const ask = (name, args, read) => {
-    if (handle === 0) throw new MetaqdaError('argument', 'There are no vectors to ask about: call classify with them first.');
+    if (handle === 0) throw new MetaqdaError('argument', 'There are no vectors yet: call classify with them first.');
     return answered(engine, engine.call(name, handle, n, d, ...args), [], { onProgress }, (numbers, _, lines) => read(numbers, lines.slice(0, -1)), 0, n);
   };
 
@@ -35,7 +35,7 @@ export function serve(load) {
       handle = 0; // also where the session cannot be opened
       handle = engine.open(file, prior ? engine.prior(prior) : '');
       [n, d] = [rows.length / Math.max(1, dimension), dimension];
-      engine.reserve(4 * (rows.length + 2 * n)); // what alike is about comes after the pictures
+      engine.reserve(4 * (rows.length + 2 * n)); // the sets of alike come after the pictures
       engine.floats.set(rows, engine.room / 4);
     },
     async classify([classes, out]) {
@@ -78,8 +78,8 @@ export function serve(load) {
 }
 
 /**
- * An answer after a person excluded some classes: theirs are zero, the others keep their ratios and sum to one. If nothing is left, all of
- * it is none.
+ * An answer after a person excluded some classes. These get zero; the other probabilities keep their ratios and sum to one. If nothing is
+ * left, none gets one.
  *
  * @param {Iterable<number>} answer the probability of none, and of each class @param {number[]} out indices of classes
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Answers about many pictures at once, and learns a prior. Both run in a worker, so the page stays responsive.
- * The worker gets the bytes of the session and the embeddings. It stores nothing.
+ * Judges many pictures together, and learns a prior. Both run in a worker, so the page stays responsive. The
+ * worker gets the bytes of the session and the embeddings. It stores nothing.
  *
  *   start     {modules, runtime, name}
  *   open      [bytes of the session, of its prior or null, the embeddings row by row, numbers per picture]
@@ -53,7 +53,7 @@ class Thread {
 
 const STOPPED = 'Judging the pictures together was stopped.';
 
-/** Answers about the last pictures given, by the session as it was at that time. */
+/** Predicts the pictures of the last `classify`, by the session as it was at that time. */
 export class Batch {
   #thread;
   /** How often it was closed. */
@@ -99,7 +99,7 @@ export class Batch {
   }
 
   /**
-   * Asks the worker once the calls before have their answers.
+   * Asks the worker once all earlier calls have their answers.
    *
    * @template G, T @param {G | Promise<G>} given @param {(given: G) => Promise<T>} ask @returns {Promise<T>}
    */
@@ -143,8 +143,8 @@ export class Batch {
 }
 
 /**
- * Learns a prior for the open session from all other sessions of the same extractor. Classes left out of learning tell
- * whether the new prior is better. Takes some seconds. `importPrior` puts the prior to use.
+ * Learns a prior for the open session from all other sessions of the same extractor. Classes left out of learning show
+ * whether the new prior is better. It takes some seconds. `importPrior` makes the session use the prior.
  *
  * @param {LoadedEngine} engine
  * @returns {Promise<Learned>} rejects with code 'too-little' if no other session has four classes of three pictures

@@ -13,7 +13,7 @@ import { loadExtractor, prior } from './efficientnet-lite0.js';
 /** @import {Classifier} from './classifier/classifier.js' */
 /** @import {Picture} from './inputs.js' */
 
-const FRAMES = 3; // of one press: one burst, which counts as one example
+const FRAMES = 3; // frames of one press: one burst, which counts as one example
 const PAUSE = 100; // milliseconds between answers, so that the page stays responsive
 const READING = 5000; // milliseconds in which no answer takes the place of an error
 
@@ -59,7 +59,7 @@ export class MetaqdaClassifier extends Base {
   #classifier = null;
   /** @type {import('./efficientnet-lite0.js').PictureExtractor | null} */
   #extractor = null;
-  /** Until when an error is shown. */
+  /** The time until which an error is shown. */
   #reading = 0;
   /** Aborted when it leaves the page. */
   #stay = new AbortController();
@@ -69,7 +69,7 @@ export class MetaqdaClassifier extends Base {
     return this.#classifier;
   }
 
-  /** Goes on with what a file has, in place of what was taught here. @param {import('./files.js').File} file that `classifier.save()` wrote */
+  /** Opens a file in place of the present examples. @param {import('./files.js').File} file that `classifier.save()` wrote */
   async open(file) {
     const { signal } = this.#stay;
     if (!this.#classifier) throw new MetaqdaError('argument', 'The element cannot open a file yet: wait for its event ready.');

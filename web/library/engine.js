@@ -67,7 +67,7 @@ export async function acquire() {
     const tried = engine ?? begun();
     const found = await tried;
     if (!found.program.ended()) return found;
-    if (engine === tried) engine = undefined; // what was taught before is lost, and nothing else
+    if (engine === tried) engine = undefined; // only the examples taught before are lost
     return await (engine ?? begun());
   } catch (error) {
     release();
@@ -85,10 +85,10 @@ export function release() {
   engine = undefined;
 }
 
-/** The only globals that Go's glue uses for this program. */
+/** The only globals that wasm_exec.js uses for this program. */
 const scope = () => ({ Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder });
 
-/** The functions of a program that ends with its last user. */
+/** The functions of a program, which ends with its last user. */
 class Shared extends Exports {
   share() {
     users++;

@@ -1,3 +1,3 @@
 // @ts-check
-/** Feature extractors: that of the page, and others that take its place. */
+/** Feature extractors: the page's own, and others that replace it. */
 export * from '../extractor/index.js';

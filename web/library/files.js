@@ -1,10 +1,10 @@
 // @ts-check
-/** Files and programs, however they are handed over. */
+/** Reads files and programs in every form that a caller may pass. */
 import { MetaqdaError } from '../base/remote.js';
 import { compile, fetched } from '../engine/program.js';
 
-/** @typedef {URL | string | Response | Blob | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
-/** @typedef {File | WebAssembly.Module} ProgramSource where a program is, or the program */
+/** @typedef {URL | string | Response | Blob | ArrayBuffer | ArrayBufferView} File the address of a file, or its content */
+/** @typedef {File | WebAssembly.Module} ProgramSource the address of a program, or the program */
 
 /** @param {unknown} x @returns {x is File} */
 export function isFile(x) {
@@ -32,7 +32,7 @@ export async function bytesOf(source) {
 }
 
 /**
- * Fetches, or reads a file where it is one and this is Node.js.
+ * Fetches an address, or reads the file if it is a file and this is Node.js.
  *
  * @param {File} source
  * @returns {Promise<Response | Uint8Array>}

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The page's extractor of hands, MediaPipe's hand network on TensorFlow.js, with its files beside this module: 672 numbers
- * of the one hand in a picture, left or right alike unless `handedness` is asked for.
+ * for the one hand in a picture, the same for left and right unless `handedness` is set.
  */
 import { loadFrom } from '../extractor/load.js';
 import { variantOf } from '../extractor/networks.js';
@@ -15,13 +15,13 @@ import { kinds } from './written/record.js';
 /**
  * @typedef {object} HandExtractor what `createClassifier` takes as its extractor
  * @property {string} id @property {string} sha256 @property {number} dimension
- * @property {(picture: Picture) => Promise<Float32Array>} embed rejects with the code 'no-hand' where none is seen
- * @property {(picture: Picture) => Promise<Hand|null>} see the same with the 21 landmarks, null where there is none
+ * @property {(picture: Picture) => Promise<Float32Array>} embed rejects with the code 'no-hand' if there is none
+ * @property {(picture: Picture) => Promise<Hand|null>} see the same with the 21 landmarks, null if there is no hand
  * @property {() => void} close ends its worker
  */
 
 /**
- * Loads it. It runs in a worker, or in the window where that does not start.
+ * Loads the extractor. It runs in a worker, or in the window if no worker starts.
  *
  * @param {import('./inputs.js').Loading & {handedness?: boolean | undefined}} [options]
  *   handedness: left and right hands are told apart; what is taught by the one cannot be asked by the other
@@ -56,5 +56,5 @@ export async function loadExtractor(options) {
   };
 }
 
-/** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */
+/** The address of its prior, for the option `prior` of `createClassifier`. @returns {URL} */
 export const prior = () => new URL('./priors/hands.safetensors', import.meta.url);

@@ -1,5 +1,5 @@
 // @ts-check
-/** metaqda: few-shot classification, on the device. README.md has the whole of it. */
+/** metaqda: few-shot classification, on the device. README.md describes the whole package. */
 export { Classifier } from './classifier/classifier.js';
 export { createClassifier, openClassifier } from './classifier/create.js';
 export { init } from './engine.js';

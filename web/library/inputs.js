@@ -9,9 +9,10 @@ import { FUNCTION, known, TRUTH } from './classifier/options.js';
 /** @typedef {{onProgress?: ((progress: {loaded: number, total: number}) => void) | undefined, worker?: boolean | undefined}} Loading */
 
 /**
- * Refuses to load an extractor where it cannot work, or with other options.
+ * Throws if an extractor cannot work here, or for unknown options.
  *
- * @param {Loading | undefined} options @param {Record<string, import('./classifier/options.js').Kind>} [own] options that it alone has
+ * @param {Loading | undefined} options @param {Record<string, import('./classifier/options.js').Kind>} [own] further options of this
+ * extractor
  */
 export function forBrowsers(options, own) {
   known(options, { onProgress: FUNCTION, worker: TRUTH, ...own });
@@ -24,7 +25,7 @@ export function forBrowsers(options, own) {
 }
 
 /**
- * Asks an extractor about a picture. A bitmap that is made of it is freed afterwards.
+ * Calls an extractor with a picture. If a bitmap is made for this, it is closed afterwards.
  *
  * @template T
  * @param {Picture} picture @param {(picture: Blob | ImageBitmap | ImageData) => Promise<T>} ask
@@ -39,7 +40,7 @@ export async function withPicture(picture, ask) {
 }
 
 /**
- * What the extractor takes as it is, or a bitmap of it.
+ * The picture itself if the extractor takes it, else a bitmap of it.
  *
  * @param {Picture} picture
  * @returns {Promise<Blob | ImageBitmap | ImageData>}
@@ -65,7 +66,7 @@ export async function soundOf(sound) {
   throw new ExtractorError('unreadable-sound', `This sound is too short (${mono.samples.length} samples): record at least a tenth of a second.`);
 }
 
-/** Whether it is one: workers have none. @param {unknown} sound @returns {sound is AudioBuffer} */
+/** Whether a sound is an AudioBuffer: workers have none. @param {unknown} sound @returns {sound is AudioBuffer} */
 const isBuffer = (sound) => typeof AudioBuffer === 'function' && sound instanceof AudioBuffer;
 
 /** @param {Sound | AudioBuffer | Blob} sound @returns {Promise<Sound>} */

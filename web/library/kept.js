@@ -1,5 +1,5 @@
 // @ts-check
-/** Extractors of one's own that are kept on the device. */
+/** Extractors of the user that are kept on the device. */
 export * from '../extractor/own/kept.js';
 export { identityOf } from '../extractor/manifest.js';
 export { described, judged, networkAmong, proposalOf, spread } from '../extractor/own/propose.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why. */
+/** The interface of @tensorflow-models/knn-classifier 1.2, on top of metaqda. README.md lists the differences and the reasons. */
 import { MetaqdaError } from '../base/remote.js';
 import { createClassifier } from './classifier/create.js';
 import { isCount, kindOf } from './classifier/options.js';
@@ -8,14 +8,15 @@ import { isTensor } from './vectors.js';
 /** @typedef {import('./classifier/classifier.js').Classifier} Classifier */
 
 /**
- * Rows of numbers, as much of a tensor as a data set needs. It goes through JSON and comes back.
+ * Rows of numbers, with the parts of a tensor that a data set needs. They can be written as JSON
+ * and read again.
  *
  * @typedef {object} Rows
  * @property {[number, number]} shape
  * @property {'float32'} dtype
  * @property {() => Float32Array} dataSync
  * @property {() => Promise<Float32Array>} data
- * @property {() => void} dispose does nothing: nothing is held outside of JavaScript's memory
+ * @property {() => void} dispose does nothing: all data are in JavaScript's memory
  * @property {() => {shape: [number, number], values: number[]}} toJSON
  */
 
@@ -61,7 +62,7 @@ export class KNNClassifier {
 
   /**
    * @param {TensorLike} input
-   * @param {number} [k] has no meaning here: all examples count, each as much as it should
+   * @param {number} [k] has no effect: all examples count, not only the nearest
    * @returns {Promise<{label: string, classIndex: number, confidences: {[label: string]: number}}>}
    */
   async predictClass(input, k = 3) {
@@ -77,7 +78,7 @@ export class KNNClassifier {
   async #predict(x) {
     const asked = (this.#classifier ??= createClassifier({ nonePrior: 0 }));
     const classifier = await asked.catch((error) => {
-      if (this.#classifier === asked) this.#classifier = null; // the next question tries again
+      if (this.#classifier === asked) this.#classifier = null; // the next call tries again
       throw error;
     });
     if (this.#disposed) throw new MetaqdaError('disposed', 'The classifier has been disposed of: create another one.');
@@ -90,7 +91,7 @@ export class KNNClassifier {
     return { label: nameOf(label), classIndex: /** @type {number} */ (this.#index.get(nameOf(label))), confidences };
   }
 
-  /** Adds the pending examples. One that is refused is forgotten, and the first refusal is thrown. @param {Classifier} classifier */
+  /** Adds the pending examples. Refused examples are dropped, and the first refusal is thrown. @param {Classifier} classifier */
   #teach(classifier) {
     /** @type {unknown[]} */
     const refused = [];
@@ -127,7 +128,7 @@ export class KNNClassifier {
     this.#again();
   }
 
-  /** Teaches all anew at the next question. */
+  /** Makes the next prediction teach all examples anew. */
   #again() {
     this.#drop();
     this.#pending = [...this.#rows].flatMap(([label, rows]) => rows.map((row) => /** @type {[string, Float32Array]} */ ([label, row])));

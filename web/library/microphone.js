@@ -1,12 +1,12 @@
 // @ts-check
-/** The microphone, whose last second can be asked for at any time. */
+/** The microphone, which gives the last second of sound at any time. */
 import { mediaDevices, sourceError, unpressed } from '../base/media.js';
 
 /** Seconds of sound that are kept: about a word. The page recognises as much at a time. */
 const HEARD = 1;
 /** Most samples that an AnalyserNode keeps. */
 const SIZE = 32_768;
-/** Milliseconds until a browser that starts no sound counts as waiting for a press. */
+/** Milliseconds after which a browser that starts no sound counts as waiting for a press. */
 const PATIENCE = 4000;
 
 /**

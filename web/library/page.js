@@ -1,5 +1,5 @@
 // @ts-check
-/** The engine of the page. The package has no use for it: its files lie elsewhere. */
+/** The engine of the page. The npm package does not use this module: its files lie elsewhere. */
 import { loadEngine as load } from '../engine/index.js';
 import { session } from './session.js';
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** A classifier in a worker or in a storage. Inputs are embedded here; all else runs there. */
+/** A classifier in a worker or in a storage. Inputs are embedded in this thread; everything else runs there. */
 import { ADD, BATCH, CALL, known, SET, SUGGEST } from './classifier/options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from './vectors.js';
 
@@ -17,7 +17,8 @@ const OF_NOTHING = ['leaveOneOut', 'influence', 'needs']; // these take options 
 const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 
 /**
- * Names the members that a remote classifier has too. The worker calls it, so the window need not load the class.
+ * Lists the members that a remote classifier has too. The worker calls this function, so the window need not load
+ * the class.
  *
  * @param {new (...args: any[]) => object} of Classifier @returns {Members}
  */
@@ -27,8 +28,8 @@ export const membersOf = (of) =>
     .map(([name, { get }]) => ({ name, property: get !== undefined }));
 
 /**
- * What the other side answers to `predictInto`: the probability of none of these, and those of the classes in the order of
- * `labels`. The work that follows a change is done in slices.
+ * The answer of the other side to `predictInto`: the probability of none of these, and of each class in the order of
+ * `labels`. Work after a change is done in slices.
  *
  * @param {import('./classifier/classifier.js').Classifier} classifier @param {Vector} x @returns {Promise<[number, Float64Array]>}
  */
@@ -65,7 +66,7 @@ export class Remote {
     return this.#ask('nearest', [Float32Array.from(vectorOf(vector)), count]);
   }
 
-  /** Once disposed of it stays so: a second call does nothing, as of a classifier in this thread. */
+  /** A second call does nothing, as for a classifier in this thread. */
   async dispose() {
     await (this.#gone ??= this.#ask('dispose', []).catch(() => {})); // its worker has ended
   }

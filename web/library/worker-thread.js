@@ -28,7 +28,7 @@ function held(at) {
 /** Options with an extractor that has only its identity, since inputs are embedded in the window. @param {any} options */
 const named = ({ extractor, ...options }) => ({ ...options, ...(extractor && { extractor: { ...extractor, embed: () => [] } }) });
 
-/** Aborts the calls under way, by their numbers. @type {Map<number, AbortController>} */
+/** Controllers that abort the calls in progress, by the numbers of the calls. @type {Map<number, AbortController>} */
 const running = new Map();
 
 const tell = answer(

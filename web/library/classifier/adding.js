@@ -6,10 +6,10 @@ import { rowsOf, vectorOf } from '../vectors.js';
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Vector} from '../vectors.js' */
 
-/** How many numbers are handed over at once: a megabyte. */
+/** How many numbers are passed at once: a megabyte. */
 const PIECE = 2 ** 18;
 
-/** How many labels are handed over at once. */
+/** How many labels are passed at once. */
 const LABELS = 512;
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads what the engine of engine.js replies. */
+/** Reads the replies of the engine of engine.js. */
 
 import { MetaqdaError } from '../../base/remote.js';
 import { DECISION } from '../../engine/job.js';
@@ -21,8 +21,8 @@ export function record(labels, value) {
 }
 
 /**
- * With so many classes a prediction makes its record of probabilities when it is first read. Otherwise thousands
- * of predictions of a thousand classes would keep the garbage collector busy for seconds.
+ * With at least so many classes, a prediction makes its record of probabilities when the record is first read.
+ * Otherwise thousands of predictions of a thousand classes would keep the garbage collector busy for seconds.
  */
 const MANY = 100;
 
@@ -91,7 +91,7 @@ export function byView(cells, views) {
 }
 
 /**
- * Reads what mq_nearest answers.
+ * Reads the answer of mq_nearest.
  *
  * @param {Float64Array} numbers @param {number} at where they begin @param {string[]} lines ids and labels
  * @returns {Near[]}
@@ -105,7 +105,7 @@ export const nearOf = (numbers, at, lines) =>
   }));
 
 /**
- * Reads what mq_leave_one_out answers.
+ * Reads the answer of mq_leave_one_out.
  *
  * @param {Float64Array} numbers @param {string[]} labels @param {string[]} lines headlines and then ids
  * @returns {LeftOut[]}
@@ -122,7 +122,7 @@ export function leftOut(numbers, labels, lines) {
 }
 
 /**
- * Reads what mq_influence answers.
+ * Reads the answer of mq_influence.
  *
  * @param {Float64Array} numbers @param {string[]} labels @param {string[]} lines ids
  * @returns {{need: Need | null, influence: Influence[]}}

@@ -70,7 +70,7 @@ export class Classifier {
     return this.#state === state ? state : this.#described(); // onNote may have changed it
   }
 
-  /** Calls onNote once, if the vectors look as if the option scale would help. @param {number} examples */
+  /** Calls onNote once, if the option scale would probably help with these vectors. @param {number} examples */
   #note(examples) {
     if (!this.#onNote || examples < this.#noteFrom) return;
     this.#noteFrom = 2 * examples;
@@ -176,8 +176,7 @@ export class Classifier {
   }
 
   /**
-   * Sets a text about the actions to take when a class comes or goes. The classifier does nothing with it: files keep it
-   * for the program that acts.
+   * Sets a text that describes the actions when a class comes or goes. Only your program reads it; files keep it.
    *
    * @param {string | null} label null for none of the classes @param {string} actions empty for nothing
    */
@@ -305,7 +304,7 @@ export class Classifier {
   }
 
   /**
-   * The examples nearest to a vector, the closest first. Frames of one burst are represented by the first one.
+   * The examples nearest to a vector, the closest first. The first frame stands for its burst.
    *
    * @param {Vector} vector @param {number} [count] how many at most
    * @returns {Near[]}
@@ -389,10 +388,10 @@ export class Classifier {
   }
 
   /**
-   * Predicts all inputs of a batch, judged together. Inputs that are probably of a class serve as further examples of it,
-   * so more answers are right than one by one, above all with few examples. No input serves as an example for itself.
-   * `none` is the same as of `predict`, except with `scale`. The classifier does not change. It yields between slices.
-   * Vectors must not change until the promise resolves.
+   * Predicts all inputs of a batch, judged together. Inputs that are probably of a class serve as further examples of it.
+   * So more answers are right than one by one, above all with few examples. No input serves as an example in its own
+   * answer. `none` equals the `none` of `predict`, except with `scale`. The classifier does not change. It yields between
+   * slices. Vectors must not change until the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options]
    * @returns {Promise<Prediction[]>}
@@ -405,9 +404,9 @@ export class Classifier {
   }
 
   /**
-   * The inputs of a batch that help most as the next examples, the best one first, by their indices. Each next one is
-   * chosen so that the others are most like an example or a chosen one. The classifier may be empty. Vectors must not
-   * change until the promise resolves.
+   * The inputs of a batch that help most as the next examples, the best one first, by their indices. Each is chosen
+   * so that the other inputs are most similar to an example or a chosen input. The classifier may be empty. Vectors
+   * must not change until the promise resolves.
    *
    * @param {Iterable<Input | Vector>} batch
    * @param {{count?: number | undefined} & BatchOptions} [all] count: how many indices, all if left out; of a batch of more than 1,024
@@ -421,7 +420,7 @@ export class Classifier {
   }
 
   /**
-   * Embeds a batch and has a function of the engine answer about it.
+   * Embeds a batch and calls a function of the engine that predicts it.
    *
    * @template T
    * @param {Iterable<Input | Vector>} batch
@@ -490,7 +489,7 @@ export class Classifier {
 
   /**
    * The class that needs another example most, null while fewer than two classes have examples. Progress and slices are
-   * as for `leaveOneOut`. After `influence` it takes no time, until something changes.
+   * as for `leaveOneOut`. After `influence` the result is known, until something changes.
    *
    * @param {BatchOptions} [options]
    * @returns {Promise<Need | null>}
@@ -527,7 +526,7 @@ export class Classifier {
     return record(this.#described().labels, (i) => this.#described().examples[i].length);
   }
 
-  /** A label as it is stored: the label of the class that has it or one that looks the same, else of a new class. @param {string} label @returns {string} */
+  /** A label as it is stored: the label of the class that has this label or one that looks the same, else the label that a new class would have. @param {string} label @returns {string} */
   label(label) {
     this.#engine.writeTexts([text(label, 'label')]);
     return this.#text(this.#call('mq_labels', 1));

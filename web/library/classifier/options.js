@@ -36,8 +36,9 @@ import { isFile } from '../files.js';
 /**
  * @typedef {object} PredictedSet
  * @property {(string | null)[]} labels the most probable first, null for none of these; never empty
- * @property {number} examples how many examples, each left out, it rests on
- * @property {boolean} borrowed whether these are too few for the coverage: then it rests on the probabilities
+ * @property {number} examples number of left-out examples that the set rests on
+ * @property {boolean} borrowed whether these are too few for the coverage: then the set rests on the
+ * probabilities
  * @property {Prediction} prediction
  */
 
@@ -62,7 +63,7 @@ import { isFile } from '../files.js';
  * @property {string} label its own class
  * @property {string} like the class that fits better
  * @property {number} odds natural logarithm of p(like)/p(label), above 0, after leaving it out
- * @property {number} asked how many others were asked about with it and without it
+ * @property {number} asked how many other examples were predicted with it and without it
  * @property {number} right how many more of these are right without it; below 0: fewer
  * @property {number} logProbability change of the mean natural logarithm of p(own class) of these
  */
@@ -76,11 +77,11 @@ import { isFile } from '../files.js';
  */
 
 /**
- * @typedef {object} Explanation what speaks for a class against another, place by place
+ * @typedef {object} Explanation how much each place of a picture speaks for a class against another
  * @property {string} label
  * @property {string | null} against null for none of the classes
- * @property {number} score log odds of both, before they are tempered for the session: the sum of all values and `rest`
- * @property {number} rest what belongs to no place
+ * @property {number} score log odds of both, before the temperature of the session: the sum of all values and `rest`
+ * @property {number} rest the part that belongs to no place
  * @property {(import('../../extractor/session.js').View & {values: Float64Array})[]} views what each cell adds to `score`, row by row
  */
 
@@ -166,8 +167,8 @@ export function text(s, what) {
 export const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a${typeof x === 'object' ? 'n' : ''} ${typeof x}`);
 
 /**
- * A classifier that is not in this thread: everything that a Classifier can do, with the same arguments in the same
- * order, as promises. What answers at once there (`…Sync`, `watch`) is left out.
+ * A classifier outside this thread: the methods of a Classifier, with the same arguments in the same order, as
+ * promises. It lacks synchronous methods (`…Sync`, `watch`).
  *
  * @template [Input=unknown]
  * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge' | 'watch'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}

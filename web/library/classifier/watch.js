@@ -69,7 +69,7 @@ export class Watch {
   next(prediction, seconds = performance.now() / 1000) {
     const engine = this.#engine;
     if (this.#number === 0) throw new MetaqdaError('disposed', 'This watch was disposed of: get another one from classifier.watch().');
-    if (typeof seconds !== 'number') throw new MetaqdaError('argument', 'The time must be a number of seconds: leave it out for that of performance.now().');
+    if (typeof seconds !== 'number') throw new MetaqdaError('argument', 'The time must be a number of seconds: leave it out to use performance.now().');
     const labels = this.#labels();
     engine.reserve(8 * labels.length);
     if (prediction) {
@@ -77,7 +77,7 @@ export class Watch {
       if (typeof probabilities !== 'object' || probabilities === null)
         throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
       if (labels.length === 0 || Object.keys(probabilities).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
-        throw new MetaqdaError('argument', 'The prediction is of other classes than there are now: predict again, after every change of classes.');
+        throw new MetaqdaError('argument', 'The prediction is for other classes than there are now: predict again after every change of classes.');
       }
       labels.forEach((label, i) => {
         engine.doubles[engine.room / 8 + i] = probabilities[label];

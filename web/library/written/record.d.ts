@@ -1,4 +1,4 @@
-// Written by web/build/package.mjs: extractor.json of the extractor that is packed beside.
+// Written by web/build/package.mjs: extractor.json of the extractor in the package.
 /** sha256 of the prior for it. */
 export const priorSum: string;
 /** Of the extractors of sounds and hands, by their kind. */
