@@ -8,8 +8,8 @@ import { simdSupported } from '../base/simd.js';
 import { ExtractorError } from './errors.js';
 
 /**
- * What the build writes to extractor.json: the manifest of the page's extractor, its
- * identity, and what else is to be fetched to run it.
+ * The content of extractor.json, written by the build: the manifest of the page's extractor, its
+ * identity, and the program that runs it.
  * @typedef {import('./manifest.js').Manifest & {sha256: string, program: SizedFile}} ExtractorRecord program: what runs the network
  */
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Feature extractors behind one interface. An extractor turns a picture into an
- * embedding; the rest of the page knows no more of it than this file's types.
+ * Feature extractors behind one interface. An extractor turns a picture into an embedding. The rest
+ * of the page uses only the types in this file.
  */
 export { ExtractorError } from './errors.js';
 export { loadExtractor } from './load.js';
@@ -16,7 +16,7 @@ export { decodePicture } from './pixels.js';
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
  * @property {number} views number of views of a picture; an embedding is the mean of theirs
- * @property {string[]} networks of one with a recipe of its own, by their names in it
+ * @property {string[]} networks of an extractor with its own recipe, by their names in the recipe
  * @property {(picture: Picture, views?: number) => Promise<Float32Array>} embed
  *   of all views, or of the first `views` of them: sooner, less exact. Resolves with
  *   `dimension` finite numbers, the same for the same picture; the picture stays

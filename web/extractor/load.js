@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Loads extractors of every kind: one network for pictures, or networks with a recipe, such as those for sounds and
- * hands. They run in a worker, and in the window when the worker does not start or hangs (some iOS versions do).
+ * hands. They run in a worker, or in the window if the worker does not start or hangs (as in some iOS versions).
  */
 import { RemoteClient } from '../base/remote.js';
 import { nextTask } from '../base/task.js';
@@ -19,7 +19,7 @@ import { createSession } from './session.js';
  * @property {any} record content of its extractor.json, written by the build
  * @property {(name: string) => URL} at
  * @property {() => Worker} worker starts worker.js
- * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes in the window the session that the worker would make
+ * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} window makes the worker's session in the window
  */
 
 /** The record of an extractor, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('./networks.js').Recorded>} */
@@ -154,8 +154,8 @@ async function firstPlace(source, files, patience) {
     try {
       return ['worker', await startInWorker(source, files, patience)];
     } catch (error) {
-      // No module workers, or one that hangs: the window can do the same work. A fault of
-      // the network itself would occur there too.
+      // There are no module workers, or one hangs: the window can do the same work. An error of the
+      // network itself would occur there too.
       if (refused.has(/** @type {any} */ (error).code)) throw error;
     }
   }

@@ -7,8 +7,8 @@
  * Unknown fields are refused: a misspelt one would go unnoticed and change the numbers.
  *
  * The identity of an extractor is the sha256 of the contents of its files, one after the other as
- * listed, and of recipeText. These are all that the numbers depend on. The licence is not in it, nor
- * the number of files of a network's weights.
+ * listed, and of recipeText. The numbers of an embedding depend on nothing else. The licence and the
+ * division of weights into files are not included.
  */
 import { ExtractorError } from './errors.js';
 import { filter } from './preprocess.js';
@@ -23,7 +23,7 @@ import { filter } from './preprocess.js';
  * @typedef {object} Manifest
  * @property {typeof format} format
  * @property {string} id names network, version and views
- * @property {string} [sha256] the identity; computed from the rest where it is left out
+ * @property {string} [sha256] the identity; computed from the rest if left out
  * @property {RuntimeName} runtime
  * @property {ManifestFile[]} files the model first; for a function its module
  * @property {number} dimension length of an embedding
@@ -33,7 +33,7 @@ import { filter } from './preprocess.js';
  * @property {'NHWC' | 'NCHW'} layout of the input, and of outputs that have height and width
  * @property {'RGB' | 'BGR'} channels
  * @property {[number, number]} range values of black and white, before mean and std
- * @property {number[]} mean by channel, taken off @property {number[]} std by channel, divided by
+ * @property {number[]} mean by channel, subtracted @property {number[]} std by channel, divided by
  * @property {string} [inputName] needed if the network has more than one input
  * @property {Output[]} [outputs] joined to the embedding; if left out, those that a graph's file names
  * @property {string} licence of the network, as text
@@ -41,7 +41,7 @@ import { filter } from './preprocess.js';
 
 export const format = 'metaqda-extractor-1';
 
-/** Bounds of a manifest's values. They catch mistakes; they do not promise that a network fits. */
+/** Bounds of a manifest's values. They catch mistakes, but do not guarantee that a network fits. */
 const most = /** @type {const} */ ({
   text: 1 << 18,
   files: 64,
@@ -135,9 +135,8 @@ function checkTogether(manifest, all) {
 }
 
 /**
- * All that the numbers depend on, except the contents of the files, as text to be hashed. Fields
- * with default values are not in the text. So a field that a later version adds changes no
- * identity.
+ * The text to be hashed: all fields that affect the numbers of an embedding. Fields with default
+ * values are not in the text. So a field that a later version adds changes no identity.
  *
  * @param {Pick<Manifest, 'inputSize' | 'views'> & Partial<Manifest>} manifest
  */
@@ -153,7 +152,7 @@ export function recipeText({ runtime = 'tfjs-graph', takes = 'picture', inputSiz
     std: same(std, [1, 1, 1]) ? undefined : std,
     inputName,
     outputs: outputs?.map(({ node, pooling }) => ({ node, pooling })),
-    // A function finds its files by their names, a network by their order.
+    // A function finds its files by name, a network by their order.
     files: runtime === 'function' ? files?.map(({ name }) => name) : undefined,
   });
 }

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * The files of an extractor, as the build lists them in its record: those of one network of
- * pictures, or of networks beside a recipe of its own, as those of sounds and hands have. Each
- * of these is fed numbers of its input's shape, and answers the mean over the cells of each output.
+ * The files of an extractor, as the build lists them in its record: the files of one network for
+ * pictures, or of several networks with a recipe, as for sounds and hands. Each of the latter takes
+ * numbers of its input's shape, and returns the mean over the cells of each output.
  */
 import { fetchAll } from './download.js';
 import { ExtractorError } from './errors.js';
 import { decodeManifest, sha256 } from './manifest.js';
 
 /**
- * @typedef {object} NetworkManifest what scripts/networks writes beside each
+ * @typedef {object} NetworkManifest the file that scripts/networks writes beside each network
  * @property {string} id
  * @property {import('./manifest.js').ManifestFile[]} files model.json and its weights
  * @property {[number, number, number]} input height, width and channels
@@ -22,7 +22,7 @@ import { decodeManifest, sha256 } from './manifest.js';
 /** @typedef {(files: NetworkFiles, registerKernels: () => void) => Promise<Network>} CreateNetwork */
 
 /**
- * @typedef {object} Recorded what the build writes to extractor.json of a kind
+ * @typedef {object} Recorded the content of extractor.json of a kind, written by the build
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {Record<string, NetworkManifest>} networks by their name in the recipe and of their folder
  * @property {import('./download.js').SizedFile} program what runs them
@@ -31,7 +31,7 @@ import { decodeManifest, sha256 } from './manifest.js';
 
 /** @typedef {{id: string, networks: Record<string, Omit<NetworkFiles, 'wasm'>>, wasm: ArrayBuffer}} Fetched id: which recipe */
 
-/** All that a record describes: itself, and its variants. @template {Pick<Recorded, 'id' | 'sha256' | 'variants'>} T @param {T} record @returns {T[]} */
+/** All extractors that a record describes: itself, and its variants. @template {Pick<Recorded, 'id' | 'sha256' | 'variants'>} T @param {T} record @returns {T[]} */
 export const variantsOf = (record) => [record, ...Object.values(record.variants ?? {}).map((variant) => ({ ...record, ...variant }))];
 
 /** @param {Recorded} record @param {string} [variant] its name @returns {Recorded} */
@@ -59,7 +59,7 @@ export const listed = ({ networks, files = [] }) =>
   networks ? Object.entries(networks).flatMap(([network, one]) => one.files.map((file) => ({ ...file, name: `${network}/${file.name}` }))) : files;
 
 /**
- * What an extractor is loaded with.
+ * The files with which an extractor is loaded.
  *
  * @param {(name: string) => URL} at @param {Recorded | import('./download.js').ExtractorRecord} record
  * @param {import('./download.js').OnProgress} [onProgress] bytes of all

@@ -1,17 +1,16 @@
 // @ts-check
 /**
- * From pixels to the extractor's inputs, one for each of its views. A view is a rectangle
- * of the picture. It is drawn on white where it is transparent, and scaled to size x size.
- * The input is RGB in 0..255.
+ * From pixels to the extractor's inputs, one for each of its views. A view is a rectangle of the
+ * picture. Transparent parts are drawn on white, and it is scaled to size x size. The input is RGB
+ * in 0..255.
  *
  * The filter is the antialiased triangle, on each axis its own: a tap at source
  * pixel j weighs
  *     w_ij = max(0, 1 - |j + 1/2 - c_i| / max(1, r)),  c_i = (i + 1/2) r,  r = side/size,
- * where side is the rectangle's extent on that axis. The weights are normalised over j.
- * For r <= 1 that is plain bilinear interpolation with half-pixel centres. Rows come
- * first, then columns, each rounded to whole numbers. Of eight variants this one
- * repeats the reference embeddings best (smallest cosine similarity 0.99996; without
- * antialiasing 0.987).
+ * where side is the rectangle's extent on that axis. The weights are normalised over j. For r <= 1
+ * that is plain bilinear interpolation with half-pixel centres. Rows come first, then columns, each
+ * rounded to whole numbers. Among eight variants this one is closest to the reference embeddings
+ * (smallest cosine similarity 0.99996; without antialiasing 0.987).
  *
  * Pure and without a document, so the page and Node share every bit of it. Pictures come in bands
  * of rows, each read once for all views. So a photograph of 50 megapixels is in memory only once.
@@ -27,7 +26,7 @@
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
 
-/** Names the arithmetic below. If it changes, so do embeddings, and it needs another name. */
+/** The name of the arithmetic below. If the arithmetic changes, embeddings change, and it needs another name. */
 export const filter = 'triangle-1';
 
 /**

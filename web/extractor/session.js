@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * One loaded extractor, wherever it runs: in the worker or, as a fallback, in
- * the window. The runtime is handed in, because the worker bundles beside it and
- * the window imports it only when needed.
+ * One loaded extractor, wherever it runs: in the worker or, as a fallback, in the window. The
+ * runtime is a parameter: the worker has it in its bundle, and the window imports it only when
+ * needed.
  */
 import { ExtractorError } from './errors.js';
 import { decodePicture, pixelsOf } from './pixels.js';
@@ -17,7 +17,7 @@ import { concatenate } from './tensors.js';
  */
 
 /**
- * A network that is loaded, behind each of the runtimes alike.
+ * A loaded network, with the same interface for each runtime.
  *
  * @typedef {object} Runtime
  * @property {(pixels: Float32Array) => Float32Array | Promise<Float32Array>} run
@@ -64,8 +64,8 @@ export async function createSession(createRuntime, files, pause = async () => {}
   const runtime = await createRuntime(files);
   const embed = async (/** @type {Float32Array[]} */ inputs) => check(meanOf(await inTurn(inputs, runtime.run)), dimension);
   const black = new Float32Array(3 * inputSize * inputSize);
-  // The first run compiles the network, and shows before anyone waits that all of it works.
-  // The dimension is not known yet while own/propose.js tries a network.
+  // The first run compiles the network, and checks early that everything works. The dimension is
+  // not known yet while own/propose.js tries a network.
   if (dimension) await embed([black]);
   return {
     shapes: async () => runtime.shapes?.(black) ?? [],

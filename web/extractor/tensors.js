@@ -1,12 +1,12 @@
 // @ts-check
-/** The input that a network gets for a picture, and the answer that is the embedding: the same for every runtime. */
+/** The input of a network for a picture, and the embedding from its outputs: the same for every runtime. */
 import { ExtractorError } from './errors.js';
 
 /** @import {Manifest, Output} from './manifest.js' */
 /** @typedef {{data: Float32Array, shape: readonly number[]}} Tensor row major */
 
 /**
- * Pixels as a network is fed them:
+ * Pixels as input of a network:
  *     (lo + (hi - lo) v/255 - mean_c) / std_c,  lo, hi the range, v in 0..255, c the channel.
  *
  * @param {Float32Array} pixels size*size*3, RGB in 0..255, row major; comes back itself where nothing is to be changed
@@ -49,7 +49,8 @@ export function pooled(tensor, { node, pooling }, layout) {
 }
 
 /**
- * What the embedding is the mean of: a vector for each cell of the picture. Null where an output has no cells.
+ * The cells whose mean is the embedding: a vector for each cell of the picture. Null if an output has no
+ * cells.
  *
  * @typedef {{values: Float32Array, rows: number, columns: number}} Grid rows*columns vectors, one after the other, row by row
  *

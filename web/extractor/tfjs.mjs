@@ -1,9 +1,8 @@
 // @ts-check
 /**
- * The adapter for TensorFlow.js graphs, on the tfjs wasm backend. It touches no
- * network, no document and no file, so the very same bundle serves the worker, the
- * main-thread fallback and Node. Which kernels are registered is the entry's business:
- * runtime.mjs has those of the page's own network, own/graphs.mjs has all.
+ * The adapter for TensorFlow.js graphs, on the tfjs wasm backend. It uses no network, document or
+ * file, so the same bundle works in the worker, in the window and in Node. The entry registers the
+ * kernels: runtime.mjs those of the page's own network, own/graphs.mjs all.
  */
 import { engine, env, registerBackend, setBackend, tensor } from '@tensorflow/tfjs-core';
 import { loadGraphModelSync } from '@tensorflow/tfjs-converter/dist/executor/graph_model.js';
@@ -19,7 +18,7 @@ import { dequantised } from './weights.js';
 /** @typedef {Pick<Manifest, 'files'>} Listed */
 /** @import {ExtractorFiles, Runtime} from './session.js' */
 
-/** What tfjs asks of its surroundings: the same in a window, a worker and Node. */
+/** The platform of tfjs: the same in a window, a worker and Node. */
 const platform = {
   now: () => performance.now(),
   encode: (/** @type {string} */ text) => new TextEncoder().encode(text),
@@ -33,8 +32,8 @@ const platform = {
 let started = null;
 
 /**
- * Instantiates the tfjs wasm module from bytes already here. The package's own
- * init() fetches by itself, which would hide the progress and choose threads.
+ * Instantiates the tfjs wasm module from given bytes. The package's own init() would fetch the
+ * module itself, without progress, and choose threads.
  * @param {ArrayBuffer} wasm @param {() => void} registerKernels
  */
 async function startBackend(wasm, registerKernels) {
@@ -127,14 +126,14 @@ export async function createNetwork({ manifest, contents, wasm }, registerKernel
  * @param {any} graph a loaded GraphModel
  * @param {Record<string, import('./tensors.js').Tensor>} inputs by name
  * @param {string[]} nodes to compute
- * @param {(answers: import('./tensors.js').Tensor[]) => T} read makes of them what is wanted before their tensors are freed
+ * @param {(answers: import('./tensors.js').Tensor[]) => T} read makes the result from them before their tensors are freed
  * @returns {T}
  */
 function runGraph(graph, inputs, nodes, read) {
   const scope = engine();
   scope.startScope();
   try {
-    // A node that is asked for twice is computed once.
+    // A node that is named twice is computed once.
     const once = [...new Set(nodes)];
     const tensors = Object.fromEntries(
       Object.entries(inputs).map(([name, { data, shape }]) => [name, tensor(data, /** @type {number[]} */ (shape), 'float32')]),

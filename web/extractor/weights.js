@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Weights of 8 bits with one scale for each output channel, which TensorFlow.js has no
- * form for: it knows one scale a tensor. In model.json such a tensor has the
- * "quantization" {"dtype": "int8", "axis": a}, and in the weight file n float32 scales,
- * n the size of axis a, followed by one int8 q for each element:
+ * Weights of 8 bits with one scale for each output channel. TensorFlow.js has no such format: it
+ * has one scale per tensor. In model.json such a tensor has the "quantization" {"dtype": "int8",
+ * "axis": a}, and in the weight file n float32 scales, n the size of axis a, followed by one int8 q
+ * for each element:
  *     w[.., c, ..] = scale[c] q[.., c, ..],  c along axis a.
  * scripts/networks writes them.
  */

@@ -1,17 +1,18 @@
 // @ts-check
 /**
- * What the hand network (MediaPipe's hand_landmark) is fed, and which answer is the embedding. It wants one hand
- * that fills its input. The embedding is the mean over the cells of its last feature map, 672 numbers.
+ * The input of the hand network (MediaPipe's hand_landmark), and the output that is the embedding. The network
+ * needs one hand that fills its input. The embedding is the mean over the cells of its last feature map, 672
+ * numbers.
  *
- * The first look is at the whole picture. The next is at the square around the 21 landmarks found there, GROWTH times
- * larger, turned so that the fingers point up. That is repeated until the landmarks stay where they are, in at most LOOKS
- * looks. If the whole picture leaves doubt, its middle and the picture with a margin are tried too, and the surest look
- * goes on. The embedding is the mean of the answers to the last two looks, each scaled to length one. A hand that the
- * network takes for a left one is mirrored for these two looks. So both hands of a person give similar embeddings. Where
- * left and right hands are told apart (handedness), nothing is mirrored.
+ * The network runs several times. The first run is on the whole picture. The next is on the square around the 21
+ * landmarks found there, GROWTH times larger, turned so that the fingers point up. This is repeated until the landmarks
+ * stay in place, in at most LOOKS runs. If the whole picture leaves doubt, its middle and the picture with a margin are
+ * tried too, and the surest run is continued. The embedding is the mean of the outputs of the last two runs, each scaled
+ * to length one. If the network takes a hand for a left one, the hand is mirrored in these two runs. So both hands of a
+ * person give similar embeddings. With handedness, left and right hands differ, and nothing is mirrored.
  */
 
-/** Changes with the numbers that are answered, for the identity of the extractor. */
+/** Must change whenever the embeddings change, for the identity of the extractor. */
 export const recipe = 'hands-1';
 /** The same with left and right hands told apart. */
 export const handed = `${recipe}/handedness`;
@@ -20,11 +21,11 @@ export const dimension = 672;
 /** Edge of the square that a whole picture is squeezed into, and of the network's input, in pixels. */
 export const [EDGE, SIZE] = [512, 224];
 const [GROWTH, LOOKS] = [1.6, 5];
-/** Mean distance of two looks' landmarks, in shares of the square's side, up to which they are the same. */
+/** Mean distance between the landmarks of two runs, in shares of the square's side, up to which they count as the same. */
 const SAME = 0.05;
 /** Below this probability of a hand in the whole picture two others are tried: a middle, in shares of the shorter side, and the picture with a margin, in shares of the longer one. */
 const [DOUBT, INNER, OUTER] = [0.9, 0.6, 1.5];
-/** Least probability of a hand at which there is one. */
+/** Least probability at which a hand counts as found. */
 export const SURE = 0.5;
 /** Landmarks: the wrist, and the roots of index, middle and ring finger. */
 const [WRIST, INDEX, MIDDLE, RING] = [0, 5, 9, 13];
@@ -93,8 +94,8 @@ function boxAround(points) {
 }
 
 /**
- * What is in a box, as the network is fed it: SIZE x SIZE x 3, 0 to 1. Each value is the mean of as many bilinear samples
- * as there are pixels to it; beyond the picture its edge goes on.
+ * The content of a box as input of the network: SIZE x SIZE x 3, 0 to 1. Each value is the mean of bilinear samples, as
+ * many as it covers pixels. Outside the picture its edge is repeated.
  *
  * @param {Picture} picture @param {Box} box
  */

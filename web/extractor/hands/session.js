@@ -1,5 +1,5 @@
 // @ts-check
-/** The extractor of hands, loaded: it answers what its worker is asked, there and in the window. */
+/** The loaded extractor of hands: it handles the messages of its worker, there and in the window. */
 import { ExtractorError } from '../errors.js';
 import { decodePicture, pixelsOf } from '../pixels.js';
 import { preprocess } from '../preprocess.js';
@@ -31,7 +31,7 @@ export async function createHands(createNetwork, fetched) {
     async embed(picture) {
       const hand = await see(picture);
       if (hand) return hand.embedding;
-      throw new ExtractorError('no-hand', 'No hand is seen here: show one hand, all of it, against a calm background.');
+      throw new ExtractorError('no-hand', 'No hand was found here: show one whole hand against a calm background.');
     },
   };
 }

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The adapter for plain functions: whatever makes a vector of fixed length from a
- * picture, a sound or any other file. The manifest names a module among its files,
- * whose default export is a FunctionModule; scripts/embed imports it. A page has its
- * functions in its own code already, and hands one over: see functionExtractor.
+ * The adapter for plain functions, which make a vector of fixed length from a picture, a sound or
+ * any other file. The first file of the manifest is a module whose default export is a
+ * FunctionModule; scripts/embed imports it. A page passes a function of its own code: see
+ * functionExtractor.
  */
 import { ExtractorError } from '../errors.js';
 import { decodeManifest, identityOf, ManifestError } from '../manifest.js';
@@ -16,12 +16,11 @@ import { decodeManifest, identityOf, ManifestError } from '../manifest.js';
  * A function with a manifest, as an extractor. The identity is that of the manifest's files. So
  * sessions of this page and embeddings of scripts/embed fit together.
  *
- * A function that takes files is given their bytes, in a Uint8Array, of a Blob or File,
- * an ArrayBuffer or a DataView. The classifier does not ask it about a Uint8Array: to
- * it that is a vector already.
+ * A function that takes files gets the bytes of a Blob, File, ArrayBuffer or DataView as a
+ * Uint8Array. The classifier never passes it a Uint8Array, which is a vector already.
  *
  * @template Input
- * @param {unknown} manifest JSON text, or what it says
+ * @param {unknown} manifest JSON text, or its value
  * @param {Record<string, Uint8Array<ArrayBuffer>> | null} contents of the files by name; null takes the manifest's sha256
  * @param {(input: Input) => ArrayLike<number> | Promise<ArrayLike<number>>} embed
  */

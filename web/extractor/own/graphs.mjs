@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Any TensorFlow.js graph: all operations of the converter and all kernels of the wasm
- * backend. Fetched only where another extractor asks for it; the build bundles this
- * file into `networks/graphs.js`.
+ * Any TensorFlow.js graph: all operations of the converter and all kernels of the wasm backend. The
+ * build bundles this file into `networks/graphs.js`, which the page fetches only when an extractor
+ * needs it.
  */
 import { getKernelsForBackend } from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-backend-wasm/dist/register_all_kernels.js';

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Extractors that a person brought: checked, kept on this device until they are
- * removed, and loaded from there. The page imports this file only when one is asked for.
+ * Extractors of the user: checked, kept on this device until they are removed, and loaded from
+ * there. The page imports this file only when one is needed.
  *
  * Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
  * manifest.json. What runs them is fetched from networks/.
@@ -31,7 +31,7 @@ export async function inspect(files) {
   if (manifest.runtime === 'function') {
     throw new ExtractorError(
       'extractor-function',
-      'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.',
+      'This manifest is for a function, and this page runs no code from files: use the function in your own page, with the npm package, or in scripts/embed.',
     );
   }
   const { sha256, contents } = await checkFiles(
@@ -97,7 +97,7 @@ export async function forget(sha256) {
 }
 
 /**
- * Loads one that is kept here, or was just brought.
+ * Loads an extractor that is kept here, or was just added.
  *
  * @param {Kept & {contents?: Map<string, ArrayBuffer>}} which
  * @param {import('../index.js').LoadOptions} [options]
@@ -122,7 +122,7 @@ export async function loadKept({ sha256, manifest, contents }, options = {}) {
 }
 
 /**
- * The files of one that is kept here, compared with its manifest again.
+ * The files of a kept extractor, compared with its manifest again.
  *
  * @param {Kept} which
  * @returns {Promise<Map<string, ArrayBuffer>>} by name
@@ -134,7 +134,7 @@ export async function contentsOf({ sha256, manifest }) {
 }
 
 /**
- * What runs the network.
+ * The files of the runtime.
  *
  * @param {Manifest} manifest @param {URL} folder @param {import('../download.js').OnProgress} [onProgress]
  */

@@ -1,17 +1,16 @@
 // @ts-check
 /**
- * Reads the graph of an ONNX model, and makes inner nodes its outputs: ONNX Runtime
- * answers outputs alone, and the features of a classifier are what it computes just
- * before them.
+ * Reads the graph of an ONNX model, and makes inner nodes outputs. ONNX Runtime returns only
+ * outputs, but the embedding of a classifier is at a node before its output.
  *
  * A model is a protocol buffer: one field after the other, each with a number and a kind, in any
- * order. So to add outputs is to append fields: ModelProto.graph (7) grows by GraphProto.output
- * (12), a ValueInfoProto with the name (1) alone, whose type ONNX Runtime infers. All else stays
- * byte for byte.
+ * order. So outputs are added by appending fields. ModelProto.graph (7) gets another
+ * GraphProto.output (12), a ValueInfoProto with the name (1) alone; ONNX Runtime infers its type.
+ * Everything else stays byte for byte.
  */
 import { concatenate } from '../tensors.js';
 
-/** What is wrong with the file, as the rest of a sentence that begins with its name. */
+/** An error of the file, as the rest of a sentence that begins with the file's name. */
 export class OnnxError extends Error {}
 
 const broken = 'is not an ONNX model, or is cut short: take the .onnx file itself';
@@ -42,7 +41,7 @@ function graphOf(model) {
   return graph;
 }
 
-/** What inputs are made of, by TensorProto.DataType. */
+/** The types of inputs, by TensorProto.DataType. */
 const types = ['unknown', 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16', 'float64'];
 
 /**

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The adapter for ONNX networks: ONNX Runtime Web on WebAssembly, one thread. It is
- * handed the runtime's program and fetches nothing itself. Fetched only where another
- * extractor asks for it; the build bundles this file into `networks/onnx.js`.
+ * The adapter for ONNX networks: ONNX Runtime Web on WebAssembly, one thread. It gets the runtime's
+ * program and fetches nothing itself. The build bundles this file into `networks/onnx.js`, which
+ * the page fetches only when an extractor needs it.
  */
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
 import { ExtractorError } from '../errors.js';
@@ -11,7 +11,7 @@ import { concatenate, gridOf, networkInput, pooled } from '../tensors.js';
 
 /** @import {Tensor as Numbers} from '../tensors.js' */
 
-/** What becomes floats as it is. */
+/** Types that are converted to floats directly. */
 const readable = new Set(['float32', 'float64', 'int32', 'uint8', 'int8']);
 
 /** @type {import('../session.js').CreateRuntime} */
@@ -38,7 +38,7 @@ export async function createRuntime({ manifest, contents, wasm }) {
       );
     }
   };
-  // The runtime takes one call at a time, and is asked again while it is at work.
+  // The runtime takes one call at a time, so further calls are queued.
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();
   /** @type {typeof runOnce} */
@@ -106,7 +106,7 @@ function numbersOf(node, answer) {
   return { data: answer.data instanceof Float32Array ? answer.data : Float32Array.from(/** @type {any} */ (answer.data)), shape: answer.dims };
 }
 
-/** ONNX Runtime's words, without its error codes. @param {unknown} error */
+/** The message of ONNX Runtime, without its error codes. @param {unknown} error */
 function reason(error) {
   return String(/** @type {any} */ (error)?.message ?? error)
     .replace(/\s+/g, ' ')

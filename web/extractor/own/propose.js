@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Proposes a manifest for a network that comes without one. The graph itself gives the size and
- * order of the input, the results that could be an embedding, and arithmetic before the first
- * layer. It does not give the scale of the pixels: the one that tells the taught pictures apart
- * best is chosen.
+ * Proposes a manifest for a network that comes without one. The graph gives the size and order of
+ * the input, the results that could be an embedding, and arithmetic before the first layer. It does
+ * not give the scale of the pixels, so the scale that tells the taught pictures apart best is
+ * chosen.
  *
  * A file read by onnx-graph.js or tfjs-graph.js becomes a Network; proposalOf tries it.
  */
@@ -25,16 +25,18 @@ import { modelOf, readTfjs, shardsOf } from '../tfjs-graph.js';
  *
  * @typedef {{name: string, runtime: 'onnx' | 'tfjs-graph', graph: Graph, contents: Map<string, ArrayBuffer>}} Network contents by name, the model first
  * @typedef {{words: string, node: string}} Candidate
- * @typedef {{words: string, outputs: Output[], dimension: number}} Answer one of those that could be the embedding
- * @typedef {{words: string} & Partial<Pick<Manifest, 'range' | 'mean' | 'std' | 'channels'>>} Scale values that pixels are fed as
+ * @typedef {{words: string, outputs: Output[], dimension: number}} Answer a result that could be the embedding
+ * @typedef {{words: string} & Partial<Pick<Manifest, 'range' | 'mean' | 'std' | 'channels'>>} Scale how pixels become input
+ * values
  * @typedef {{embed: (picture: any) => Promise<Float32Array>, shapes: () => Promise<readonly (readonly number[])[]>, close?: () => void}} Loaded
  *
  * @typedef {object} Proposal
  * @property {Scale[]} scales the likeliest first
  * @property {Answer[]} answers the likeliest first
- * @property {number[][]} right of so many pictures, by scale and answer; empty where none were tried
+ * @property {number[][]} right number of pictures recognised, by scale and answer; empty if none
+ * were tried
  * @property {number} asked how many pictures
- * @property {number} own right by the network that is compared with
+ * @property {number} own number recognised by the network that is compared with
  * @property {[number, number]} best scale and answer
  * @property {(scale: number, answer: number) => Manifest} manifest
  */
@@ -48,9 +50,9 @@ const scales = [
   { words: 'from 0 to 255 less ImageNet’s mean, blue first', range: [0, 255], mean: [103.939, 116.779, 123.68], channels: 'BGR' },
 ];
 
-/** Edges of the square that are tried where the network leaves it open, multiples of 14 and 32 among them. */
+/** Edges of the square that are tried if the network leaves the size open; some are multiples of 14 and 32. */
 const edges = [224, 256, 192, 384];
-/** Numbers of an embedding: fewer tell little apart, such as the five classes of a classifier. */
+/** Bounds on the length of an embedding: a shorter one, such as the scores of five classes, tells little apart. */
 const [fewest, most] = [16, 8192];
 /** Pictures are tried for so long under the first scale, in milliseconds, and at least so many of them. */
 const [patience, least] = [6000, 20];
@@ -110,7 +112,7 @@ export async function networkAmong(files) {
 }
 
 /**
- * What the network is fed, as far as its graph says.
+ * The input of the network, as far as the graph describes it.
  *
  * @param {Network} network
  * @returns {Pick<Manifest, 'layout' | 'inputName'> & {edge: number}} edge: -1 where it is left open
@@ -145,8 +147,8 @@ export function inputOf({ name, runtime, graph: { inputs, nodes } }) {
 }
 
 /**
- * The scales to be tried, the likeliest first. Where a network begins with arithmetic
- * on its input, y = a x + b, that tells: y is to lie as values usually do.
+ * The scales to be tried, the likeliest first. If a network begins with arithmetic on its input, y
+ * = a x + b, the scale follows from it: y must have a usual range.
  *
  * @param {Network} network
  */
@@ -159,7 +161,7 @@ export function scalesOf(network) {
       found.every(({ a, b }) => Math.abs(a * (hi - lo)) >= 0.9 && Math.max(Math.abs(a * lo + b), Math.abs(a * hi + b)) <= 3),
     );
   if (told) return [told];
-  // Arithmetic that tells nothing is taking a mean off bytes, as Caffe's networks have it.
+  // If the arithmetic has no scale, it subtracts a mean from bytes, as in Caffe's networks.
   const likeliest = found ? scales[3] : network.runtime === 'onnx' && layout === 'NCHW' ? scales[0] : scales[1];
   return [likeliest, ...scales.filter((one) => one !== likeliest)];
 }
@@ -195,15 +197,15 @@ function opening({ nodes, constants }, name) {
 
 /**
  * Results that could be an embedding, the likeliest first: the input of the last layer with
- * weights, the last pooling, the outputs. Without such a layer the outputs are no classes, and
- * come before the pooling.
+ * weights, the last pooling, the outputs. Without such a layer the outputs are not class scores,
+ * and come before the pooling.
  *
  * @param {Graph} graph
  * @returns {Candidate[]}
  */
 export function candidatesOf({ inputs, nodes, outputs }) {
   const by = new Map(nodes.flatMap((node) => node.outputs.map((name) => /** @type {const} */ ([name, node]))));
-  // What hangs together with the picture; all else is constant.
+  // The nodes that depend on the picture; all others are constant.
   const live = new Set(inputs.map(({ name }) => name));
   for (const node of nodes) if (node.inputs.some((name) => live.has(name))) for (const name of node.outputs) live.add(name);
   const data = (/** @type {Node} */ node) => node.inputs.find((name) => live.has(name)) ?? '';
@@ -252,7 +254,7 @@ export function answersOf({ words, node }, shape, layout) {
   if (shape.length > 4 || (shape.length === 4 && !layout)) return [];
   const [first, rest, mean] = /** @type {const} */ (['first', 'rest', 'mean']).map((pooling) => ({ node, pooling }));
   if (shape.length === 4 || Number.isInteger(Math.sqrt(shape[1]))) return [make(channels, 'in the mean over all cells ', mean)];
-  // Tokens of a number that is no square begin with one of the whole picture.
+  // If the number of tokens is not a square, the first one is for the whole picture.
   return [
     make(2 * channels, 'of the first token and the mean of the others ', first, rest),
     make(channels, 'of the first token ', first),
@@ -282,7 +284,7 @@ export function rightOf(embeddings, labels) {
       return centre.reduce((sum, value, k) => sum + value * unit[k], 0) / (Math.hypot(...centre) || 1);
     };
     const own = near(labels[i]);
-    // Answers that differ between pictures by rounding alone are no answers.
+    // Embeddings that differ between pictures only by rounding are useless.
     return [...new Set(labels)].every((label) => label === labels[i] || near(label) < own - 1e-5);
   }).length;
 }
@@ -307,7 +309,7 @@ export function spread(all) {
 }
 
 /**
- * Runs the network, on pictures that are taught where there are any.
+ * Tries the network on taught pictures, if there are any.
  *
  * @param {Network} network
  * @param {{
@@ -408,7 +410,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
 }
 
 /**
- * The likeliest of those that are as good as the best, give or take one picture in ten.
+ * The likeliest among the choices that are as good as the best one, up to one picture in ten.
  *
  * @param {number[][]} right @param {number} asked
  * @returns {[number, number]}
@@ -420,7 +422,7 @@ function bestOf(right, asked) {
 }
 
 /**
- * What the first value gives for which the call does not fail.
+ * The result for the first value with which the call does not fail.
  *
  * @template T, U
  * @param {T[]} values @param {(value: T) => Promise<U>} call
@@ -437,12 +439,12 @@ async function firstOf([value, ...others], call) {
   }
 }
 
-/** What the network is fed and what counts of it, in words. @param {Manifest} manifest @param {Scale} scale @param {Answer} answer */
+/** Input and output of the network, in words. @param {Manifest} manifest @param {Scale} scale @param {Answer} answer */
 export function described({ inputSize, layout }, scale, answer) {
   return `It gets the whole picture, squeezed into ${inputSize} x ${inputSize} pixels, ${layout === 'NCHW' ? 'colour by colour' : 'pixel by pixel'}, values ${scale.words}. Its output is ${answer.words}.`;
 }
 
-/** How it did where each picture was left out in turn, in words. @param {Proposal} proposal @param {[number, number]} choice */
+/** The result of leaving each picture out in turn, in words. @param {Proposal} proposal @param {[number, number]} choice */
 export function judged({ right, asked, own }, [i, j]) {
   return `Right for ${right[i][j]} of ${asked} of your pictures; the built-in one: ${own} of ${asked}.`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The worker of any other network: it fetches the one runtime that the manifest names. session.js has what it answers. */
+/** The worker of any other network: it fetches the one runtime that the manifest names. session.js has its messages. */
 import { serve } from '../serve.js';
 import { createSession } from '../session.js';
 

@@ -12,8 +12,8 @@
  * below the loudest, in windows of 76 frames, 16 apart. p is the mean output over the windows. A sound shorter than a
  * window is put into its middle, over the power of noise of a standard deviation of 1e-3.
  *
- * y and p are scaled to length one and joined as (y, w p) / sqrt(1 + w^2). YAMNet's own classifier says how probable speech
- * is, which sets w between two bounds. p tells words apart, y all other sounds.
+ * y and p are scaled to length one and joined as (y, w p) / sqrt(1 + w^2). w grows between two bounds with the probability
+ * of speech, which YAMNet's own classifier gives. p tells words apart, y all other sounds.
  */
 import { hop, htkBank, melSpectra, noisePower, rate, slaneyBank } from './spectra.js';
 
@@ -32,7 +32,7 @@ const speechBank = slaneyBank(32, 60, 3800);
 const frame = 512;
 const noise = noisePower(speechBank, 1e-3 * 32_768);
 
-/** Numbers of each network's share. */
+/** Length of each network's part. */
 export const sizes = { yamnet: 1024, speech: 96 };
 
 /** Least and largest weight of the speech embedding beside YAMNet's. */
@@ -96,7 +96,7 @@ export function drawnSpectrum(samples) {
   return { levels, frames: rows.length, bands: 64 };
 }
 
-/** YAMNet's share, and how probable its classifier holds speech. @param {Runs} network @param {Float32Array} samples */
+/** YAMNet's part of the embedding, and the probability of speech by its classifier. @param {Runs} network @param {Float32Array} samples */
 function heard(network, samples) {
   const levels = loudness(samples).sort();
   const gain = Math.min(100, 0.1 / Math.max(1e-9, levels[Math.floor(0.95 * (levels.length - 1))]));
@@ -114,7 +114,7 @@ function heard(network, samples) {
   return { numbers: mean.map((value) => Math.sqrt(Math.max(0, value))), speaks: 1 / (1 + Math.exp(-speech)) };
 }
 
-/** The speech embedding's share. @param {Runs} network @param {Float32Array} samples */
+/** The speech embedding's part. @param {Runs} network @param {Float32Array} samples */
 function spoken(network, samples) {
   const window = { frames: 76, apart: 16 };
   const least = (window.frames - 1) * hop + frame;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The extractor of sounds, loaded: it answers what its worker is asked, there and in the window. */
+/** The loaded extractor of sounds: it handles the messages of its worker, there and in the window. */
 import { ExtractorError } from '../errors.js';
 import { loadNetworks } from '../networks.js';
 import { drawnSpectrum, embedSound, rate } from './recipe.js';
@@ -20,7 +20,7 @@ export async function createEar(createNetwork, fetched) {
   const loaded = /** @type {any} */ (await loadNetworks(createNetwork, fetched));
   const embed = async (/** @type {Sound} */ { samples, rate: given }) => {
     const embedding = embedSound(loaded, resample(samples, given, rate));
-    if (!embedding.every(Number.isFinite)) throw new ExtractorError('bad-embedding', 'This recording holds values that are no numbers; record it anew.');
+    if (!embedding.every(Number.isFinite)) throw new ExtractorError('bad-embedding', 'This recording has values that are not numbers; record it anew.');
     if (!loaded.yamnet && !isSpeech(embedding)) throw new ExtractorError('no-speech', NO_SPEECH);
     return embedding;
   };

@@ -9,7 +9,7 @@ const weights = [
   -110, 10, 33, -53, -10, 21, 71, -22, 25, 65, 31, 56, 4, -4, -17, -12, -21, -40, 79, -6, -39, 16, 28, 20, -12, 28, -68, 117, -42, 3, -117, 90, 27, 11, -10, 29,
   -68, 49, 56, -55, -56, -22, 52, 12, 35, 49, 23, 30, -13, 51, -47, 65, -64, -103, -76, -32, -41, 20, 10, -75,
 ];
-/** 91 for even odds, and 30 more: a refused word is worse than a sound that is let in. */
+/** 91 gives even odds. It is 30 more, since refusing a word is worse than accepting another sound. */
 const offset = 121;
 
 /** @param {Float32Array} embedding p, of length one */

@@ -57,7 +57,7 @@ export class KindChoice {
     this.#draw();
   }
 
-  /** Shown while nothing is taught and no camera is open. If it went with the first picture, the capture button would move under the finger. */
+  /** Shown while nothing is taught and no camera is open. If it disappeared with the first picture, the capture button would move under the finger. */
   #draw() {
     const { all, now } = this.kinds;
     this.element.hidden = this.#model?.examples !== 0 || sourceTaken();
@@ -91,7 +91,7 @@ export class KindChoice {
     const dialog = byId('ask-what', HTMLDialogElement);
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
     let busy = false;
-    const wanted = () => dialog.open && error.isConnected; // else it was closed, or shows something else
+    const wanted = () => dialog.open && error.isConnected; // otherwise the dialog was closed, or shows something else
     const start = (/** @type {string} */ id) => async () => {
       if (busy) return; // pressed twice
       busy = true;

@@ -168,7 +168,7 @@ export const onSource = (listener) => {
   changed = listener;
 };
 
-/** Has the part that has claimed the source close it. */
+/** Makes the part that has claimed the source close it. */
 export const releaseSource = () => holder?.();
 
 /** Whether a part of the page has claimed the source. */

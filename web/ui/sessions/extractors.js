@@ -1,5 +1,5 @@
 // @ts-check
-/** The dialog "Use another extractor": bring a network, keep it, and read a session's pictures again with it. */
+/** The dialog "Use another extractor": add a network, keep it, and read a session's pictures again with it. */
 import { complain, say } from '../kit/announce.js';
 import { counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { canDrop, dropZone } from '../kit/drop.js';
@@ -39,7 +39,7 @@ export class ExtractorsDialog {
       html`<p>${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.</p>
       <div class="actions">${this.#files('Files', { multiple: true })}${this.#files('Folder', { webkitdirectory: true, multiple: true })}</div>
       <p class="small muted">The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.</p>
-      <p class="small muted">This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.</p>`,
+      <p class="small muted">This page runs no code from files. To use a function as an extractor, use the npm package in your own page.</p>`,
       this.bring,
     );
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
@@ -213,7 +213,7 @@ export class ExtractorsDialog {
     await this.#show(
       { sha256, manifest: { ...manifest, sha256 }, contents },
       html`<div class="proposal">
-        <p><strong>${asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.'}</strong></p>
+        <p><strong>${asked ? judged(proposal, [i, j]) : 'To test it, teach two classes of two pictures each, then choose it again.'}</strong></p>
         <p class="small">${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}</p>
         ${lists.length ? html`<details class="small"><summary>Other ways to use it</summary>${lists}</details>` : nothing}</div>`,
       asked > 0 && right[i][j] < proposal.own,
@@ -258,7 +258,7 @@ export class ExtractorsDialog {
           ? html`<button class="button quiet" type="button" @click=${() => save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json')}>Save its manifest</button>`
           : nothing
       }</div>`;
-    render(nothing, this.found); // nothing stays open of the one before
+    render(nothing, this.found); // nothing of the extractor before stays open
     render(
       html`<h3>${one ? one.manifest.id : 'Built in'}</h3>${proposal ?? nothing}
       ${
@@ -386,7 +386,7 @@ export class ExtractorsDialog {
     return extractor;
   }
 
-  /** Cancels what goes on if the dialog was closed: another session may be open. */
+  /** Cancels the present work if the dialog was closed: another session may be open. */
   #stay() {
     if (!this.dialog.open) throw new Cancelled();
   }
@@ -404,7 +404,7 @@ export class ExtractorsDialog {
     const cancelled = new Promise((_, reject) => {
       running.signal.addEventListener('abort', () => reject(new Cancelled()));
     });
-    cancelled.catch(() => {}); // also where the work is done before
+    cancelled.catch(() => {}); // also if the work is done before
     this.bar.removeAttribute('value');
     this.doing.textContent = `${what} …`;
     this.progress.hidden = false;
@@ -420,7 +420,7 @@ export class ExtractorsDialog {
         this.bar.value = loaded;
         this.doing.textContent = `${what}: ${Math.round((100 * loaded) / total)}\u00a0%`;
       }, running.signal);
-      // Nobody needs what arrives after Cancel.
+      // A result that arrives after Cancel is not needed.
       task.then(
         (late) => {
           if (running.signal.aborted) /** @type {any} */ (late)?.close?.();

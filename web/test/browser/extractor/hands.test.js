@@ -97,7 +97,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     await page.getByText('What it was taught').click();
     await page.getByAltText('Hand 2 of Peace').waitFor();
     await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles(sample('noto', 'rocket'));
-    await page.locator('#query-error').filter({ hasText: 'No hand is seen here' }).waitFor();
+    await page.locator('#query-error').filter({ hasText: 'No hand was found here' }).waitFor();
   });
 });
 
@@ -117,7 +117,7 @@ test('files chosen while hands are still being loaded wait, and are taught as ha
     program();
     await status(page, 'This session is for hands.');
     await status(page, '2 hands added to “Stop”.');
-    await card(page, 'Stop').locator('.error').filter({ hasText: '“rocket.png”: No hand is seen here' }).waitFor();
+    await card(page, 'Stop').locator('.error').filter({ hasText: '“rocket.png”: No hand was found here' }).waitFor();
   }));
 
 test('while the network of a session is loaded nothing is said of another one', () =>
@@ -294,11 +294,11 @@ test(
     await visit({ flags: await seeing(film, [sample('noto', 'rocket')]) }, async ({ page }) => {
       await teachHands(page);
       await page.getByRole('button', { name: 'Live camera' }).click();
-      await page.getByText('No hand is seen.', { exact: true }).waitFor();
+      await page.getByText('No hand found.', { exact: true }).waitFor();
       await page.locator('.guide').waitFor();
       assert.equal(await page.getByRole('meter').count(), 0);
       await page.getByLabel('Add hands to Stop', { exact: true }).setInputFiles(sample('noto', 'rocket'));
-      await card(page, 'Stop').locator('.error').filter({ hasText: 'No hand is seen here' }).waitFor();
+      await card(page, 'Stop').locator('.error').filter({ hasText: 'No hand was found here' }).waitFor();
       assert.equal(await card(page, 'Stop').locator('.thumb').count(), 2);
     });
   },

@@ -279,9 +279,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
       .waitFor();
     // Of a function nothing more is asked than its manifest, however it comes.
     const speechManifest = await speech(path.join(temporary, 'speech'));
-    await dialog(page)
-      .getByText('This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.')
-      .waitFor();
+    await dialog(page).getByText('This page runs no code from files. To use a function as an extractor, use the npm package in your own page.').waitFor();
     for (const [label, files] of [
       ['Folder of the extractor', path.dirname(speechManifest)],
       ['Files of the extractor', speechManifest],
@@ -293,8 +291,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
       await dialog(page).getByLabel(label).setInputFiles(files);
       await error
         .filter({
-          hasText:
-            'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package',
+          hasText: 'This manifest is for a function, and this page runs no code from files: use the function in your own page, with the npm package',
         })
         .waitFor();
     }
@@ -311,7 +308,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
       .setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
     await error.filter({ hasText: 'There is no network among the files' }).waitFor();
     for (const type of ['dragenter', 'dragover', 'drop']) await dialog(page).locator('.extractor-part').first().dispatchEvent(type, { dataTransfer: dropped });
-    await error.filter({ hasText: 'use it in a page of your own, by the npm package' }).waitFor();
+    await error.filter({ hasText: 'use the function in your own page, with the npm package' }).waitFor();
     assert.deepEqual(
       (await cached(page)).filter((name) => name.startsWith('/kept-extractors/')),
       [],

@@ -237,7 +237,7 @@ test('each thing that cannot be heard is told in a sentence', () =>
     });
     const error = page.locator('#query-error');
     await page.getByRole('button', { name: 'Live microphone' }).click();
-    await error.filter({ hasText: /^The part of the page that records could not be loaded: / }).waitFor();
+    await error.filter({ hasText: /^The recorder could not be loaded: / }).waitFor();
     await page.evaluate('delete navigator.mediaDevices.getUserMedia');
     await context.clearPermissions();
     await page.getByRole('button', { name: 'Live microphone' }).click();
@@ -274,14 +274,14 @@ test('a microphone that is too loud, muted, frozen or taken away says so', LONG,
     const pedu = card(page, 'Pedu');
     const press = () => page.getByRole('button', { name: 'Microphone for Pedu' }).click();
     await press();
-    await pedu.getByText('Too loud: go further from the microphone.').waitFor();
+    await pedu.getByText('Too loud: move away from the microphone.').waitFor();
     const shutter = page.getByRole('button', { name: 'Hold to record Pedu' });
     await shutter.hover();
     await page.mouse.down();
     await pedu.locator('.thumb').first().waitFor();
     await page.mouse.up();
     await page.evaluate('given.track.enabled = false');
-    await pedu.getByText('Nothing is heard: the microphone may be muted.').waitFor();
+    await pedu.getByText('No sound: the microphone may be muted.').waitFor();
     await page.evaluate('given.context.suspend()');
     await pedu.locator('.error').filter({ hasText: 'The microphone gives no sound any more' }).waitFor();
     await press();

@@ -30,11 +30,12 @@ export function hands(extractor) {
     samples: false,
     choose: 'Choose a photo of a hand',
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.', senses: ['sees', 'seen'] },
-    advice: 'Show one whole hand, not too small: lines are drawn on it once it is found. Left and right hands count as the same; the settings can change that.',
+    advice:
+      'Show one whole hand, not too small. Lines appear on the hand once the page finds it. Left and right hands count as the same; you can change that in the settings.',
     variant: {
       id: 'handedness',
       name: 'Left and right hands are different',
-      hint: 'The same sign by the other hand is then a different sign: teach it as another class.',
+      hint: 'The same sign with the other hand is then a different sign: teach it as another class.',
       names: ['left and right alike', 'left and right apart'],
     },
     source: (options) => new HandSource(extractor, options),
@@ -51,9 +52,9 @@ class HandSource extends CameraSource {
   /** Time of the last reading. */
   #read = -Infinity;
   #canvas = el('canvas', { class: 'video landmarks', 'aria-hidden': 'true' });
-  /** The outline of the best place for a hand, shown while none is seen. */
+  /** The outline of the best place for a hand, shown while no hand is found. */
   #guide = el('div', { class: 'guide', 'aria-hidden': 'true' });
-  #note = el('p', { class: 'on-video no-hand small', role: 'status', hidden: true }, 'No hand is seen.');
+  #note = el('p', { class: 'on-video no-hand small', role: 'status', hidden: true }, 'No hand found.');
 
   /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
   constructor(extractor, options) {

@@ -105,7 +105,7 @@ export function claimedSize(bytes) {
   if (has(8, 'WEBPVP8 ')) return size(view.getUint16(26, true) & upTo, view.getUint16(28, true) & upTo);
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return null;
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + view.getUint16(at + 2)) {
-    const frame = bytes[at + 1] >= 0xc0 && bytes[at + 1] <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(bytes[at + 1]); // those are tables
+    const frame = bytes[at + 1] >= 0xc0 && bytes[at + 1] <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(bytes[at + 1]); // these codes are tables
     if (frame) return size(view.getUint16(at + 7), view.getUint16(at + 5));
   }
   return null;
@@ -128,7 +128,9 @@ async function decodeByElement(file) {
     const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
     const bitmap = await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
     if (!hasPixels(bitmap))
-      throw unusable(`“${file.name}” contains HTML (foreignObject), and browsers let no page read the pixels of that: save it as PNG and add that file.`);
+      throw unusable(
+        `“${file.name}” contains HTML (foreignObject), and browsers do not let a page read the pixels of such a file: save it as PNG and add that file.`,
+      );
     return bitmap;
   } catch (error) {
     throw error instanceof MetaqdaError ? error : unusable(refusal(file));

@@ -1,5 +1,5 @@
 // @ts-check
-/** A picture drawn and encoded, as the thumbnail that is kept with an example is: in a window and in a worker. */
+/** Draws and encodes pictures, such as the thumbnail of an example. It works in a window and in a worker. */
 
 /** Draws the whole picture on white, at this size in pixels. @param {ImageBitmap} picture @param {{width: number, height: number}} size */
 export function drawing(picture, { width, height }) {

@@ -20,7 +20,8 @@ export async function encodeInWorker(picture, size) {
   if (client === undefined) client = start();
   if (!client) return null;
   try {
-    // Reduced first: otherwise a photograph of fifty megapixels would be copied whole.
+    // The picture is reduced first: otherwise a photograph of fifty megapixels would be copied
+    // whole.
     const small = await createImageBitmap(picture, { resizeWidth: size.width, resizeHeight: size.height, resizeQuality: 'high' });
     return await client.ask('encode', { picture: small, size }, [small]);
   } catch {

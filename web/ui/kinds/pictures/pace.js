@@ -1,9 +1,8 @@
 // @ts-check
 /**
- * Chooses the views of a live frame. A fast device always uses all views. A slower
- * one uses the first view alone, and all views while successive frames look nearly
- * the same. So a moving camera gets answers early, and a still one gets the answer
- * of a picture.
+ * Chooses the views of a live frame. A fast device always uses all views. A slower one uses the
+ * first view alone, and all views while successive frames look nearly the same. So a moving camera
+ * gets answers early, and a still camera gets the same answer as a file.
  */
 
 /** A device that needs at most these milliseconds for all views is fast. */

@@ -26,7 +26,7 @@ const EVERY = {
   such: 'Doorbell',
   vary: 'record it again, elsewhere or further away',
   background: 'Background',
-  advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
+  advice: 'First teach the background noise as a class. Then the page does not take it for something unknown.',
 };
 /** Texts of a site without YAMNet. */
 const WORDS = {
@@ -63,8 +63,8 @@ export function sounds(extractor, every) {
 }
 
 /**
- * The embeddings of the pieces of long recordings, null where no speech is: they take a while, and a piece that is taught has
- * its file opened again.
+ * The embeddings of the pieces of long recordings, null for pieces without speech. They take a while, and teaching a piece
+ * opens its file again.
  *
  * @type {WeakMap<File, Promise<Float32Array|null>[]>}
  */
@@ -92,7 +92,7 @@ async function withSpeech(file, pieces, extractor) {
   return taken.length ? taken : pieces;
 }
 
-/** Null if the sound is no speech and the extractor compares only speech. @param {Sound} sound @param {() => Promise<Extractor>} extractor @param {(why: string) => void} [refuse] */
+/** Null if the sound is not speech and the extractor accepts only speech. @param {Sound} sound @param {() => Promise<Extractor>} extractor @param {(why: string) => void} [refuse] */
 async function embedded(sound, extractor, refuse = () => {}) {
   return (await extractor()).embed(sound).catch((error) => {
     if (error.code !== 'no-speech') throw error;
@@ -124,7 +124,7 @@ async function play(thumbnail) {
   own.onended = own.onpause = own.onerror = () => URL.revokeObjectURL(url);
   await own.play().catch((error) => {
     if (own === player) throw error;
-  }); // else the next one is played
+  }); // otherwise the next one is played
 }
 
 /** The microphone, a piece of a second at a time. */

@@ -23,7 +23,7 @@ export class Microphone {
   #last = 0;
   /** @type {ReturnType<typeof setInterval>|undefined} */
   #watch;
-  /** Number of last samples, all below SILENT. */
+  /** Number of successive last samples that are all below SILENT. */
   #nothing = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
@@ -74,7 +74,7 @@ export class Microphone {
       await context.audioWorklet.addModule(program()).catch(() => {
         // Chromium starts no audio thread for a page opened from disk, such as a shared file.
         if (location.protocol === 'file:') throw insecure('microphone');
-        throw new MetaqdaError('fetch', `The part of the page that records could not be loaded: see that you are online and try again, or ${INSTEAD}.`);
+        throw new MetaqdaError('fetch', `The recorder could not be loaded: check that you are online and try again, or ${INSTEAD}.`);
       });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
@@ -138,11 +138,7 @@ export class Microphone {
     this.#level = Math.max(level, this.#level - 0.03);
     if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each drawing costs a paint
     const note =
-      this.#nothing > 2 * this.rate
-        ? 'Nothing is heard: the microphone may be muted.'
-        : peak >= 0.999
-          ? 'Too loud: go further from the microphone.'
-          : this.refused;
+      this.#nothing > 2 * this.rate ? 'No sound: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: move away from the microphone.' : this.refused;
     if (note !== this.note.textContent) this.note.textContent = note;
     for (const wake of this.#waiting.splice(0)) wake();
   }

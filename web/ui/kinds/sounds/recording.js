@@ -7,7 +7,7 @@ import { encoded } from '../pictures/draw.js';
 
 /** Samples a second of all sounds. */
 export const RATE = 16_000;
-/** Seconds: the longest recording that is one example, a piece of a longer one, and the longest that is read. */
+/** Seconds: the longest recording that is one example, a piece of a longer recording, and the longest recording that is read. */
 const [WHOLE, PIECE, LONGEST] = [4, 2, 600];
 /** Bytes of the largest file that is decoded. Only decoding tells how long it is. */
 const MOST_BYTES = 40e6;
@@ -28,7 +28,7 @@ export const decodeSound = async (file) => piecesOf(await decoded(file), file.na
 /** Minutes and seconds. @param {number} seconds whole */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 
-/** A number that is above a limit, rounded up: it must not read as the limit. @param {number} value */
+/** A number above a limit, rounded up, so that it does not look equal to the limit. @param {number} value */
 export const tenths = (value) => (Math.ceil(10 * value) / 10).toFixed(1);
 
 /** The samples of a file, RATE a second. Rejects with a sentence. @param {File} file @returns {Promise<Float32Array>} */
@@ -37,16 +37,18 @@ export async function decoded(file) {
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
   if (file.size === 0) throw refuse('is empty, so there is no sound in it: choose another file.');
   if (file.type.startsWith('video/') || (file.type === '' && VIDEO.test(file.name)))
-    throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
+    throw refuse('is a video: save its sound as an MP3 or WAV file and add that file.');
   if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
   if (file.size > MOST_BYTES)
-    throw refuse(`has ${tenths(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
+    throw refuse(`has ${tenths(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out the part that matters and add it.`);
   const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
-    throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know. Save it as MP3 or WAV and add that.');
+    throw refuse(
+      'could not be read as a recording: it may be damaged, or in a format that this browser does not know. Save it as MP3 or WAV and add that file.',
+    );
   });
   const seconds = samples.length / RATE;
   if (seconds > LONGEST)
-    throw refuse(`is ${clock(Math.ceil(seconds))} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
+    throw refuse(`is ${clock(Math.ceil(seconds))} minutes long, and at most ${LONGEST / 60} are read here: cut out the part that matters and add it.`);
   if (samples.length < RATE / 50) throw refuse('holds no sound: choose another file.');
   return samples;
 }
