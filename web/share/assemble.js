@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Puts one file together: a page with everything that it needs, as blocks of text.
+ * Makes one file: a page with everything that it needs, as blocks of text.
  *
- * A block is gzipped bytes in base128, in a script element that no browser runs. Names given
- * by people stand only in blocks and, escaped, in the title.
+ * A block is gzipped bytes in base128, in a script element that no browser runs. Names from people
+ * are only in blocks and, escaped, in the title.
  */
 import { base128, bytesOf } from '../base/base128.js';
 
@@ -30,9 +30,9 @@ const PLACE = '<template id="blocks"></template>';
 /** The title in the page, to be replaced. */
 const TITLE = '<title>metaqda</title>';
 
-/** Bytes from which a file is too large for most mail: common limits are 20 to 25 MB. */
+/** Bytes from which on a file is too large for most e-mail: common limits are 20 to 25 MB. */
 export const LARGE = 20e6;
-/** Most bytes of one file that a browser should be asked to open. */
+/** Largest number of bytes in a file that a browser can be expected to open. */
 export const MOST = 64e6;
 
 /** @param {Uint8Array} bytes @returns {Promise<string>} */
@@ -71,12 +71,12 @@ export function assemble(page, title, blocks) {
 }
 
 /**
- * The notices of a file with an extractor that a person brought.
+ * The notices of a file with an extractor of the user.
  *
  * @param {{id: string, licence: string}} manifest @param {string} notices of what runs it and of the rest
  */
 export function broughtNotices({ id, licence }, notices) {
-  return `The feature extractor “${id}” was brought by whoever made this file. Its licence, in the words that came with it:\n\n${licence}\n\n${notices}`;
+  return `The author of this file added the feature extractor “${id}”. This is the text of its licence:\n\n${licence}\n\n${notices}`;
 }
 
 /** The name of a session as a file name has it, without an ending. @param {string} name of the session */

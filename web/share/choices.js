@@ -18,15 +18,16 @@ import { shapesOf, tensorOf } from '../base/safetensors.js';
  * @property {string} sha256 of the extractor
  * @property {() => Promise<Uint8Array>} session its file, without pictures
  * @property {() => Promise<Uint8Array>} prior that it uses
- * @property {() => Promise<Uint8Array>} numbers by which it answers now, for other programs
+ * @property {() => Promise<Uint8Array>} numbers its present numbers, for other programs
  *
  * @typedef {object} Choice
  * @property {string} id
  * @property {string} name
- * @property {string} what comes out, in a sentence
+ * @property {string} what the result, in a sentence
  * @property {string[]} how to run it, in three sentences
- * @property {string[]} [numbers] the same where only numbers are read: in sessions of sounds, hands or an extractor that was brought
- * @property {(taught: Taught) => string} [missing] what it cannot do yet for such a session, '' where it can
+ * @property {string[]} [numbers] the same if only numbers are read: in sessions of sounds, hands or an extractor of the user
+ * @property {(taught: Taught) => string} [missing] why it is not possible yet for such a session, '' if it
+ * is
  * @property {(read: Read, taught: Taught, how: string[]) => Promise<Made>} [make] none for the share dialog, which makes a page by itself
  *
  * @typedef {{file: string, folder: Files}|{file: string, bytes: Uint8Array}} Made its name, and what is in the zip's folder or in the file
@@ -34,7 +35,7 @@ import { shapesOf, tensorOf } from '../base/safetensors.js';
 
 /** Folders carry the page's own networks so far. @param {Taught} taught */
 function needsNetwork({ own }) {
-  if (!own) return 'This session uses an extractor that you brought, which these folders cannot carry yet: choose “A page”.';
+  if (!own) return 'This session uses your own extractor, which these folders cannot contain yet: choose “A page”.';
   return '';
 }
 
@@ -58,7 +59,7 @@ export const choices = [
     what: 'A web page of some sixty lines that you can change, with all that it needs.',
     how: [
       'Unpack the zip.',
-      'Put its folder on any web server, or serve it yourself: “python3 -m http.server” or “npx serve” in that folder does.',
+      'Put its folder on any web server, or serve it yourself: run “python3 -m http.server” or “npx serve” in that folder.',
       'Open the address that it names, choose a file or press the button beside it, and change index.html as you like.',
     ],
     missing: needsNetwork,
@@ -69,9 +70,9 @@ export const choices = [
     name: 'A p5.js sketch',
     what: 'A sketch that reacts to what the camera sees or the microphone hears, with p5.js beside it.',
     how: [
-      'Unpack the zip, and serve its folder: “python3 -m http.server” or “npx serve” in that folder does.',
+      'Unpack the zip, and serve its folder: run “python3 -m http.server” or “npx serve” in that folder.',
       'Open the address that it names, and allow the camera or the microphone.',
-      'In sketch.js, write in gotEvent() what shall happen when something comes or goes.',
+      'In sketch.js, write in gotEvent() what should happen when something comes or goes.',
     ],
     missing: needsNetwork,
     make: async (read, taught, how) =>
@@ -97,14 +98,14 @@ export const choices = [
     name: 'Node.js',
     what: 'A program of a dozen lines that says what is in a picture file, or answers from the numbers of another feature extractor. It can be taught more.',
     how: [
-      'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
+      'Unpack the zip. You need Node.js 20 or newer; there is nothing to install.',
       'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',
-      'Where you have the numbers of the feature extractor, run “node numbers.js example.json”.',
+      'If you have the numbers of the feature extractor, run “node numbers.js example.json”.',
     ],
     numbers: [
-      'Unpack the zip. Node.js 20 or newer is needed, and nothing to install.',
+      'Unpack the zip. You need Node.js 20 or newer; there is nothing to install.',
       'In its folder run “node numbers.js example.json”: it reads the numbers of the feature extractor.',
-      'Put other numbers of the same feature extractor in the place of example.json.',
+      'To recognise something else, put its numbers of the same feature extractor into example.json.',
     ],
     make: async (read, taught, how) =>
       folder(
@@ -126,9 +127,9 @@ export const choices = [
     name: 'Python',
     what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',
     how: [
-      'Unpack the zip, and have numpy: “pip install numpy”.',
+      'Unpack the zip, and install numpy: “pip install numpy”.',
       'In its folder run “python3 recognise.py example.json”.',
-      'Put other numbers of the same feature extractor in the place of example.json.',
+      'To recognise something else, put its numbers of the same feature extractor into example.json.',
     ],
     make: async (read, taught, how) =>
       folder(taught, '-python', {
@@ -177,7 +178,7 @@ async function program(read, taught, how, from, names) {
   return { ...programs(read, taught, how, from, names), ...session(taught), ...(await packageFiles(read, /** @type {Kind} */ (taught.kind))) };
 }
 
-/** What stands in the place of programs for a camera. @type {Record<string, string>} */
+/** The programs that replace those for a camera. @type {Record<string, string>} */
 const SOUNDS = { 'page/index.html': 'index.sounds.html', 'p5/sketch.js': 'sketch.sounds.js' };
 
 /** @param {Read} read @param {Taught} taught @param {string[]} how @param {string} from @param {string[]} names @returns {Files} */
@@ -189,7 +190,7 @@ function programs(read, taught, how, from, names) {
   );
 }
 
-/** What stands in the places of texts. @param {Taught} taught @param {string[]} how */
+/** The values of the placeholders in texts. @param {Taught} taught @param {string[]} how */
 function wordsOf({ name, kind, variant }, how) {
   const { entry, load } = ENTRIES[/** @type {Kind} */ (kind)] ?? ENTRIES.pictures;
   return { TITLE: name, ENTRY: entry, LOAD: load(variant), HOW: how.map((sentence, i) => `${i + 1}. ${sentence}`).join('\n') };

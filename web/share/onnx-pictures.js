@@ -36,7 +36,7 @@ export function embeddingOf(graph, { recipe, model, weights }, input) {
     outputs: [output, ...others],
   } = recipe;
   if (layout !== 'NHWC' || channels !== 'RGB' || others.length || output.pooling !== 'mean')
-    throw new Error('The network of this site has a form that no ONNX file can be written of: choose “A page”.');
+    throw new Error('The network of this site cannot be written as ONNX: choose “A page”.');
   const planes = graph.node('Transpose', [input], { perm: [2, 0, 1] });
   const shape = graph.node('Shape', [planes]);
   const side = (/** @type {number} */ axis) => graph.node('Gather', [shape, graph.constant([axis], [1], 'int64')]);
@@ -89,8 +89,8 @@ function reduce(graph, { planes, height, width }, size) {
 /** @typedef {{first: string, last: string, weights: string, most: string}} Taps first source pixel of each output, the last of all, the weights w_ij from the first on, and how many there are */
 
 /**
- * One axis reduced and rounded. The sum is begun at one half, and one tap is added after the other, as the page does it: a pixel
- * that lies just between two whole numbers is rounded by the last bit of that sum.
+ * One axis reduced and rounded. The sum starts at one half, and taps are added one after the other, as in the page. If a pixel
+ * lies just between two whole numbers, the last bit of the sum decides how it is rounded.
  *
  * @param {Graph} graph @param {string} planes of shape [3, height, width] @param {1|2} axis @param {Taps} taps of it @param {string} height @param {string} width of the result
  */
@@ -169,7 +169,7 @@ function convolved(graph, { modelTopology: { node: nodes }, weightsManifest }, s
         name,
         attr.fused_ops.list.s.length > 1 ? graph.node('Clip', [sum, graph.constant([0], [], 'float'), graph.constant([RELU6], [], 'float')]) : sum,
       );
-    } else if (op !== 'Const') throw new Error(`The network of this site has the operation ${op}, which no ONNX file is written of: choose “A page”.`);
+    } else if (op !== 'Const') throw new Error(`The network of this site has the operation ${op}, which cannot be written as ONNX: choose “A page”.`);
   }
   return /** @type {string} */ (made.get(last));
 }

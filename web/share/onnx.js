@@ -11,10 +11,10 @@
  *   none = sum_k weight_k sigmoid(-(slope_k s + offset_k))
  *   p = (1 - none) sum_k weight_k softmax(inverse temperature_k u + prior)
  *
- * It computes in doubles, as the classifier does: u may be in the hundreds, of which single precision keeps four decimals.
+ * It computes in doubles, as the classifier does: u may be in the hundreds, where single precision has only four decimals.
  *
- * ONNX files are Protocol Buffers. The few fields that are needed here take forty lines. Libraries for ONNX bring its whole
- * schema, of over 100 KB.
+ * ONNX files are Protocol Buffers. Writing the few fields that are needed takes forty lines. Libraries for ONNX include the
+ * whole schema, of over 100 KB.
  */
 import { embeddingOf } from './onnx-pictures.js';
 import { metadataOf, shapesOf, tensorOf } from '../base/safetensors.js';

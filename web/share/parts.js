@@ -113,7 +113,7 @@ export async function sharedFile({ page, version, extractor, blocks }, about, ta
   for (const [name, bytes] of Object.entries({ about: first, ...taught })) own[name] = await packed(bytes);
   const text = assemble(page, about.name, { ...own, ...blocks });
   const size = sizeOf(text);
-  if (size > MOST) throw tooLarge(`With all that it was taught the file would have ${megabytes(size)}`);
+  if (size > MOST) throw tooLarge(`With all taught examples the file would have ${megabytes(size)}`);
   return text;
 }
 

@@ -153,7 +153,7 @@ async function fetchKind(kind, folder, manifest, variant) {
   }
 }
 
-/** Says which prior is used when the page's prior could not be loaded. @param {import('../library/types.js').PriorState} prior in use */
+/** Names the prior that is used if the page's prior could not be loaded. @param {import('../library/types.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has its own and does not need it.';
   if (sha256) return 'The one from your last visit is used instead.';
@@ -260,7 +260,7 @@ async function build(engine, reader) {
       changes.step(async () => {
         for (const [id, actions] of sets) {
           const name = classes.model.name(id);
-          if (name || !id) await engine.stored((taught) => taught.setActions(id ? name : null, actions)); // else the class has gone
+          if (name || !id) await engine.stored((taught) => taught.setActions(id ? name : null, actions)); // otherwise the class no longer exists
         }
       }),
     form: (parts) => new ThenForm(parts),
@@ -325,7 +325,7 @@ async function build(engine, reader) {
   reader.onSeek = (over) => {
     sought = over.catch(() => {}); // files chosen meanwhile are for that extractor
   };
-  /** What the list of sessions shows. It asks the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
+  /** Fills the list of sessions. This needs the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
   let listed;
   const list = coalesced(() => sessions.show(listed));
   let shown = 0;

@@ -1,5 +1,5 @@
 // @ts-check
-/** How a photograph is to be turned, by its Exif metadata: cameras store pictures as their sensor sees them. */
+/** Turns a photograph as its Exif metadata say: cameras store pictures as their sensor sees them. */
 
 /** @typedef {import('../../extractor/preprocess.js').Pixels} Pixels */
 

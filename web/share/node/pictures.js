@@ -36,7 +36,7 @@ export async function loadExtractor() {
 /** @param {string | URL} file */
 const contentOf = (file) =>
   readFile(file).catch((cause) => {
-    throw new Error(`${file} cannot be read (${cause.message}): see that the file is there.`, { cause });
+    throw new Error(`${file} cannot be read (${cause.message}): check that the file is there.`, { cause });
   });
 
 /** @param {Uint8Array} content @param {string | URL | Uint8Array} file @returns {import('../../extractor/preprocess.js').Pixels} */

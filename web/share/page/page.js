@@ -65,7 +65,7 @@ async function start(blocks, write, program) {
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw notWhole();
     return unpacked(blocks[name]).catch(() => {
-      throw new Error('This file was damaged on its way: take another copy of it.');
+      throw new Error('This file is damaged: take another copy of it.');
     });
   };
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')
@@ -135,7 +135,7 @@ function taskOf(classes, one, judging, learn) {
       : classes.length === 1
         ? `This file says how likely a ${one} is “${classes[0]}”.`
         : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
-  return `${does} Show it a ${one}.${learn ? ' Where it is wrong, tell it what it is.' : ''}`;
+  return `${does} Show it a ${one}.${learn ? ' If it is wrong, tell it the right class.' : ''}`;
 }
 
 /** @param {About} about @param {number} bytes of the file */

@@ -44,7 +44,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
     await addPictures(page, 'Good', files.slice(2));
     await says(page, /^Like the examples of “Good”: (> )?\d+ %$/); // what is shown is judged anew
-    await page.getByText('Its pictures are nearly the same, so anything else looks unlike them: show other views, too.').waitFor();
+    await page.getByText('The pictures of this class are nearly the same, so anything else looks unlike them: teach other views, too.').waitFor();
     await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
@@ -182,7 +182,7 @@ test('a shared file of good ones says the same, if their pictures go along', LON
     await page.getByText('Outlined: what is least like “Good”.', { exact: true }).waitFor();
     await recognise(page, await cat(8));
     await says(page, /^Like the examples of/);
-    const compared = (/** @type {number} */ n) => page.getByText(`It is compared part by part with ${n} different pictures.`).waitFor();
+    const compared = (/** @type {number} */ n) => page.getByText(`Compared part by part with ${n} different pictures.`).waitFor();
     await compared(6);
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Good', exact: true }).click();
     await compared(7);

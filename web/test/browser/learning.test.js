@@ -26,7 +26,7 @@ test('what other sessions teach is learned by one press, measured, and taken bac
     await box.getByRole('status').filter({ hasText: 'Learning from your other sessions' }).waitFor();
     await box.locator('button[aria-disabled=true]:focus', { hasText: 'Learning …' }).waitFor(); // it keeps the focus
     learn();
-    const result = box.getByRole('status').filter({ hasText: 'Tried on classes left out of learning' });
+    const result = box.getByRole('status').filter({ hasText: 'Tested on classes left out of learning' });
     await result.waitFor({ timeout: 2 * PATIENCE });
     const text = (await result.textContent()) ?? '';
     const pays = text.startsWith('Learned from 4 classes in 1 other session, and in use here.');
@@ -54,7 +54,7 @@ test('what was measured is told in words', () => {
       after: { accuracy: 0.76, unknown: 0.36, loss: 0.9 },
     });
   const tried =
-    'Tried on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; mean chance of “none of these” for something unknown 40 % before, 36 % after.';
+    'Tested on classes left out of learning, with one and two pictures each: right answers 71 % before, 76 % after; mean chance of “none of these” for something unknown 40 % before, 36 % after.';
   assert.equal(told(new Uint8Array(1)), `Learned from 14 classes in 2 other sessions, and in use here. ${tried} Its percentages are closer to the truth.`);
-  assert.equal(told(null), `Nothing has changed. What is learned is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`);
+  assert.equal(told(null), `Nothing has changed. Learned knowledge is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`);
 });

@@ -123,7 +123,7 @@ test('120 pictures are sorted, most of them rightly, better together, and nothin
     await heading.waitFor();
     assert.ok(await page.getByRole('button', { name: 'Save as a table' }).isEnabled());
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.locator('.toast').getByText('120 pictures closed; what was taught is kept.').waitFor();
+    await page.locator('.toast').getByText('120 pictures closed; your examples are kept.').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     assert.equal(await page.locator('.shot-card').count(), 0);
     assert.deepEqual(await stored(page), kept, 'nothing is left');
@@ -511,6 +511,6 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
     await sortState(page, /^All of these pictures are taught/);
     assert.equal(await page.locator('#sort-title').textContent(), '6 pictures');
     await page.reload();
-    await page.getByText('The pictures that were being sorted are not kept over a reload').waitFor();
+    await page.getByText('A reload does not keep the pictures that were being sorted').waitFor();
   }),
 );

@@ -144,7 +144,7 @@ test('an answer from one class of one picture says what it rests on, and so does
     await addPictures(page, 'Cat', [sample('twemoji', 'cat'), sample('openmoji', 'cat')]);
     await answer.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
     await page.getByText('How good is it?').click();
-    await page.getByText(/“Cat” is the only class\. More good pictures .* A second class /).waitFor();
+    await page.getByText(/“Cat” is the only class\. With more good pictures .* With a second class /).waitFor();
     await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
     await answer.getByText(/or not/).waitFor({ state: 'detached' });
     await answer.getByText(/^To tell “.*” from other things/).waitFor({ state: 'hidden' });

@@ -47,14 +47,14 @@ test('the lines are around the thing that the answer names, and follow the answe
     assert.equal(await where.isVisible(), false, 'nothing was asked');
     await recognise(page, await beside('cat', 'rocket'));
     await where.click();
-    const rather = page.getByRole('button', { name: /^Rather than / });
+    const rather = page.getByRole('button', { name: /^Compare with / });
     await rather.click();
     for (const [left, right] of [
       ['cat', 'rocket'],
       ['rocket', 'cat'],
     ]) {
       await recognise(page, await beside(left, right));
-      const second = /** @type {string} */ (await rather.textContent()).replace('Rather than ', '');
+      const second = /** @type {string} */ (await rather.textContent()).replace('Compare with ', '');
       const first = second === 'Cat' ? 'Rocket' : 'Cat';
       await outlined(page, `“${first}” rather than “${second}”`);
       await eventually(async () =>
@@ -131,7 +131,7 @@ test('the picture is whole with its outline on it, the button is beside it, and 
     await page.locator('#why:not([hidden])').waitFor();
     const where = page.getByRole('button', { name: 'Where', exact: true });
     await where.click();
-    await page.getByRole('button', { name: /^Rather than / }).click();
+    await page.getByRole('button', { name: /^Compare with / }).click();
     for (const [width, size] of [
       [1280, '100%'],
       [1280, '200%'],
@@ -158,6 +158,6 @@ test('the picture is whole with its outline on it, the button is beside it, and 
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles.slice(0, 2));
     await recognise(page, sample('fluent-emoji-flat', 'cat'));
     await page.getByRole('button', { name: 'Where', exact: true, pressed: false }).click();
-    await page.getByRole('button', { name: /^Rather than /, pressed: false }).waitFor();
+    await page.getByRole('button', { name: /^Compare with /, pressed: false }).waitFor();
   }),
 );

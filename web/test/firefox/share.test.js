@@ -41,7 +41,7 @@ for (const [name, make] of extractors)
       const before = [await answer(page, asked[0]), await answer(page, asked[1])];
       await page.locator('#session-button').click();
       await page.getByRole('button', { name: 'Share…' }).click();
-      await page.getByLabel('People may teach it more').check();
+      await page.getByLabel('Others may teach it more').check();
       await page.getByText(/^The file has/).waitFor();
       await page.getByRole('button', { name: 'Save the file' }).click();
       const file = await saved(downloads, '.html');

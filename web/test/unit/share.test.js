@@ -138,7 +138,7 @@ test('the notices of a shared file name what it carries, and no more', async () 
     for (const name of [...always, ...carries]) assert.ok(notices.includes(name), `${file}: ${name}`);
     for (const name of [...never, ...not]) assert.ok(!notices.includes(name), `${file}: ${name}`);
   }
-  assert.match(broughtNotices({ id: 'a', licence: 'MIT, its author' }, 'the rest'), /“a” was brought .*\n\nMIT, its author\n\nthe rest$/);
+  assert.match(broughtNotices({ id: 'a', licence: 'MIT, its author' }, 'the rest'), /extractor “a”\. .*\n\nMIT, its author\n\nthe rest$/);
 });
 
 test('the command shares a session without its pictures, and all else of it', async () => {

@@ -25,7 +25,7 @@ test('what cannot be made yet is said, and so is the way around', () => {
   for (const id of ['web', 'p5', 'scratch']) {
     assert.equal(missing(id, {}), '');
     for (const kind of ['sounds', 'hands']) assert.equal(missing(id, { kind }), '');
-    assert.match(missing(id, { own: false }), /that you brought.*“A page”/);
+    assert.match(missing(id, { own: false }), /your own extractor.*“A page”/);
   }
   for (const id of ['node', 'python', 'onnx']) assert.equal(missing(id, { own: false, kind: 'sounds' }), '');
 });

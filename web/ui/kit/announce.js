@@ -1,5 +1,5 @@
 // @ts-check
-/** A status line, and notices that stay until they are dismissed. The status line covers nothing, and of the notices only the newest. */
+/** A status line, and notices that stay until they are dismissed. The status line covers nothing. Of the notices, only the newest may cover a part of the page. */
 import { byId, el } from './dom.js';
 import { html, icon, nodesOf, nothing } from './view.js';
 
@@ -55,8 +55,8 @@ export function sayInDialogs() {
 }
 
 /**
- * Shows a notice until it is dismissed. It replaces a notice with the same key. The newest one stays in sight. In a
- * low window nothing stands still, so there the status line may have to say it too.
+ * Shows a notice until it is dismissed. It replaces a notice with the same key. The newest notice stays in view. In
+ * a low window everything scrolls, so there the status line may have to say the text too.
  *
  * @param {{text: string, key?: string, passing?: boolean, action?: string, onAction?: () => void, onDismiss?: () => void}} notice
  *   `passing`: it closes when another session is opened

@@ -64,7 +64,7 @@ export const noun = () => example;
 /** @param {string} word */
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-/** The words for what it does live and what is done to a thing: sees and seen, or hears and heard. */
+/** The active and the passive verb of live recognition: sees and seen, or hears and heard. */
 let senses = ['sees', 'seen'];
 
 export const sees = () => senses[0];
@@ -80,10 +80,10 @@ export function counted(count, word, many = `${word}s`) {
   return `${count} ${count === 1 ? word : many}`;
 }
 
-/** Ends a name of right-to-left letters by a mark: a number behind it would stand on its other side. @param {string} name */
+/** Ends a name of right-to-left letters with a mark. Without it, a number after the name would stand on the other side. @param {string} name */
 export const marked = (name) => (/\p{Script=Hebrew}|\p{Script=Arabic}/u.test(name) ? `${name}\u200e` : name);
 
-/** What is being typed into a field, else its value: the field may be drawn again meanwhile. @param {string} id of the field @param {string|number} value */
+/** The text that is being typed into a field, else its value: the field may be drawn again meanwhile. @param {string} id of the field @param {string|number} value */
 export function typedOr(id, value) {
   const at = document.activeElement;
   return at instanceof HTMLInputElement && at.id === id ? at.value : String(value);
@@ -110,7 +110,8 @@ export function sentence(error) {
  * @param {string} title
  */
 export function dialogHead(dialog, id, title) {
-  // A press closes it that begins and ends outside of its box: the gaps inside are the dialog's, too.
+  // A press that begins and ends outside the box of the dialog closes it. The gaps inside belong to
+  // the dialog, too.
   const outside = (/** @type {MouseEvent} */ { target, clientX: x, clientY: y }) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();
     return target === dialog && (x < left || x > right || y < top || y > bottom);
@@ -133,7 +134,7 @@ export function dialogHead(dialog, id, title) {
 /** Bytes per piece: the browser copies each piece. */
 const PIECE = 4 << 20;
 
-/** Hands bytes to the browser piece by piece. @param {Uint8Array} content */
+/** Passes bytes to the browser piece by piece. @param {Uint8Array} content */
 export async function blobOf(content) {
   /** @type {Blob[]} */
   const pieces = [];

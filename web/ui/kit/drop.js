@@ -61,7 +61,7 @@ async function take({ dataTransfer }, onFiles, wanted) {
   else say('None of the dropped files can be used here.');
 }
 
-/** The wanted files of a drop or a clipboard. A notice says which ones cannot be read. @param {DataTransfer|null} data @param {Wanted} wanted */
+/** The wanted files of a drop or a clipboard. A notice names those that cannot be read. @param {DataTransfer|null} data @param {Wanted} wanted */
 async function read(data, wanted) {
   /** @type {string[]} */
   const unread = [];
@@ -70,7 +70,7 @@ async function read(data, wanted) {
   const others = unread.length > 1 ? ` and ${counted(unread.length - 1, 'other')}` : '';
   if (first)
     toast({
-      text: `“${first}”${others} could not be read and ${others ? 'were' : 'was'} left out: see that the browser may open what you drop, then drop it again.`,
+      text: `“${first}”${others} could not be read and ${others ? 'were' : 'was'} left out: check that the browser may open it, then drop it again.`,
       key: 'unread',
     });
   return files;
@@ -104,8 +104,8 @@ export function catchMisses(onFiles, wanted) {
 }
 
 /**
- * Hands pasted files to the class that has the focus, else to recognition. Text
- * pasted into a field stays as it is.
+ * Passes pasted files to the class that has the focus, else to recognition. Pasting text into a
+ * field works as usual.
  *
  * @param {(files: File[], where: Element|null) => void} onFiles
  * @param {Wanted} wanted

@@ -201,7 +201,7 @@ async function copyInto(root, folder, file) {
   } catch (error) {
     await into.removeEntry(name).catch(() => {}); // it is empty
     const { message } = /** @type {Error} */ (error);
-    throw new Error(`“${file.name}” could not be copied into “${folder}”: see that the folder has room and that the file is still there. (${message})`);
+    throw new Error(`“${file.name}” could not be copied into “${folder}”: check that the folder has room and that the file is still there. (${message})`);
   }
   return true;
 }
@@ -215,7 +215,7 @@ async function freeName(folder, file) {
     } catch (error) {
       const { name: why } = /** @type {Error} */ (error);
       if (why === 'NotFoundError') return one;
-      if (why !== 'TypeMismatchError') throw error; // else a folder has that name
+      if (why !== 'TypeMismatchError') throw error; // otherwise a folder has that name
     }
   }
   return '';

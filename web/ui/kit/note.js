@@ -1,13 +1,13 @@
 // @ts-check
-/** Notes long work in storage. If the page closes before the work ends, the next visit says so. */
+/** Records long work in storage. If the page closes before the work ends, the next visit says so. */
 import { toast } from './announce.js';
 import { noun } from './dom.js';
 
-/** The sentence for each kind of work, and its storage: that of the tab for sorting, that of the site for teaching. */
+/** The sentence for each kind of work, and its storage: sessionStorage for sorting, localStorage for teaching. */
 const CUT_SHORT = {
   sorting: {
     place: () => sessionStorage,
-    text: () => `The ${noun()}s that were being sorted are not kept over a reload: choose them again to go on. What was taught is kept.`,
+    text: () => `A reload does not keep the ${noun()}s that were being sorted: choose them again to go on. Your examples are kept.`,
   },
   adding: {
     place: () => localStorage,

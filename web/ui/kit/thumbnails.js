@@ -49,7 +49,7 @@ export class Thumbnails {
       for (const image of images) {
         if (image.dataset.of !== id) continue;
         if (url) image.src = url;
-        else image.removeAttribute('src'); // that of the example shown before
+        else image.removeAttribute('src'); // the thumbnail of the example shown before
       }
     });
   }

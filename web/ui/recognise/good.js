@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Says whether a picture is like the examples of a session's only class: whether it is all right, if these are. It says so
- * in place of the answer about classes, so that there is one number.
+ * Says whether a picture is like the examples of a session's only class. If these are good, it says whether the picture is
+ * good. It replaces the answer about classes, so that there is only one number.
  */
 import { el, marked, noun } from '../kit/dom.js';
 import { flat } from './map.js';
@@ -16,7 +16,7 @@ import { percent } from '../sort/sorting.js';
 
 /** Fewest examples that can be compared with (core/anomaly). */
 const FEWEST = 3;
-/** From this probability on it says which it is. */
+/** From this probability on it says whether the picture is like the examples or not. */
 const SURE = 0.6;
 
 /** Whether a picture is more probably unlike the examples than like them. @param {Pick<Odd, 'wrong'>} odd */
@@ -56,7 +56,7 @@ export class Good {
     for (const other of this.instead) other.hidden = shown;
   }
 
-  /** Stands in place of the answer before it is there, so that the other one is not seen first. */
+  /** Replaces the answer about classes at once, so that it is not shown before the comparison is ready. */
   wait() {
     if (!this.on) return;
     render(html`<p class="verdict good-says">Comparing …</p>`, this.element);
@@ -76,7 +76,7 @@ export class Good {
     if (!this.on) this.#turn(false);
   }
 
-  /** Judges a picture and says so, if it is still asked about then. @param {(() => Promise<Sample>)|null} open @param {() => boolean} still @returns {Promise<Odd|null>} */
+  /** Judges a picture and shows the result, if the picture is still the query. @param {(() => Promise<Sample>)|null} open @param {() => boolean} still @returns {Promise<Odd|null>} */
   async judge(open, still) {
     let odd = null;
     try {
@@ -95,8 +95,8 @@ export class Good {
       html`<p class="verdict good-says">${sayingOf(odd, this.#name)}</p>
       <p class="small muted good-note">${
         this.#alike
-          ? `Its ${noun()}s are nearly the same, so anything else looks unlike them: show other views, too.`
-          : `It is compared part by part with ${odd.good} different ${noun()}s. More of them make this surer.`
+          ? `The ${noun()}s of this class are nearly the same, so anything else looks unlike them: teach other views, too.`
+          : `Compared part by part with ${odd.good} different ${noun()}s. More ${noun()}s would make the answer surer.`
       }</p>
       <p class="small muted good-note">To tell “${this.#name}” from other things, add a second class.</p>`,
       this.element,
@@ -112,8 +112,8 @@ function sayingOf(odd, name) {
 }
 
 /**
- * Asks the engine, which must know the cells of the examples. They are read from the stored thumbnails, once each. A
- * query is made as small first, so that its size makes no difference.
+ * Calls the engine, which must know the cells of the examples. They are read from the stored thumbnails, once each.
+ * A query is first reduced to the same size, so that its size makes no difference.
  *
  * @param {{taught: Pick<Classifier, 'withoutCells'|'setCells'|'anomaly'>, thumbnails: (ids: string[]) => Promise<(Uint8Array|null)[]>, kinds: import('../kinds/index.js').Kinds}} parts
  * @returns {OddOf}

@@ -1,5 +1,5 @@
 // @ts-check
-/** Makes a map of where in a picture an answer comes from, out of one number for each cell. */
+/** Makes a map that shows where in a picture an answer comes from, from one number for each cell. */
 import { smooth } from '../kit/contours.js';
 
 /** @import {Cells} from '../../extractor/session.js' */

@@ -54,7 +54,7 @@ export class Pieces {
     this.element.querySelector('[aria-pressed=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 
-  /** Asks again, since the classes may have changed. */
+  /** Predicts again, since the classes may have changed. */
   async again() {
     const [all, turn] = [this.#all, ++this.#turn];
     const answers = [];
@@ -108,7 +108,8 @@ function taken(answer) {
 }
 
 /**
- * The mean of the pieces' probabilities: those of a random moment of the recording.
+ * The mean of the pieces' probabilities, which are the probabilities for a random moment of the
+ * recording.
  *
  * @param {(Answer|null)[]} answers
  * @returns {{name: string, p: number}[]} the most probable first

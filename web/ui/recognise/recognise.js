@@ -18,7 +18,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Engine, Live} from '../../library/types.js' */
 /** @typedef {Pick<Engine, 'show' | 'frame'> & {taught: Pick<Classifier, 'explain' | 'predict'>}} Answering the part of the engine that answers */
 /**
- * @typedef {object} Teaching what a person does about an answer
+ * @typedef {object} Teaching what a person does with an answer
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach opens a sample and adds it to a class; resolves with the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class; it keeps its id
  * @property {(example: string) => Promise<unknown>} forget removes an example
@@ -52,9 +52,9 @@ export class Recogniser {
   #source = null;
   #url = '';
   #turn = 0; // only the newest of several files counts
-  /** Asks again for what waits until the extractor is there; null if nothing waits. @type {(() => void)|null} */
+  /** Repeats the request that waits until the extractor is there; null if nothing waits. @type {(() => void)|null} */
   #again = null;
-  /** The places of what is shown, null where the network has none. @type {Cells|null} */
+  /** The cells of the shown picture, null if the network has none. @type {Cells|null} */
   #cells = null;
   /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
   #shown = null;
@@ -201,7 +201,7 @@ export class Recogniser {
     return true;
   }
 
-  /** Removes what is shown, since the session's kind is another one. What waits for this kind goes on waiting. */
+  /** Removes the shown query, since the kind of the session has changed. A request that waits for this kind keeps waiting. */
   changeKind() {
     const again = this.#again;
     void this.clear();
@@ -232,7 +232,7 @@ export class Recogniser {
     if (turn !== this.#turn) return;
     this.seen.answer(answer);
     this.#showBar();
-    await this.onAsked(embedding); // what it shows moves the answer
+    await this.onAsked(embedding); // its content moves the answer
   }
 
   /** @param {readonly Taught[]} classes that are taught */

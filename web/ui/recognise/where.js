@@ -23,7 +23,7 @@ export class Where {
   #on = false;
   #rival = false;
   #turn = 0;
-  /** What it says, shown while it is on. */
+  /** Its text, shown while the map is on. */
   element = el('div', { class: 'where', hidden: true });
   /** Below the picture. */
   button = el('button', { class: 'button', type: 'button', 'aria-pressed': 'false', hidden: true }, 'Where');
@@ -56,7 +56,7 @@ export class Where {
     return this.#on;
   }
 
-  /** Sets the picture that was asked about; null for none. @param {Asked|null} asked @param {boolean} [offered] whether there will be one once it is on */
+  /** Sets the query; null for none. @param {Asked|null} asked @param {boolean} [offered] whether there will be one once it is on */
   show(asked, offered = asked !== null) {
     this.#asked = asked;
     this.button.hidden = !offered;
@@ -99,7 +99,8 @@ export class Where {
         FINE,
         LEVELS.map((level) => level * most),
       );
-      // Lines are white on black, so that they are seen on any picture and by any eye.
+      // Lines are white on black, so that they are visible on any picture, also to colour-blind
+      // people.
       const aspect = asked.cells.width / asked.cells.height;
       this.overlay.classList.toggle('mirrored', this.mirrored);
       this.overlay.style.setProperty('--aspect', `${aspect}`);
@@ -133,7 +134,7 @@ export class Where {
     this.element.hidden = false;
     render(
       html`<p class="small muted">${said}</p>${guide && html`<p class="small">${guide}</p>`}
-      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Rather than ${next}</button>`}`,
+      ${next && html`<button class="button" type="button" aria-pressed=${String(this.#rival)} @click=${turn}>Compare with ${next}</button>`}`,
       this.element,
     );
   }

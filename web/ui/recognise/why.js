@@ -9,7 +9,7 @@ import { html, nothing, ref, render } from '../kit/view.js';
 
 /** Number of nearest pictures shown. */
 const NEAREST = 4;
-/** Below this distance the nearest example is the query itself; other photographs are at .5 and more. */
+/** Below this distance the nearest example is the query itself. Other photographs are at .5 or more. */
 const SAME = 0.01;
 /** Milliseconds without a change before the nearest pictures are searched again. */
 const SETTLED = 300;

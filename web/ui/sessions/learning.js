@@ -10,8 +10,8 @@ import { learn } from '../../library/storage.js';
 /** The measurement in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
-  const tried = `Tried on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; mean chance of “none of these” for something unknown ${change('unknown')}.`;
-  if (!prior) return `Nothing has changed. What is learned is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`;
+  const tried = `Tested on classes left out of learning, with one and two ${noun()}s each: right answers ${change('accuracy')}; mean chance of “none of these” for something unknown ${change('unknown')}.`;
+  if (!prior) return `Nothing has changed. Learned knowledge is used only if its percentages come closer to the truth and nothing gets worse. ${tried}`;
   return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are closer to the truth.`;
 }
 
@@ -63,10 +63,10 @@ export class LearningPanel {
 
   async #learn() {
     const { sessionId, sessionName } = await this.engine.state();
-    this.#show('Learning from your other sessions, and trying it on classes left out …', true);
+    this.#show('Learning from your other sessions, and testing on classes left out …', true);
     const learned = await learn(this.engine).finally(() => this.#show('', false));
     if ((await this.engine.state()).sessionId !== sessionId) {
-      say(`What was learned is not used: another session was opened meanwhile. Open “${sessionName}” and learn again.`);
+      say(`The learned knowledge is not used: another session was opened meanwhile. Open “${sessionName}” and learn again.`);
       return;
     }
     if (learned.prior) {

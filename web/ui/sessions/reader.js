@@ -24,9 +24,9 @@ import { ExtractorsDialog } from './extractors.js';
 const LAST = 'extractor';
 
 export class Reader {
-  /** The session and extractor searched last, so that a failure is told once. */
+  /** The session and extractor that were searched last, so that a failure is shown once. */
   #sought = '';
-  /** Those that are being looked for and loaded now; null for none. @type {string|null} */
+  /** The extractor that is being found and loaded now; null for none. @type {string|null} */
   #seeking = null;
   /** Whether a file is being opened: the shown session may not be of the current extractor. */
   #opening = false;
@@ -38,7 +38,7 @@ export class Reader {
   /** Gets the reason why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
   onForeign;
 
-  /** Gets what settles once the session's extractor is there or not found, or another session is open. @type {((over: Promise<unknown>) => void)|undefined} */
+  /** Gets a promise that settles once the session's extractor is there or not found, or another session is open. @type {((over: Promise<unknown>) => void)|undefined} */
   onSeek;
   /** Settles it for another session. @type {(nothing?: unknown) => void} */
   #leave = () => {};
@@ -80,7 +80,7 @@ export class Reader {
    */
   async begin() {
     const { now } = this;
-    const wanted = () => this.now === now; // else a person chose another one meanwhile
+    const wanted = () => this.now === now; // otherwise the person chose another one meanwhile
     const {
       classes,
       extractor: { sha256, message, chosen },
@@ -116,7 +116,7 @@ export class Reader {
     this.onSeek?.(Promise.race([seeking, left]));
     seeking
       .then(async (found) => {
-        if (found || this.#sought !== sought) return; // else another session is open
+        if (found || this.#sought !== sought) return; // otherwise another session is open
         if (chosen) return; // there is nothing to compare new ones with
         // The id of a former extractor begins with its kind.
         const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
@@ -188,7 +188,7 @@ export class Reader {
       this.kinds.now = this.kinds.all[kind];
       this.onKind();
     }
-    this.#sought = ''; // what was sought before is no longer wanted
+    this.#sought = ''; // the former search is no longer wanted
     await this.engine[chosen ? 'chooseExtractor' : 'useExtractor']({ id: extractor.id, sha256: extractor.sha256 });
     const own = await this.own;
     lastUsed(extractor === own ? '' : extractor.sha256);
@@ -216,7 +216,7 @@ export class Reader {
   /** @param {string} sha256 @param {() => boolean} wanted */
   async #find(sha256, wanted) {
     const { now } = this;
-    const still = () => now === this.now && wanted(); // else the person chose another one meanwhile, or opened another session
+    const still = () => now === this.now && wanted(); // otherwise the person chose another one meanwhile, or opened another session
     if ((await now).sha256 === sha256) return true;
     const place = await this.placeOf(sha256);
     if (place) {
@@ -246,7 +246,7 @@ export class Reader {
     render(
       html`<legend>Feature extractor</legend>
       <p class="small muted">It turns each ${noun()} into numbers, to compare them.${this.kinds.now.others ? ` An extractor that was trained on ${noun()}s like yours may tell them apart better.` : ''}</p>
-      <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
+      <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, your own.`}</p>
       ${
         variant
           ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>

@@ -118,9 +118,9 @@ export class SessionsDialog {
   #row(session) {
     const { id, name } = session;
     const open = id === this.#state?.sessionId;
-    const at = document.activeElement; // what is being typed stays, whatever is drawn meanwhile
+    const at = document.activeElement; // text that is being typed stays, whatever is drawn meanwhile
     const typed = at instanceof HTMLInputElement && at.dataset.session === id ? at.value : name;
-    const exact = this.#all.some((other) => other.id !== id && other.name === name); // else two of one name are not told apart
+    const exact = this.#all.some((other) => other.id !== id && other.name === name); // otherwise two sessions of one name look the same
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
       html`<button class="button ${kind}" type="button" aria-label=${label || nothing} aria-describedby=${exact ? `about-${id}` : nothing} @click=${work}>${text}</button>`;
     const about = html`<span class="small muted block" id="about-${id}">${describe(session, { exact })}</span>`;
@@ -164,7 +164,7 @@ export class SessionsDialog {
     return this.#all.findIndex((one) => one.id === id);
   }
 
-  /** Gives the focus, whose button has gone, to the row at a place or to the last one. @param {number} place */
+  /** The focused button is gone: focuses the row at a place, or the last one. @param {number} place */
   #focusRow(place) {
     const row = [...this.#body.querySelectorAll('.session')].slice(0, place + 1).at(-1);
     /** @type {HTMLElement|null|undefined} */ (row?.querySelector('.square') ?? row?.querySelector('input'))?.focus();
@@ -176,7 +176,7 @@ export class SessionsDialog {
     say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
   }
 
-  /** A button that ignores a second press while the first is at work. @param {string} label @param {() => Promise<void>} work */
+  /** A button that ignores a second press while the work of the first one runs. @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
     return html`<button class="button" type="button" aria-busy=${String(this.#busy.has(label))} @click=${async () => {
       if (this.#busy.has(label)) return;

@@ -51,7 +51,7 @@ export class SettingsDialog {
     if (!this.#state) return;
     const { sort, nonePrior, prior } = this.#state;
     const slider = this.#slider;
-    const none = slider instanceof HTMLInputElement && document.activeElement === slider ? Number(slider.value) : nonePrior; // a hand is on it
+    const none = slider instanceof HTMLInputElement && document.activeElement === slider ? Number(slider.value) : nonePrior; // the person is moving it
     const share = `${Math.round(100 * none)} %`;
     render(
       html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
@@ -89,7 +89,7 @@ export class SettingsDialog {
     return html`<button class="button" type="button" @click=${() => this.#try(work)}>${label}</button>`;
   }
 
-  /** Takes in a file of background knowledge. @param {Event} event */
+  /** Opens a file of background knowledge. @param {Event} event */
   #import = (event) =>
     void this.#try(async () => {
       const { bytes } = await savedIn(event, 'background knowledge');
@@ -124,7 +124,7 @@ export class SettingsDialog {
   }
 }
 
-/** What the files of each format hold, and what to do with them. @type {Record<string, [what: string, remedy: string]>} */
+/** The content of the files of each format, and what to do with them. @type {Record<string, [what: string, remedy: string]>} */
 const FORMATS = {
   'metaqda.classifier': ['a session', ': open it under “Session”, “Open a saved session”.'],
   'metaqda.prior': ['background knowledge', ': open it under Settings, “Open background knowledge”.'],
@@ -146,8 +146,8 @@ export async function savedIn({ target }, what) {
   const facts = metadataOf(bytes);
   if (!facts && what === 'session' && new TextDecoder().decode(bytes).includes(' id="block-classifier"'))
     throw new Error(
-      `“${file.name}” is a shared page. Open it in the browser, press “Save as a session for metaqda” there, and open here what that saves. ` +
-        'A page that cannot be taught has no such button: ask whoever made it for the session.',
+      `“${file.name}” is a shared page. Open it in the browser, press “Save as a session for metaqda” there, and open the saved file here. ` +
+        'If it has no such button, ask its author for the session.',
     );
   if (!facts) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
   const [held = '', remedy] = FORMATS[facts.format] ?? [];

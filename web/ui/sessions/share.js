@@ -28,7 +28,7 @@ class ShareDialog {
   #made = null;
   #what = '';
   #error = '';
-  /** What small copies are for in a session of one class. */
+  /** The use of small copies in a session of one class. */
   #compares = '';
   #chosen = { learn: false, pictures: false };
   #body = el('div', { class: 'dialog-body' });
@@ -75,8 +75,8 @@ class ShareDialog {
       }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
     render(
       html`<p>${this.#what}</p>
-      ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
-      ${choice('pictures', `With the ${noun()}s`, `Small copies of the ${noun()}s it was taught. Without them the file holds only numbers.${this.#compares}`)}
+      ${choice('learn', 'Others may teach it more', 'Their examples stay in the open page until they save it as a file of the same kind.')}
+      ${choice('pictures', `With the ${noun()}s`, `Small copies of the taught ${noun()}s. Without them the file holds only numbers.${this.#compares}`)}
       <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`,
@@ -89,7 +89,7 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.#compares = taught.length === 1 && noun() === 'picture' ? ' With them it says of each picture whether something is wrong with it.' : '';
+    this.#compares = taught.length === 1 && noun() === 'picture' ? ' With them the file says whether something is wrong with a picture.' : '';
     this.#what =
       `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
       'in Chrome, Edge and Firefox and recognises there, without a network and with nothing to install.';
@@ -137,7 +137,7 @@ class ShareDialog {
 /** The parts of an extractor that was brought. @param {string} sha256 @returns {Promise<Parts>} */
 async function keptParts(sha256) {
   const found = (await kept()).find((one) => one.sha256 === sha256);
-  if (!found) throw new Error('The extractor of this session is no longer on this device: bring it again under Settings, “Use another extractor”.');
+  if (!found) throw new Error('The extractor of this session is no longer on this device: add it again under Settings, “Use another extractor”.');
   return broughtParts(fetched, found.manifest, sha256, () => contentsOf(found));
 }
 

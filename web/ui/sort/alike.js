@@ -14,11 +14,11 @@ const UNLIKE = 0.4;
 
 /**
  * Groups of similar pictures: among none of these, and in each class if they differ from the rest of the class. Groups
- * without a class come first, then larger ones. A picture that a person took as none of these is in no group.
+ * without a class come first, then larger ones. A picture that a person marked as none of these is in no group.
  *
  * @param {{alike: (sets: number[][]) => Promise<number[][][]>}} batch
  * @param {readonly Item[]} items as the batch has them
- * @param {readonly Item[]} taught those that were taught
+ * @param {readonly Item[]} taught the taught pictures
  * @returns {Promise<Group[]>}
  */
 export async function lookalikes(batch, items, taught) {

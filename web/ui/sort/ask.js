@@ -77,7 +77,7 @@ export class Lookalikes {
   #groups = [];
   /** Pictures of the first group that do not belong to it. @type {Set<Item>} */
   #out = new Set();
-  /** Pictures not to ask about again. @type {WeakSet<Item>} */
+  /** Pictures that were skipped: no further question is about them. @type {WeakSet<Item>} */
   #left = new WeakSet();
   #classes = /** @type {readonly Named[]} */ ([]);
   #teaching = false;
@@ -116,7 +116,7 @@ export class Lookalikes {
       .filter(({ items }) => items.length > 2);
     const [next] = this.#groups;
     const same = now && next && now.items.length === next.items.length && now.items.every((item) => next.items.includes(item));
-    if (!same) this.#out.clear(); // else excluded pictures stay excluded
+    if (!same) this.#out.clear(); // otherwise excluded pictures stay excluded
     this.#draw();
   }
 
@@ -148,7 +148,7 @@ export class Lookalikes {
     render(
       html`<div class="ask-body">
         <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, noun())} …` : count === 1 ? `Name this ${noun()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, noun())} look alike: name them`}</h3>
-        <p class="muted small">${of ? `Taken for “${of}” now. ` : this.#classes.length ? 'None of the classes fits them surely. ' : ''}Press a ${noun()} that does not belong to leave it out.</p>
+        <p class="muted small">${of ? `Taken for “${of}” now. ` : this.#classes.length ? 'No class surely fits them. ' : ''}Press a ${noun()} that does not belong to leave it out.</p>
         <ul class="alike-list" aria-labelledby="alike-title">${repeat(
           group.items,
           (item) => item,

@@ -20,7 +20,8 @@ import { NONE, WAITING } from './sorting.js';
  * @property {{sure: number}} bounds see Engine
  * @property {number} open number of pictures that are not taught
  * @property {number} doubtful number of these that are doubtful
- * @property {boolean} stale whether something was taught after the answers, and nobody judges again
+ * @property {boolean} stale whether something was taught after the answers were made, and they are
+ * not being renewed
  * @property {boolean} classified whether the pictures were judged together
  * @property {string} error
  */
@@ -29,7 +30,7 @@ import { NONE, WAITING } from './sorting.js';
 function words({ stage, pictures, done, total, left, taught, only, bounds, open, doubtful, stale, classified }) {
   const are = `${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful: the answer is less than ${bounds.sure}\u00a0% sure`;
   if (stage === 'reading') {
-    return `Looking at ${noun()} ${Math.min(done + 1, total)} of ${total}${left}.${taught && !only ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
+    return `Looking at ${noun()} ${Math.min(done + 1, total)} of ${total}${left}.${taught && !only ? ' Each is judged alone until all are read. Then all are judged together, which is more accurate.' : ''}`;
   }
   if (stage === 'judging' && only) return `Comparing ${noun()}s with the examples of “${only}” …`;
   if (stage === 'judging') return taught ? `Judging all ${noun()}s together …` : `Looking for ${noun()}s that are alike …`;
@@ -37,10 +38,10 @@ function words({ stage, pictures, done, total, left, taught, only, bounds, open,
   if (!pictures) return `There are no ${noun()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
   if (!open) return `All of these ${noun()}s are taught.`;
-  if (stale) return 'You have taught something since these answers.';
+  if (stale) return 'These answers are older than your last examples.';
   if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s have been compared.`;
   if (!classified) return 'Judged one by one.';
-  if (!doubtful) return `Judged together: ${noun()}s that are alike helped each other.`;
+  if (!doubtful) return `Judged together: ${noun()}s that are alike help each other.`;
   return `Judged together. ${are}${taught === 1 ? ', or there is no second class to compare with' : ''}. Name the class of one, and the answers for similar ones get surer.`;
 }
 

@@ -8,7 +8,7 @@ import { NONE, percent, verdict, WAITING } from './sorting.js';
 /** @import {Item} from './items.js' */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 
-/** Cards shown at first in all groups, and least and most of one group. A few hundred keep the page quick. */
+/** Number of cards shown at first in all groups, and the least and the most in one group. The page stays quick with a few hundred. */
 const AT_ONCE = { all: 480, least: 18, most: 60 };
 /** Cards of a group added by each press. */
 const MORE = 240;

@@ -66,7 +66,7 @@ export class Home {
   /** Offers to open the closed view again, until the notice is dismissed. @param {string} what */
   offer(what) {
     const close = toast({
-      text: `${what} closed; what was taught is kept.`,
+      text: `${what} closed; your examples are kept.`,
       key: 'closed',
       action: 'Open again',
       onAction: this.view.open,

@@ -68,7 +68,7 @@ export async function itemsOf(engine, kind, file, classes) {
 function answerOf(prediction, classes) {
   if (!prediction) return null;
   const { probabilities, none, decision, doubtful } = prediction;
-  const all = classes.filter(({ name }) => Object.hasOwn(probabilities, name)); // others have come or gone meanwhile
+  const all = classes.filter(({ name }) => Object.hasOwn(probabilities, name)); // classes have come or gone meanwhile
   return {
     classes: all.map(({ id }) => id),
     probabilities: all.map(({ name }) => probabilities[name]),
@@ -107,7 +107,7 @@ export async function compare(odd, kind, item, id, { key, sure, keeps }) {
   if (!item.cells && keeps(found.cells.values.byteLength)) item.cells = found.cells;
   item.compared = key;
   const { wrong } = found;
-  const out = item.out.has(id); // a person said that it is none of this class
+  const out = item.out.has(id); // a person said that it is not of this class
   item.answer = {
     classes: [id],
     probabilities: [out ? 0 : 1 - wrong],
@@ -148,7 +148,7 @@ export async function copyAll(folders, items, classes, { signal, onProgress }) {
   const names = folderNames(groups.map(({ name }) => name));
   /** Whether each file was copied, by folder. */
   const put = new Map(names.map((name) => [name, /** @type {Map<File, boolean>} */ (new Map())]));
-  const ids = new Map(items.map((item) => [item, verdict(item).id])); // of now: others may be taught meanwhile
+  const ids = new Map(items.map((item) => [item, verdict(item).id])); // as it is now: others may be taught meanwhile
   let [done, copied] = [0, 0];
   for (const [item, id] of ids) {
     if (signal.aborted) break;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The view that sorts many pictures. They are answered one by one, then judged together, shown by group, corrected, and
- * saved as a table or as folders. Only what is taught is stored. A notice offers to open a closed view again. Without
- * the notice the view is forgotten.
+ * The view that sorts many pictures. They are predicted one by one, then judged together, shown by group, corrected,
+ * and saved as a table or as folders. Only taught pictures are stored. A notice offers to open a closed view again.
+ * Without the notice the view is forgotten.
  */
 import { say } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
@@ -130,7 +130,7 @@ export class Sorting {
     return !this.element.hidden;
   }
 
-  /** Takes in more pictures and opens the view. @param {File[]} files */
+  /** Adds more pictures and opens the view. @param {File[]} files */
   async add(files) {
     if (!this.open) this.home.forget(); // the view that a notice offers
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
@@ -212,7 +212,7 @@ export class Sorting {
     this.viewer.dialog.close();
     [this.#queue, this.#errors, this.#run] = [[], [], null];
     this.#total = this.#done = this.#items.length;
-    if (this.#stage !== 'judging') this.#stage = 'idle'; // which ends by itself
+    if (this.#stage !== 'judging') this.#stage = 'idle'; // the loop ends by itself
   }
 
   /** Closes the view. The pictures stay as long as a notice offers to open it again. */
@@ -256,7 +256,7 @@ export class Sorting {
     byId('recognise', HTMLElement).hidden = open;
     note('sorting', open);
     if (open && !was) {
-      releaseSource(); // it would go on behind this view
+      releaseSource(); // it would continue behind this view
       history.scrollRestoration = 'manual'; // after Back, the browser must not scroll away from the notice about the closed view
       if (history.state !== 'sort') history.pushState('sort', '');
       scrollTo({ top: 0, behavior: 'instant' });
@@ -271,7 +271,7 @@ export class Sorting {
       if (!file) return;
       try {
         const items = await itemsOf(this.engine, this.kinds.now, file, this.#classes);
-        for (const item of items) await this.#compare(item).catch(() => false); // said once all are in
+        for (const item of items) await this.#compare(item).catch(() => false); // said once all are read
         if (signal.aborted) return;
         noteTaught(items, this.#classes);
         this.#items.push(...items);
@@ -394,7 +394,7 @@ export class Sorting {
         };
     });
     this.#classified = probabilities !== null;
-    this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
+    this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // changes made while these were judged are not in them
     this.#later();
     this.#questions = await this.batch.suggest(QUESTIONS).then(({ places, like }) => places.map((place, i) => Object.assign(items[place], { like: like[i] })));
     this.#alike = await this.#lookalikes(items);
@@ -475,7 +475,7 @@ export class Sorting {
           folders: canWriteFolders(),
           arriving: stage === 'reading',
           idle: stage === 'idle',
-          ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
+          ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table must not mix answers from before and after the last change
         },
         {
           filter: (filter) => {
@@ -564,7 +564,7 @@ export class Sorting {
     if (this.#run === run) [this.#run, this.#stage] = [null, 'idle'];
     if (!this.open || this.#run) return; // closed meanwhile
     if (this.#queue.length)
-      await this.add([]); // those that came meanwhile
+      await this.add([]); // examples that came meanwhile
     else if (this.#stale) await this.#classifyAll();
     else this.#tell();
   }

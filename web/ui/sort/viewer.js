@@ -114,7 +114,7 @@ export class Viewer {
       .map(({ id, p }) => [name(id), percent(p), id === taken]);
   }
 
-  /** Whether a picture is taken for none of these, though a class is more probable. @param {Item} item */
+  /** Whether a picture is called none of these although a class is more probable. @param {Item} item */
   #unlikely(item) {
     const { taught, answer } = item;
     return !taught && answer && verdict(item).id === NONE && answer.none < Math.max(...Array.from(answer.probabilities));

@@ -195,7 +195,7 @@ export class ClassCard {
     this.show();
   }
 
-  /** Call it after any change: clears the error about a name or an undone batch, and updates the hint about a picture in two classes. */
+  /** Call this after any change. It clears the error about a name or an undone batch, and updates the hint about a picture in two classes. */
   settle() {
     const undone = this.#beside.length && !this.#beside.some((id) => this.list.model.holding(id));
     if (this.#misnamed || undone) this.complain('');
@@ -398,7 +398,7 @@ export class ClassCard {
           this.#taken.push(id);
           this.complain('');
         } catch (error) {
-          if (source?.open) this.complain(sentence(error)); // else a person has closed it
+          if (source?.open) this.complain(sentence(error)); // otherwise the person has closed it
         }
       },
       { onHold },

@@ -21,7 +21,7 @@ export class Changes {
   #redo = byId('redo-button', HTMLButtonElement);
   /** Running steps. @type {Set<{stop: () => void}>} */
   #underWay = new Set();
-  /** Those that undo has stopped, until they are undone. */
+  /** Steps that undo has stopped, until they are undone. */
   #stopped = new Set();
 
   /** @param {{engine: Engine, model: () => import('./model.js').Classes}} parts */
@@ -50,7 +50,7 @@ export class Changes {
     }
   }
 
-  /** Undoes the step of a token, or else the last one. While steps run, it stops and undoes these instead. @param {string} [token] */
+  /** Undoes the step of a token, or else the last step. If steps are running, it stops and undoes these instead. @param {string} [token] */
   async undo(token) {
     if (token) return this.#go((taught) => taught.undo(token), 'Undone', 'undo');
     for (const step of this.#underWay) {

@@ -47,7 +47,7 @@ export class CheckPanel {
     });
   }
 
-  /** Forgets what was left out, after another session was opened. */
+  /** Clears the list of left-out examples after another session was opened. */
   reset() {
     this.#out = [];
     this.#shown = null;
@@ -105,7 +105,7 @@ export class CheckPanel {
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
     const { model } = this.classes;
-    // Others are back, or their class is gone, or they are part of a step that has more.
+    // The other examples were restored, or their class is gone, or they are part of a larger step.
     this.#out = this.#out.filter((one) => one.undo && model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to);
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
@@ -123,7 +123,7 @@ export class CheckPanel {
         spoiling.length || this.#out.length,
         'Possibly in the wrong class',
         () => html`<p class="small">${
-          spoiling.length ? 'Check that each one shows what its class says.' : review && 'None is left that looks like another class.'
+          spoiling.length ? 'Check that each one belongs to its class.' : review && 'No other example looks like another class.'
         }</p>
       <ul class="spoiling">${repeat(
         spoiling,

@@ -180,7 +180,7 @@ export class ClassList {
       () =>
         void run().then(
           () => {
-            if (!error.isConnected) return; // it shows something else by now
+            if (!error.isConnected) return; // the dialog shows something else by now
             dialog.close();
             closed();
           },
@@ -338,7 +338,7 @@ export class ClassList {
     const { id } = 'id' in target ? target : await this.changes.addClass(target.name);
     while (!this.#cards.has(id) && this.model.of(id)) await nextTask();
     const card = this.card(id);
-    if (!card) throw new Error('The class has gone: choose another one.');
+    if (!card) throw new Error('This class no longer exists: choose another one.');
     return card;
   }
 
@@ -348,7 +348,7 @@ export class ClassList {
     const bar = new CorrectBar({
       label: files.length === 1 ? 'It is:' : 'They are:',
       onChoose: async (target) => {
-        const card = await this.#cardFor(target); // or why there is none
+        const card = await this.#cardFor(target); // or the reason why there is none
         dialog.close();
         await card.addFiles(files);
       },
@@ -386,7 +386,7 @@ export class ClassList {
       }
     });
     field.addEventListener('input', () => complain(error, ''));
-    // The second click of a double click meets what the new card has moved to its place.
+    // The second click of a double click would hit whatever the new card has moved to its place.
     let within = false;
     const swallow = (/** @type {MouseEvent} */ event) => {
       const inside = event.target instanceof Node && form.contains(event.target);
@@ -397,8 +397,8 @@ export class ClassList {
       }
     };
     addEventListener('click', swallow, { capture: true });
-    // A person who leaves the field has read the error. It goes with the next click: if it went
-    // before, the page would move under the pointer.
+    // A person who leaves the field has read the error. It disappears with the next click. If it
+    // disappeared earlier, the page would move under the pointer.
     field.addEventListener('blur', () => addEventListener('click', () => complain(error, ''), { once: true, capture: true }));
   }
 }

@@ -158,7 +158,7 @@ export class CorrectBar {
   };
 
   /**
-   * A press made while another is handled waits for it, whatever is shown by then. If it is about null, it is dropped:
+   * A press made while another is handled waits, whatever is shown by then. If `about` is null, the press is dropped:
    * people press twice.
    *
    * @param {Target} target @param {unknown} [about]

@@ -7,7 +7,7 @@ import { counted, noun } from '../kit/dom.js';
 
 /** @import {Influence, LeftOut, Need, Prediction} from '../../library/index.js' */
 
-/** Least number of trials for a comparison by certainty. */
+/** Least number of trials for the comparison of percentages with results. */
 const ENOUGH = 30;
 /** Least number of trials in a shown group of answers. */
 const GROUP = 8;
@@ -24,7 +24,7 @@ const BANDS = [
 ];
 
 /**
- * @typedef {object} Trial an example, or a burst of near-copies, and what it would be taken for had it never been taught
+ * @typedef {object} Trial an example, or a burst of near-copies, predicted without itself
  * @property {string} label of its class
  * @property {string[]} ids
  * @property {Prediction|null} prediction
@@ -42,7 +42,7 @@ const BANDS = [
  * @property {string} label
  * @property {number} right
  * @property {number} asked
- * @property {number} examples those that nothing was asked about included
+ * @property {number} examples including those that were not predicted
  * @property {number} doubt mean probability of anything else
  * @property {number} repeats pictures beyond the first in bursts
  *
@@ -76,7 +76,7 @@ export function goodnessOf(trials) {
   /** Trials of each class. @type {Map<string, number>} */
   const count = new Map();
   for (const { label } of trials) count.set(label, (count.get(label) ?? 0) + 1);
-  const verdicts = trials.flatMap(({ label, ids, prediction }) => (prediction && count.get(label) !== 1 ? [judge(label, ids, prediction)] : [])); // of a class of one nothing is left to recognise it by
+  const verdicts = trials.flatMap(({ label, ids, prediction }) => (prediction && count.get(label) !== 1 ? [judge(label, ids, prediction)] : [])); // without its only example, a class cannot be recognised
   const classes = [...count.keys()].map((label) => classResult(label, trials, verdicts));
   const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
   return {
@@ -134,14 +134,14 @@ export function headline({ right, asked, classes }) {
 }
 
 /**
- * Which class profits most from one more picture, as a sentence.
+ * Says which class profits most from one more picture.
  *
  * @param {Goodness} goodness
  * @param {Review['need']} need
  */
 export function advice({ classes, asked, confusions }, need) {
   if (classes.length === 1 && asked)
-    return `“${classes[0].label}” is the only class. More good ${noun()}s make it surer what belongs to it. A second class makes the page tell the two apart.`;
+    return `“${classes[0].label}” is the only class. With more good ${noun()}s the page is surer what belongs to it. With a second class it tells the two apart.`;
   const one = classes.find(({ label }) => label === need?.label);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
@@ -153,7 +153,8 @@ export function advice({ classes, asked, confusions }, need) {
 }
 
 /**
- * From which answer more pictures would tell a class: its most frequent mistake, else what it is most like.
+ * Names the answer from which more pictures would tell a class: its most frequent mistake, else the class
+ * that it is most like.
  *
  * @param {string|null|undefined} mistake null for none of these, undefined without mistakes
  * @param {string|null|undefined} like

@@ -118,7 +118,7 @@ export class LargerView {
     );
   }
 
-  /** Plays the example, if its kind can be played. Says where there is no copy of it. */
+  /** Plays the example, if its kind can be played. Says so if there is no copy of it. */
   async #play() {
     const { play, one } = this.kinds.now;
     const id = this.#exampleId;

@@ -103,11 +103,11 @@ export class Samples {
   async #teach(catalog, signal) {
     const { engine, changes, kinds } = this;
     const [session, kind] = [this.#session, kinds.now];
-    /** Resolves with the state while that session is open and nothing was undone. */
+    /** Resolves with the state if that session is open and nothing was undone. */
     const goOn = async () => {
       const state = await engine.state();
       if (!signal.aborted && state.sessionId === session) return state;
-      say('Cancelled.'); // what undo says comes next
+      say('Cancelled.'); // undo announces itself next
       throw new Error('Another session was opened before all samples were taught: open the former one and try the samples again.');
     };
     /** @type {import('../kinds/index.js').Learner} */

@@ -3,8 +3,7 @@
 import { counted, noun } from '../kit/dom.js';
 
 /**
- * Says what a removal did. A class with fewer pictures is known less well, so its probabilities may change more than one
- * expects.
+ * Says what a removal did. With fewer pictures, the probabilities of a class may change more than one expects.
  *
  * @param {string} name of the class
  * @param {number} gone pictures of it
@@ -16,7 +15,8 @@ export function removed(name, gone, left) {
 }
 
 /**
- * Says what a batch added. A picture that the class had already teaches next to nothing, so the number of these is said.
+ * Says what a batch added. A picture that the class had already teaches almost nothing, so the sentence gives the number
+ * of these.
  *
  * @param {string} name of the class
  * @param {number} pictures added
@@ -28,7 +28,7 @@ export function added(name, pictures, again) {
   return `${counted(pictures, noun())} added to “${name}”.${had}`;
 }
 
-/** The fewest near-copies that are worth a word. */
+/** The fewest near-copies for which there is a hint. */
 const WORTH_SAYING = 3;
 
 /**

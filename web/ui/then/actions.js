@@ -18,19 +18,19 @@ import { metadataOf } from '../../base/safetensors.js';
 /** @type {When[]} */
 export const WHENS = ['come', 'go'];
 export const NONE_NAME = 'None of these';
-/** How many false events an hour are allowed, unless chosen otherwise: that of the engine, too. */
+/** How many false events an hour are allowed, unless chosen otherwise. The engine has the same default. */
 export const PER_HOUR = 1;
 /** The least and the most that can be chosen: one in four days, and one in four seconds. */
 export const PER_HOUR_RANGE = [0.01, 1000];
 
-/** The actions of a text; what is none is left out. @param {string|undefined} text @returns {Actions} */
+/** The actions in a text; anything else in it is left out. @param {string|undefined} text @returns {Actions} */
 export function actionsOf(text) {
   /** @type {any} */
   let found = {};
   try {
     found = JSON.parse(text || '{}') ?? {};
   } catch {
-    // of another program: nothing happens
+    // an action of another program: nothing happens
   }
   const list = (/** @type {When} */ when) =>
     (Array.isArray(found[when]) ? found[when] : []).filter((/** @type {any} */ one) => typeof one?.device === 'string');
@@ -42,7 +42,7 @@ export function actionsOf(text) {
   };
 }
 
-/** The inverse; empty for no actions. @param {Actions} actions */
+/** The inverse of the function above; empty for no actions. @param {Actions} actions */
 export const textOf = ({ come, go, perHour }) => (come.length + go.length || perHour !== undefined ? JSON.stringify({ come, go, perHour }) : '');
 
 /** How many false events an hour a session allows. @param {string} none actions of none of these */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Flashes the screen: once each time, and not again while a flash is on, as flickering can cause seizures. */
+/** Flashes the screen once. It does not flash again while a flash is on, as flickering can cause seizures. */
 import { el } from '../kit/dom.js';
 
 /** Milliseconds of a flash: at most one a second. */

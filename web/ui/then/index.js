@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What can happen when a class comes or goes. To add a device, write one file that exports a
+ * The devices that act when a class comes or goes. To add a device, write one file that exports a
  * `Device` and add it to the list below: the form, the checks and the shared files follow.
  *
  * @typedef {object} Field one setting of an action

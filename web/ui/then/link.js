@@ -1,8 +1,8 @@
 // @ts-check
-/** What the connections to devices have in common. */
+/** Functions that the connections to devices share. */
 
 /**
- * Does one piece of work after the other, in the order of the calls, whether those before failed or not.
+ * Does one piece of work after the other, in the order of the calls, even if earlier ones failed.
  *
  * @returns {<T>(work: () => Promise<T>) => Promise<T>}
  */

@@ -26,7 +26,7 @@
 const TYPE = 'metaqda';
 /** Name of the channel of other tabs. */
 export const CHANNEL = 'metaqda-messages';
-/** How many that were not answered yet are shown. */
+/** The largest number of unanswered requests that are shown. */
 const MOST = 4;
 
 class Messages {
@@ -92,7 +92,7 @@ class Messages {
   }
 }
 
-/** Whether an origin names nobody, as of a file on disk. @param {string} origin */
+/** Whether an origin identifies no site, as for a file on disk. @param {string} origin */
 const hidden = (origin) => origin === 'null' || origin.startsWith('file:');
 
 /** @param {MessageEventSource|null} source @param {string} origin */

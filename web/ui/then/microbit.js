@@ -8,7 +8,7 @@
 import { inTurn, lacking, line, loss, reason } from './link.js';
 
 const UART = '6e400001-b5a3-f393-e0a9-e50e24dcca9e';
-/** Bytes of one write: what fits where nothing larger was agreed on. */
+/** Bytes of one write: the size that always fits, without negotiation. */
 const PIECE = 20;
 
 /** @typedef {{properties: {write: boolean, writeWithoutResponse: boolean}, writeValueWithResponse: (bytes: Uint8Array) => Promise<void>, writeValueWithoutResponse: (bytes: Uint8Array) => Promise<void>}} Characteristic */
@@ -17,7 +17,7 @@ let board = null;
 const { lost, onLost } = loss();
 const turn = inTurn();
 
-const GONE = 'The connection to the micro:bit ended: see that it has power and is near, then connect it again.';
+const GONE = 'The connection to the micro:bit ended: check that it has power and is near, then connect it again.';
 
 /** @param {any} device that ended the connection */
 function lose(device) {
@@ -53,7 +53,7 @@ export const microbit = {
         for (let at = 0; at < bytes.length; at += PIECE) await write(bytes.subarray(at, at + PIECE));
       } catch (error) {
         if (board?.device === device && device.gatt.connected)
-          throw reason(error, {}, 'The micro:bit did not take what was sent, so that is lost. The next action tries again.');
+          throw reason(error, {}, 'The micro:bit did not accept the text, so it is lost. The next action tries again.');
         lose(device);
       }
     }),

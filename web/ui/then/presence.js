@@ -4,7 +4,7 @@
 /** @import {Live, LiveEvent} from '../../library/types.js' */
 /** @typedef {{id: string, event: LiveEvent}} Happening id: of the class, empty for none of these */
 
-/** Milliseconds without any class until none of these is seen: longer than one class takes to follow another. */
+/** Milliseconds without any class until none of these comes: longer than the gap between two classes. */
 export const PAUSE = 1500;
 
 export class Presence {

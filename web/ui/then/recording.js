@@ -6,10 +6,10 @@ import { audio } from './audio.js';
 export const LONGEST = 4;
 const MOST = 4 * Math.ceil((44 + 2 * 16_000 * LONGEST) / 3);
 
-/** Said where one is needed. */
+/** The error if there is no recording. */
 export const NO_RECORDING = 'There is no recording yet: record one, or choose a file.';
 
-/** What plays now. @type {AudioBufferSourceNode|undefined} */
+/** The recording that plays now. @type {AudioBufferSourceNode|undefined} */
 let playing;
 
 /** @type {import('./index.js').Device} */

@@ -44,7 +44,7 @@ export const serial = {
       kind: 'text',
       first: '',
       most: 200,
-      hint: 'For an Arduino, a micro:bit by USB and the like. A line feed is written after it.',
+      hint: 'For an Arduino, a micro:bit by USB and the like. A line feed follows the text.',
     },
     { name: 'speed', label: 'Speed in baud', kind: 'choice', first: '115200', choices: SPEEDS.map((n) => [String(n), n.toLocaleString('en')]) },
   ],

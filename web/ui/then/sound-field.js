@@ -10,7 +10,7 @@ import { LONGEST } from './recording.js';
 export class SoundField {
   /** @type {MediaRecorder|null} */
   #recorder = null;
-  /** Gives up the microphone that is being opened. @type {(() => void)|null} */
+  /** Cancels the opening of the microphone. @type {(() => void)|null} */
   #opening = null;
   #sound = '';
 

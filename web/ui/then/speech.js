@@ -34,7 +34,7 @@ export const speech = {
     const voice = preferred(await voices());
     if (!voice)
       throw new Error(
-        'This device has no voice of its own: add one in its settings for speech. Voices from the network are not used, as they would send the sentence away.',
+        'This device has no voice of its own: add one in its settings for speech. Voices from the network are not used, as they would send the sentence to a server.',
       );
     const utterance = Object.assign(new SpeechSynthesisUtterance(text), { voice, lang: voice.lang });
     speechSynthesis.cancel(); // an older sentence is about what was before
@@ -47,7 +47,7 @@ export const speech = {
               new Error(
                 error === 'not-allowed'
                   ? 'The browser does not speak yet: press anything on this page first.'
-                  : 'The sentence could not be said: try another one, or reload the page.',
+                  : 'The sentence could not be spoken: try another one, or reload the page.',
               ),
             );
       speechSynthesis.speak(utterance);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * When it sees …: does what was chosen for the classes when they come and go before the camera or the microphone. It lists
- * that, with the devices that it needs and the pages that listen. Shared files use it too, without the form.
+ * When it sees …: runs the actions of the classes when they come and go before the camera or the microphone. It lists the
+ * actions, their devices and the pages that listen. Shared files use it too, without the form.
  */
 import { say, toast } from '../kit/announce.js';
 import { byId, capital, counted, seen, sees, sentence, typedOr } from '../kit/dom.js';
@@ -23,7 +23,7 @@ export class Then {
   #none = '';
   #watching = false;
   #presence = new Presence({ idOf: (name) => this.#classes.find((one) => one.name === name)?.id ?? '', nameOf: (id) => this.#name(id), none: NONE_NAME });
-  /** What each device complained of last, by its id. @type {Map<string, string>} */
+  /** The last error of each device, by its id. @type {Map<string, string>} */
   #trouble = new Map();
   /** Closes the notice of each page that asks, by its number. @type {Map<number, () => void>} */
   #asking = new Map();
@@ -76,7 +76,7 @@ export class Then {
     if (all.length || started) this.#draw();
   }
 
-  /** The live view has ended, so what was here is seen no more. */
+  /** The live view has ended, so the class that was here is gone. */
   end() {
     this.#watching = false;
     this.#happen(this.#presence.end(Date.now()));
@@ -139,7 +139,7 @@ export class Then {
     );
   }
 
-  /** Asks a person about each page that asks to be told. */
+  /** Asks the person about each page that wants to listen. */
   #askForListeners() {
     for (const [number, close] of this.#asking) {
       if (messages.listeners.some((one) => one.number === number && one.state === 'asks')) continue;
@@ -270,7 +270,7 @@ export class Then {
       }</div></li>`;
   }
 
-  /** A device in use, and what is wrong with it. @param {Device} device */
+  /** A device in use, with its error. @param {Device} device */
   #link(device) {
     const used = this.#used(device);
     const { link } = device;

@@ -10,6 +10,6 @@ export const vibrate = {
   lacks: () => ('vibrate' in navigator ? '' : 'This browser cannot vibrate: open this page in Chrome on an Android phone.'),
   run: async ({ length }) => {
     if (!navigator.vibrate(length))
-      throw new Error('The browser does not vibrate: press anything on this page first, and see that the phone is not set to silent.');
+      throw new Error('The browser does not vibrate: press anything on this page first, and check that the phone is not set to silent.');
   },
 };

@@ -1,5 +1,5 @@
 // @ts-check
-/** The dialog "Use it": what was taught in the open session, as a file that runs elsewhere. Fetched when it is asked for. */
+/** The dialog "Use it": saves the open session as a program that runs elsewhere. The module is fetched when it is needed. */
 import { say } from '../kit/announce.js';
 import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
@@ -28,7 +28,7 @@ class UseDialog {
   #made = null;
   #saved = false;
   #missing = '';
-  /** How to run what was made, in sentences. @type {string[]} */
+  /** How to run the made file, in sentences. @type {string[]} */
   #how = [];
   #error = '';
   #body = el('div', { class: 'dialog-body' });
@@ -39,7 +39,7 @@ class UseDialog {
     this.reader = reader;
     this.dialog = el('dialog', { class: 'dialog', 'aria-labelledby': 'use-title' });
     this.dialog.append(dialogHead(this.dialog, 'use-title', 'Use it'), this.#body);
-    this.dialog.addEventListener('close', () => this.#choose(null)); // what was made has many megabytes
+    this.dialog.addEventListener('close', () => this.#choose(null)); // the made file has many megabytes
     document.body.append(this.dialog);
   }
 
@@ -88,7 +88,7 @@ class UseDialog {
     if (choice) this.#drawChoice(choice);
     else {
       render(
-        html`<p>What this page has learned works elsewhere too, without an account and without the internet. Each choice saves one file.</p>
+        html`<p>Your classes work elsewhere too, without an account and without the internet. Each choice saves one file.</p>
         <ul class="use-choices" aria-label="Choices">${choices.map(
           (one) => html`<li><button class="use-choice" type="button" @click=${() => void this.#open(one)}>
           <b>${one.name}</b><span class="small muted">${one.what}</span></button></li>`,

@@ -189,7 +189,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await page.getByLabel('Open a saved session').setInputFiles(file);
     await page
       .getByRole('alert')
-      .filter({ hasText: 'Open it in the browser, press “Save as a session for metaqda” there, and open here what that saves.' })
+      .filter({ hasText: 'Open it in the browser, press “Save as a session for metaqda” there, and open the saved file here.' })
       .waitFor();
     await page.getByLabel('Open a saved session').setInputFiles(session);
     await status(page, 'The session was opened.');
@@ -255,7 +255,7 @@ test('a file that was cut short or changed says so', LONG, async () => {
   const without = text.replace(/<script [^>]*id="block-prior">[^<]*<\/script>/, '');
   for (const [broken, words] of [
     [changed, /was damaged/],
-    [without, /not whole/],
+    [without, /incomplete/],
   ]) {
     const file = path.join(folder, 'broken.html');
     await writeFile(file, /** @type {string} */ (broken));

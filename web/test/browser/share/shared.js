@@ -36,7 +36,7 @@ export async function share(page, { learn = false, pictures = false } = {}) {
   await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Share' });
   await dialog.getByText(/^The file has/).waitFor();
-  if (learn) await dialog.getByLabel('People may teach it more').check();
+  if (learn) await dialog.getByLabel('Others may teach it more').check();
   if (pictures) await dialog.getByLabel(/^With the /).check();
   const file = await kept(page, /^Save the file$/);
   await dialog.waitFor({ state: 'hidden' });

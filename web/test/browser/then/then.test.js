@@ -180,7 +180,7 @@ test('a device that is refused, in use or unplugged is told in plain words, and 
     await page.locator('#then summary').click(); // whoever has closed this part gets a notice
     const lost = {
       serial: 'The serial port was unplugged: plug it in and connect it again.',
-      bluetooth: 'The connection to the micro:bit ended: see that it has power and is near, then connect it again.',
+      bluetooth: 'The connection to the micro:bit ended: check that it has power and is near, then connect it again.',
       midi: 'The MIDI device was unplugged: plug it in and connect it again.',
     };
     for (const [which, words] of Object.entries(lost)) {

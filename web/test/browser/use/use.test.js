@@ -68,7 +68,7 @@ test('after a file was saved, its steps stay to be followed, and it can be saved
       await kept(page, button);
       await dialog.getByRole('button', { name: 'Save it again' }).waitFor();
       await dialog.getByText(/^“my-classes-python\.zip” was saved: /).waitFor();
-      assert.ok(await dialog.getByText('Unpack the zip, and have numpy').isVisible());
+      assert.ok(await dialog.getByText('Unpack the zip, and install numpy').isVisible());
     }
     assert.deepEqual(await faults(page), []);
     await dialog.getByRole('button', { name: 'Other choices' }).click();
