@@ -154,7 +154,7 @@ class Engine:
             ids = iter(lines[len(bursts):])  # after the headlines
             for size, _, asked, *answer in bursts:
                 if not asked:
-                    raise MetaqdaError('empty', 'All examples are one, or frames of one burst, and nothing is left to compare them with: add another one.')
+                    raise MetaqdaError('empty', 'There is only one example, or only frames of one burst: add another example to compare with.')
                 answers.update((next(ids), answer[:-DECISION]) for _ in range(int(size)))
         if not answers:
             raise MetaqdaError('empty', 'No class has an example yet: add at least one to a class.')
