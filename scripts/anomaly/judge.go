@@ -14,7 +14,7 @@ import (
 // methods in the order of the tables. u and v are the parts of p(wrong).
 var methods = []string{"mean embedding", "nearest embedding", "PatchCore", "PatchCore, reweighted", "u, the whole", "v, the places", "p(wrong)"}
 
-// judge knows some good pictures.
+// judge holds some good pictures.
 type judge struct {
 	model *anomaly.Model
 	good  []picture

@@ -1,10 +1,10 @@
 // Command anomaly measures package core/anomaly, and fits its population. Each class of a set is
-// good in turn. Some of its pictures are shown, the others are asked about. So are pictures of the
-// other classes, and the good ones with a spot pasted onto them:
+// good in turn. Some of its pictures are the examples, the others are queries. Further queries are
+// pictures of the other classes, and good ones with a spot pasted onto them:
 //
 //	go run ./scripts/anomaly -cells build/cells steel_defects magnetic_tile pcb_defects textures_dtd10
 //
-// It measures the sets named. The population of a set comes from all sets of the folder that are
+// It measures the named sets. The population for a set is fitted on all sets of the folder that are
 // not of its family. `make anomaly` has the sets.
 package main
 
@@ -104,7 +104,7 @@ func readPictures(file string, labels []string, n, d int) ([]picture, error) {
 	return all, nil
 }
 
-// event is a picture that was asked about.
+// event is a query.
 type event struct {
 	set, fam string
 	shot     int
@@ -142,7 +142,7 @@ func run(folder string, measured []string, draws, full int) error {
 	return nil
 }
 
-// ask shows some pictures of each class, and asks about others.
+// ask teaches some pictures of each class, and predicts others.
 func (s *set) ask(draws, full int) ([]event, error) {
 	const most = 30 // pictures of other classes
 	var events []event
@@ -162,7 +162,7 @@ func (s *set) ask(draws, full int) ([]event, error) {
 	for _, label := range labels {
 		for _, shot := range shots {
 			if len(classes[label]) <= shot {
-				continue // none is left to be asked about
+				continue // no picture is left as a query
 			}
 			for draw := range draws {
 				own := slices.Clone(classes[label])

@@ -4,15 +4,15 @@
 //	go run ./scripts/anyprior -fit "A.npz@1280,A.npz@128 B.npz" -check "C.npz D.npz,E.npz"
 //
 // A number behind a file is a shorter length of vectors: so many of the set's numbers, drawn at
-// random. The sessions are five-way ones of one, two and five examples, and those of
-// episode.Sessions. They have out-of-set queries if the set has more classes.
+// random. The sessions are five-way with one, two and five examples, and those of episode.Sessions.
+// They have out-of-set queries if the set has more classes.
 //
 // It prints the coefficients as Go, for core/prior.go. Spaces divide the sets to fit on into
-// groups, and each group counts the same. Then it checks the coefficients that are there. It prints
-// figures for each group of sets to check, and for one, two and five examples a class. These are
-// accuracy and ECE among the classes. Two more figures have a prior probability of none of these of
-// .2. One is how often a query of a taught class is called none of these. The other is the AUROC of
-// that probability. `make any-prior` has the sets.
+// groups, and each group counts the same. Then it checks the present coefficients. For each group
+// of sets to check, and for one, two and five examples a class, it prints accuracy and ECE among
+// the classes. Two more figures are for a prior probability of none of these of .2. One is how
+// often a query of a taught class is called none of these. The other is the AUROC of the
+// probability of none. `make any-prior` has the sets.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command bench is the native half of `make bench`. It times prediction, enrolment, removal, a
 // training episode and loading by package measure. It prints the times as JSON.
-// web/test/bench/run.mjs sets them beside those of the browser.
+// web/test/bench/run.mjs puts them beside the times of the browser.
 package main
 
 import (

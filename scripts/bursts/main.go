@@ -1,18 +1,18 @@
 // Command bursts measures the effect of near-copies on a class. It draws tasks of five classes, with
-// one to three things of each class. It teaches them, and asks about pictures of other things:
+// one to three things of each class. It teaches these things, and predicts pictures of other things:
 //
 //	go run ./scripts/bursts -prior WITHOUT-A.safetensors,WITHOUT-B.safetensors A.npz B.npz
 //
 // The sets have groups: the frames of a thing. Each set is measured under the prior that was learned
 // without it, and under the default prior. First each thing is taught in one frame, drawn at random.
-// The command prints the accuracy and the negative log likelihood of that. Then one class, or every
-// class, is taught in all frames, and no frame names its group. The command prints the change, with
-// the weights that the prior gives to near-copies, and with every frame counted in full. `make
-// bursts` makes the sets and runs the command.
+// The command prints the accuracy and the negative log likelihood. Then one class, or every class,
+// is taught in all frames, without naming their group. The command prints the change, once with the
+// prior's weights of near-copies, and once with every frame counted in full. `make bursts` makes the
+// sets and runs the command.
 //
 // The one frame is drawn at random because the first frame is the picture without noise and shift,
-// like the queries. To teach the first frames alone would raise the accuracy for that reason, even
-// if near-copies did no harm.
+// like the queries. So teaching only first frames would raise the accuracy, even if near-copies did
+// no harm.
 package main
 
 import (
@@ -46,7 +46,7 @@ const (
 	query = 6 // pictures of each class, at most
 )
 
-// ways are those of teaching a task.
+// ways are the ways of teaching a task.
 var ways = []struct {
 	name       string
 	one, every bool // one class is taught in all frames, or every class
@@ -191,7 +191,7 @@ func measure(all []figures, set *dataset.Set, p *model.Prior, things, tasks int)
 	return nil
 }
 
-// task is rows by class: groups that are taught, and others that are asked about.
+// task is rows by class: groups that are taught, and groups of queries.
 type task struct {
 	taught [][][]int
 	asked  [][]int

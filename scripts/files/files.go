@@ -17,8 +17,8 @@ import (
 	"metaqda/scripts/tables"
 )
 
-// CheckWritable says beforehand that an output could not be written: better
-// than after an hour of work. An empty path is no output.
+// CheckWritable returns the error that an output cannot be written, before an hour of work is done.
+// An empty path is no output.
 func CheckWritable(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
@@ -35,8 +35,8 @@ func CheckWritable(paths ...string) error {
 	return nil
 }
 
-// CheckApart says beforehand that an output would destroy an input. They may be one file, also by
-// another path. Or the output is a file of a data set that lies beside it.
+// CheckApart returns the error that an output would destroy an input. Both may be one file, also by
+// another path. Or the output is a file of a data set beside the input.
 func CheckApart(outputs []string, inputs ...string) error {
 	for _, in := range inputs {
 		stem := strings.TrimSuffix(in, filepath.Ext(in))
@@ -66,9 +66,10 @@ func Folder(path string) error {
 	return nil
 }
 
-// Write writes all of the file or nothing: to a temporary name in the same
-// folder, then renamed. A link stays, and the file that it names is written. A pipe or a device
-// takes the bytes itself. So does the standard output, by any name: a file behind it may hold more.
+// Write writes the whole file or nothing: it writes to a temporary name in the same folder, then
+// renames it. If the path is a link, the link stays and its target is written. A pipe or a device
+// is written directly. So is the standard output, by any name, since a file behind it may hold
+// more.
 func Write(path string, data []byte) error {
 	info, err := os.Stat(path)
 	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) {

@@ -23,8 +23,7 @@ import (
 	"metaqda/web/prior"
 )
 
-// Each of teach, classify and predict answers to the name that it had before, too: enrol,
-// sort and recognise.
+// teach, classify and predict also have their former names: enrol, sort and recognise.
 
 const teachAbout = `Teaches a classifier with the labelled embeddings of a data set, and writes a session file.
 The page opens it, classify, predict and watch use it, and export converts it for other
@@ -130,17 +129,17 @@ func (j *job) checkTaught() error {
 // None is the answer for a picture that is of none of the classes.
 const None = "none of these"
 
-// job teaches a classifier the examples of a data set, and answers for every picture of another
+// job teaches a classifier the examples of a data set, and classifies every picture of another
 // file. scripts/embed makes both files from folders.
 type job struct {
-	Classifier string    // what was taught before: a session of the page, of npm or of Teach
+	Classifier string    // a classifier file of the page, of npm or of Teach
 	Examples   string    // or else a data set whose labels are taught
 	Data       string    // embeddings to be classified
-	Prior      string    // prior file; empty for what the classifier names, or for that of the extractor
-	Batch      bool      // pictures tell of each other, see [core.Classifier.Classify]; else one by one
-	NonePrior  *float64  // probability of none of the classes beforehand; nil for the classifier's own, .2 for examples
+	Prior      string    // prior file; empty for the one that the classifier names, or the one of the extractor
+	Batch      bool      // pictures are judged together, see [core.Classifier.Classify]; else one by one
+	NonePrior  *float64  // prior probability of none of the classes; nil for the classifier's own, .2 for examples
 	Scale      string    // of what is taught, see [core.Settings]
-	Note       io.Writer // gets a line about what is surprising and no error
+	Note       io.Writer // gets a line about anything surprising that is no error
 
 	// Progress, if not nil, is called now and then.
 	Progress func(what string, done, total int)
@@ -329,7 +328,7 @@ func cannotBeUsed(file string, row int, err error) error {
 		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}
 }
 
-// answers returns those for all rows.
+// answers returns the answers for all rows.
 func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Rows) ([]core.Answer, error) {
 	progress := func(done, total int) {
 		if j.Progress != nil {

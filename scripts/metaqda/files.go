@@ -20,8 +20,8 @@ type neededFile struct {
 }
 
 // fileCommand fills in the common parts of commands that make one file from others. These are their
-// flags, and an action that checks before content begins to work. It refuses words that are no
-// flag, a missing file name, and a place that cannot be written to.
+// flags, and an action that checks before content begins to work. It refuses arguments that are no
+// flag, a missing file name, and an output that cannot be written.
 func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Flag, content func(context.Context, *cli.Command) ([]byte, error)) *cli.Command {
 	needed := append(slices.Clone(from), out)
 	for _, f := range needed {

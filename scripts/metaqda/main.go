@@ -1,6 +1,6 @@
-// Command metaqda meta-learns priors for few-shot classification and evaluates
-// them by the protocols of the MetaQDA paper. `metaqda help` lists what it can
-// do, `metaqda COMMAND --help` how.
+// Command metaqda meta-learns priors for few-shot classification and evaluates them by the
+// protocols of the MetaQDA paper. `metaqda help` lists its commands, `metaqda COMMAND --help`
+// describes one.
 //
 // It holds flags and help texts; package core, core/lab/experiment and core/lab/metatrain/recipe do
 // the work. Bad input gives exit status 2 and one sentence that names the file, the row if there is
@@ -26,7 +26,7 @@ import (
 	"metaqda/core/lab/dataset"
 )
 
-// exitStatus is an error that only sets the status: the message is out already.
+// exitStatus is an error that only sets the status: the message is already printed.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -83,17 +83,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// ofStrconv is what strconv says before the reason.
+// ofStrconv is the text of strconv before the reason.
 var ofStrconv = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
 
-// usageError adds the remedy to what is wrong with a flag.
+// usageError adds the remedy to the error of a flag.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	what := strings.Replace(err.Error(), "for flag -", "for --", 1)
 	what = ofStrconv.ReplaceAllString(what, "")
 	return fmt.Errorf("%s; `%s --help` tells the flags", what, c.FullName())
 }
 
-// noArguments refuses words that belong to no flag.
+// noArguments refuses arguments that belong to no flag.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
 		return fmt.Errorf("%q is no flag; `%s --help` lists them", c.Args().First(), c.FullName())

@@ -44,7 +44,7 @@ Examples:
   metaqda train --preset conv4 --data cifarfs-conv4.npz --out conv4.safetensors
   metaqda train --preset shipped --data a.npz,b.npz --out p.safetensors --near 0.2`
 
-// trainHelp lists the flags that name files apart from those that change the preset.
+// trainHelp lists the flags that name files separately from those that change the preset.
 var trainHelp = strings.Replace(commandHelp, "{{range .VisibleFlags}}  {{.}}\n{{end}}", `{{range (slice .VisibleFlags 0 13)}}  {{.}}
 {{end}}
 flags that change a setting of the preset:

@@ -151,7 +151,7 @@ func reporter(w io.Writer, total int) func(metatrain.Progress) {
 			}
 		}
 		if steps != nil {
-			line = "\r" + line + "\x1b[K" // over what stands there
+			line = "\r" + line + "\x1b[K" // over the text that stands there
 		}
 		fmt.Fprintln(w, line)
 	}

@@ -1,6 +1,6 @@
-// Command serve answers HTTP requests with the files of one folder: the built
-// site. It is for trying the page on one's own machine and for the browser
-// tests; any static web host can take its place.
+// Command serve answers HTTP requests with the files of one folder: the built site. It is for
+// trying the page on your own machine and for the browser tests. Any static web server can replace
+// it.
 //
 // It listens on localhost only unless -addr says otherwise, because the camera
 // and service workers need either localhost or https. There it answers only requests for localhost,
@@ -35,9 +35,9 @@ import (
 	"time"
 )
 
-// headers are on every answer. The policy lets the page load only from its own
-// origin, compile WebAssembly, and show pictures it made itself (blob:, data:).
-// Nothing may be sent anywhere else: this is what "nothing leaves the device" rests on.
+// headers are on every answer. The policy lets the page load only from its own origin, compile
+// WebAssembly, and show pictures it made itself (blob:, data:). Nothing may be sent anywhere else:
+// the promise "nothing leaves the device" depends on this.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; " +
 		"style-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -151,13 +151,13 @@ func site(root *os.Root) http.Handler {
 		}
 		// Two builds in one second have the same Last-Modified.
 		w.Header().Set("ETag", fmt.Sprintf(`"%x-%x-%s"`, info.ModTime().UnixNano(), info.Size(), path.Ext(name)))
-		// A FileServer answers "/" with index.html, and redirects who asks for that.
+		// A FileServer answers "/" with index.html, and redirects requests for index.html.
 		r.URL.Path = "/" + strings.TrimSuffix(name, "index.html")
 		files.ServeHTTP(w, r)
 	})
 }
 
-// accepts says whether a list of codings has this one, with a weight that is not zero.
+// accepts reports whether a list of codings has this one, with a weight that is not zero.
 func accepts(list, coding string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		name, weight, weighted := strings.Cut(one, ";")
@@ -168,8 +168,8 @@ func accepts(list, coding string) bool {
 	return false
 }
 
-// onlyFor refuses requests for names that are not this machine's. Otherwise another site could make
-// its own name resolve to 127.0.0.1 and read the answers as its own (DNS rebinding).
+// onlyFor refuses requests for names of other machines. Otherwise another site could make its own
+// name resolve to 127.0.0.1 and read the answers as its own (DNS rebinding).
 func onlyFor(handler http.Handler, host string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := (&url.URL{Host: strings.ToLower(r.Host)}).Hostname()

@@ -12,10 +12,11 @@ import (
 	"metaqda/core/watch"
 )
 
-// bound finds how few things a rule with more knowledge could miss. The rule knows when each thing
-// comes and goes, so it has no false events between them. It has one threshold for each stream,
-// chosen with all answers in view. It does not know which things were taught. It reports the class
-// with the highest score over all answers about a thing, if that passes the threshold.
+// bound finds the smallest number of things that a rule with more knowledge could miss. The rule
+// knows when each thing comes and goes, so it has no false events between them. It has one
+// threshold for each stream, chosen from all answers. It does not know which things were taught. It
+// reports the class with the highest score over all answers about a thing, if this score passes the
+// threshold.
 type bound struct {
 	score   func(logits []float64) float64
 	streams [][]thing
@@ -64,7 +65,7 @@ func (b *bound) add(s *stream) {
 }
 
 // missed returns the share of the taught things that is missed at so many false events per hour in
-// the mean of all streams. A false event costs the same in every stream: price things found. The
+// the mean of all streams. In every stream a false event costs as much as price things found. The
 // price rises until there are few enough false events. No other thresholds with as few false events
 // find more things.
 func (b *bound) missed(perHour float64) float64 {

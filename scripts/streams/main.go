@@ -1,8 +1,8 @@
 // Command streams measures events: things come and go before a camera or a microphone. It makes
-// streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds.
-// The streams have things that are taught, things that are not, and pauses. It compares a watch with
-// three other rules, and with the best that any rule can reach. It also counts how often the headline
-// of a live view changes:
+// streams of ten minutes at four answers a second, from embeddings of pictures, hands and sounds. The
+// streams have things that are taught, things that are not, and pauses. It compares a watch with
+// three other rules, and with a bound for all rules. It also counts how often the headline of a live
+// view changes:
 //
 //	go run ./scripts/streams -data build/data -bursts build/bursts
 //

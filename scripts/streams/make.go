@@ -15,7 +15,7 @@ const (
 	length = 600.0
 )
 
-// nonePrior is that of the page.
+// nonePrior is the prior probability of none of these in the page.
 const nonePrior = 0.2
 
 // stream holds the answers about a sensor.
@@ -49,7 +49,7 @@ type source struct {
 	moves  [][]float32  // differences between frames of one thing
 }
 
-// sight is rows of a set in the order in which they are seen, one a second, round and round.
+// sight is rows of a set in the order in which they are seen, one a second, repeated without end.
 type sight [][]float32
 
 // at returns the sight after so many seconds: each row goes over into the next.
@@ -118,7 +118,7 @@ func (s *source) stream(rng *rand.Rand) (*stream, error) {
 	return r.stream, nil
 }
 
-// recorder asks about the things seen.
+// recorder predicts the things seen.
 type recorder struct {
 	*stream
 	rng  *rand.Rand
@@ -127,8 +127,7 @@ type recorder struct {
 
 func (r *recorder) now() float64 { return float64(len(r.frames)) / rate }
 
-// record asks about a sight for so many seconds. In its first frame it is still mixed with the
-// last sight.
+// record predicts a sight for so many seconds. Its first frame is still mixed with the last sight.
 func (r *recorder) record(s sight, seconds float64) error {
 	for i := range int(seconds * rate) {
 		f := frame{seconds: r.now(), none: 1}

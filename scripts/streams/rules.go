@@ -71,7 +71,7 @@ func best(f frame) (class int, p float64) {
 	return -1, f.none
 }
 
-// threshold sees a class where its probability is .8 or more.
+// threshold reports a class if its probability is .8 or more.
 func threshold(recent []frame) int {
 	if c, p := best(recent[len(recent)-1]); p >= 0.8 {
 		return c

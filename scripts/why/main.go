@@ -1,10 +1,10 @@
 // Command why measures three answers of a session about itself: which example spoils others, which
-// class needs another example most, and which labels are in a set. Each set is asked in all its
-// classes under the prior that was learned without its family:
+// class needs another example most, and which labels are in a set. Each data set is tested with all
+// its classes, under the prior learned without its family:
 //
 //	go run ./scripts/why -prior build/lodo -tasks 8 spoiled build/data/*.npz
 //
-// The question is spoiled, next or sets. `make why` asks all three.
+// The first argument is spoiled, next or sets. `make why` runs all three.
 package main
 
 import (

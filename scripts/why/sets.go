@@ -18,9 +18,9 @@ const (
 
 var setShots = []int{1, 2, 5, 10}
 
-// sets teaches as many examples of each class and asks about others of these classes and about examples
-// of no class. It counts how often the right label is in the set, and the size of the set. It does
-// so for [metaqda.Classifier.PredictSet] and for the most probable labels up to the coverage.
+// sets teaches the same number of examples of each class. It predicts other examples of these classes,
+// and examples of no class. It counts how often the right label is in the set, and the size of the set.
+// It does so for [metaqda.Classifier.PredictSet] and for the most probable labels up to the coverage.
 func sets(s *source, task int) (map[string]float64, error) {
 	figures := map[string]float64{}
 	for _, shots := range setShots {

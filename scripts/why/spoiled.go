@@ -23,8 +23,8 @@ const (
 )
 
 // spoiled teaches ten examples of each class, one in twenty of them as another class: two or three
-// of fifty. A wrong label costs accuracy if more queries are right without it. It counts these, and
-// those among the first three of each list.
+// of fifty. A wrong label costs accuracy if more queries are right without it. spoiled counts such
+// labels, and how many of them are among the first three of each list.
 func spoiled(s *source, task int) (map[string]float64, error) {
 	rng := rand.New(rand.NewPCG(7, uint64(task)))
 	classes, _ := s.draw(rng, spoiledShots+4)

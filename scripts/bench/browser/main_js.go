@@ -1,8 +1,7 @@
 //go:build js && wasm
 
-// Command browser is the part of the benchmark that runs in a page: it hands
-// the operations of package measure to web/test/bench/page.js as functions of
-// the global object metaqdaBench.
+// Command browser is the part of the benchmark that runs in a page. It gives web/test/bench/page.js
+// the operations of package measure, as functions of the global object metaqdaBench.
 //
 // It times the core alone. Enrol takes the bytes of a Float32Array.
 package main
@@ -16,7 +15,7 @@ import (
 	"metaqda/wasm/simd"
 )
 
-// state is what the functions work on.
+// state is the state of the functions.
 type state struct {
 	w     *measure.Workload
 	x     []float32
@@ -47,7 +46,7 @@ func (s *state) setup(args []js.Value) any {
 	return nil
 }
 
-// probabilities() returns those of the classes for the query.
+// probabilities() returns the probabilities of the classes for the query.
 func (s *state) probabilities([]js.Value) any {
 	var p []any
 	for _, v := range s.w.Predict(s.w.Query) {

@@ -50,9 +50,8 @@ func Cases() []Case {
 	return cases
 }
 
-// Measures reports whether an operation is measured for a case: an episode's
-// size does not depend on the number of classes taught, and neither does what a
-// full factor adds.
+// Measures reports whether an operation is measured for a case. Neither the size of an episode nor
+// the cost of a full factor depends on the number of classes taught.
 func (c Case) Measures(operation string) bool {
 	return c.Classes == 5 || operation != "train_episode" && operation != "predict-full"
 }
@@ -66,8 +65,8 @@ func (c Case) Row(operation, where string, times []time.Duration, bytes float64)
 	return Row{operation, where, c.Dimension, c.Classes, c.Shots, at(0.5), at(0.95), bytes}
 }
 
-// Bounds of one measurement: it ends after budget, but not before least or after
-// most repetitions; what takes longer than slow is done once.
+// Bounds of one measurement: it ends after budget, but not before least or after most repetitions.
+// An operation that takes longer than slow is done once.
 const (
 	budget = 700 * time.Millisecond
 	slow   = 2 * time.Second
@@ -75,9 +74,8 @@ const (
 	most   = 2000
 )
 
-// Time repeats an operation and returns how long each repetition took, after
-// one that does not count. Between repetitions it calls reset, untimed, unless
-// that is nil.
+// Time repeats an operation and returns the time of each repetition, after one that does not count.
+// Between repetitions it calls reset, unless it is nil, without timing it.
 func Time(operation, reset func()) []time.Duration {
 	once := func() time.Duration {
 		start := time.Now()

@@ -61,7 +61,7 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 	return must(model.EncodePrior(p))
 }
 
-// population makes predictions do all the work that any session may need.
+// population is a session model with which predictions do all the work that a session may need.
 func population() *session.Population {
 	return &session.Population{LogT: -3.5, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6},
 		CohortMean: session.CohortMean{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, CohortDeviation: session.CohortDeviation{SD: 6, Count: 1},

@@ -69,13 +69,13 @@ class Engine:
             self._call('identify', self.handle, *map(len, texts))
 
     def open(self, file, prior=None):
-        """Makes the classifier of this instance from a file. prior is the sum of another one to use."""
+        """Makes the classifier of this instance from a file. prior is the sha256 of another prior to use."""
         prior = _text(prior)
         self._write(file, prior)
         self.handle = self._call('open', len(file), len(prior))
 
     def prior(self, file):
-        """Hands over a prior file and returns its sum."""
+        """Passes a prior file to the engine and returns its sha256."""
         return self._text(self._call('prior', self._write(file)))
 
     def configure(self, none_prior):
@@ -116,7 +116,7 @@ class Engine:
         return {'dimension': dimension, 'none_prior': none_prior, 'scale': 'standardise' if scaled else None, 'classes': classes}
 
     def about(self):
-        """Returns the name, the extractor's id and sha256, and the prior's sum."""
+        """Returns the name, the extractor's id and sha256, and the prior's sha256."""
         return [self._text(self._call('about', self.handle, what)) for what in range(4)]
 
     def unscaled(self):
@@ -129,8 +129,8 @@ class Engine:
         return self._numbers(self._call('predict', self.handle, *X.shape)).reshape(len(X), -1)
 
     def sets(self, X, coverage):
-        """Returns the places of classes, -1 for none, of a set for each row; on how many examples
-        they rest; and whether these are too few."""
+        """Returns for each row the indices of the classes in its set, -1 for none. Also returns the
+        number of examples that the sets rest on, and whether these are too few."""
         found, examples, few = [], 0, False
         for x in X:
             self.predict(x[None])
@@ -182,7 +182,7 @@ class Engine:
         return score, rest, parts
 
     def set_cells(self, id, cells):
-        """Tells the cells (n, d) of the picture of an example."""
+        """Sets the cells (n, d) of the picture of an example."""
         id = _text(id)
         self._write(cells, id)
         self._call('set_cells', self.handle, *cells.shape, len(id))
@@ -198,9 +198,9 @@ class Engine:
         return self._call('watch', self.handle, _number(per_hour))
 
     def next(self, watch, seconds, p):
-        """Gives a watch its next probabilities, None where there was nothing to ask about. Returns
-        events (label, here, since, probability), the label that is here, that to show, each '' for none,
-        and the headline."""
+        """Gives a watch its next probabilities, None if there was nothing to predict. Returns the
+        events (label, here, since, probability), the label that is here, the label to show, each ''
+        for none, and the headline."""
         if p is not None:
             self._write(p)
         n = self._call('next', watch, _number(seconds), -1 if p is None else len(p))
@@ -212,7 +212,7 @@ class Engine:
         return self._reply(self._call(kind, self.handle))
 
     def _job(self, name, *args):
-        """Works at a job, and yields the numbers and lines of each piece of its answers."""
+        """Runs a job, and yields the numbers and lines of each piece of its answers."""
         job, step = self._call(name, self.handle, *args), WORKING
         try:
             while step:

@@ -1,5 +1,5 @@
-"""scikit-learn's base classes and checks of input where it is installed (1.6 or newer), and a
-few lines in their place where it is not."""
+"""scikit-learn's base classes and checks of input if it is installed (1.6 or newer), otherwise
+a few lines that replace them."""
 import inspect
 
 import numpy as np

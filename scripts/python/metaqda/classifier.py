@@ -59,8 +59,8 @@ MOST_INFLUENCE = 12  # as core/influence.go
 class FewShotClassifier(ClassifierMixin, BaseEstimator):
     """Few-shot classification by a Bayesian linear discriminant, with calibrated probabilities.
 
-    The rows of X are vectors of any network, taken in float32. Without a prior only their
-    directions count. Rows of a table, whose columns have units of their own, need
+    The rows of X are vectors of any network, read as float32. Without a prior only their
+    directions count. Rows of a table, whose columns have different units, need
     ``scale='standardise'``.
 
     Parameters
@@ -74,8 +74,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     scale : 'standardise', default=None
         Subtract the mean of the examples from each column and divide by its standard
         deviation, which is partly guessed if examples are few. If no example has a negative
-        number, large numbers are first drawn together. A constant column is added.
-        Rows that are alike then count one by one. Only without `prior`.
+        number, large numbers are first compressed. A constant column is added.
+        Each row then counts as one example, even if rows are alike. Only without `prior`.
     name : str, default=''
         Name of the session, written into files.
     extractor : str or dict, default=None
@@ -317,7 +317,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fresh(self):
-        """Returns an engine with an empty classifier by the parameters."""
+        """Returns an engine with an empty classifier that has the parameters of this one."""
         engine, prior = Engine(), None
         self._prior_file = _prior_file(self.prior)
         if self._prior_file is not None:

@@ -23,8 +23,8 @@ NONE_FROM = 34
 
 
 def load(path):
-    """Returns the Classifier of a file. ValueError for bytes that are no exported classifier,
-    or not those that were written."""
+    """Returns the Classifier of a file. Raises ValueError for bytes that are no exported
+    classifier, or that have changed since they were written."""
     raw = np.fromfile(path, np.uint8).tobytes()
     try:
         size = 8 + int.from_bytes(raw[:8], 'little')
@@ -86,6 +86,6 @@ class Classifier:
         return p * known[:, None]
 
     def predict(self, X):
-        """Returns a label for each row, or None where it is taken for none of the classes."""
+        """Returns a label for each row, or None if the row is of none of the classes."""
         p = self.predict_proba(X)
         return np.where(np.floor(100 * self.none_ + 0.5) >= NONE_FROM, None, self.classes_[p.argmax(1)])

@@ -24,10 +24,10 @@ class Watch:
             self._number = self._engine.watch(false_events_per_hour)
 
     def next(self, x, seconds=None):
-        """Takes the next vector, of shape (n_features) or (1, n_features), or None where there was nothing to ask
-        about, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times
+        """Takes the next vector, of shape (n_features) or (1, n_features), or None if there was nothing to
+        predict, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times
         a second; more often changes little. `seconds` is the time on any clock that never runs
-        backwards, time.monotonic() if left out."""
+        backwards, by default time.monotonic()."""
         seconds = time.monotonic() if seconds is None else seconds
         if x is not None:
             x = np.asarray(x)
@@ -49,7 +49,7 @@ class Watch:
 
     @property
     def shown(self):
-        """The answer to show in a live view, whose single answers flicker: a class, or None for
+        """The answer to show in a live view, where single answers flicker: a class, or None for
         none of these, and a sentence about it. It is the class that is here. While none is, it goes
         by a moving average of the answers."""
         return self._decision, self._headline

@@ -7,7 +7,7 @@ import (
 	metaqda "metaqda/core"
 )
 
-// explained is what native Go answers about cells.
+// explained is the answers of native Go about cells.
 type explained struct {
 	Labels    []string    `json:"labels"`
 	Explain   [][]float64 `json:"explain"`   // score, rest and cells of a picture, its first class against none

@@ -1,4 +1,4 @@
-// Command oracle prints what native Go answers, for the tests of the Python package:
+// Command oracle prints the answers of native Go, for the tests of the Python package:
 //
 //	oracle SESSION QUERIES COUNT
 //	oracle SESSION PICTURES
