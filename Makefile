@@ -1,12 +1,11 @@
-# The one script runner. 'make' lists the targets; 'make run' is where to start.
+# All commands of the repository. 'make' lists the targets; begin with 'make run'.
 #
 # Needed: Go, Node.js 20.11 or newer with npm, make, git. Everything else is
 # fetched by 'make deps', which the other targets call themselves. All output
 # goes to build/; the site that is served is build/site.
 #
-# Go steps run every time: Go knows best what has to be compiled again, and
-# takes under a second when nothing has. Node steps run when a file that they
-# depend on is newer than their result.
+# Go steps run every time: Go itself finds what it must compile again, and takes under a second if
+# there is nothing. Node steps run when a file that they depend on is newer than their result.
 
 PORT    ?= 8080
 DATA    ?= ../shared/data
@@ -66,9 +65,8 @@ $(BIN)/serve $(BIN)/metaqda: $(MODULES)
 $(BIN)/oracle: $(MODULES)
 	@$(GO) build -trimpath -o $@ ./scripts/python/tests/oracle
 
-# Functions are put in the place of their calls where numbers are computed and
-# where JavaScript is called; elsewhere that only makes the programs larger to
-# download. What matches last counts.
+# Functions are inlined only in packages that compute numbers or call JavaScript; elsewhere inlining
+# only makes the download larger. The last matching flag counts.
 INLINED := $(addprefix metaqda/,core/lda core/niw core/embed core/session core/anomaly core/watch core/lab/metatrain wasm/simd) \
 	$(addprefix gonum.org/v1/gonum/,blas/... internal/asm/... floats) math math/bits sort syscall/js internal/runtime/...
 GO_BUILD_SMALL := $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
@@ -78,7 +76,7 @@ WASM_BUILD := $(WASM) $(GO_BUILD_SMALL)
 build/page.wasm: $(MODULES)
 	$(WASM_BUILD) -o $@ ./wasm
 
-# Go gives a program another time though nothing in it changed. A copy with a new time would be compressed again.
+# Go gives a program a new time even if nothing in it changed. A copy with a new time would be compressed again.
 .PHONY: $(SITE)/metaqda.wasm
 $(SITE)/metaqda.wasm: build/page.wasm
 	@mkdir -p $(@D)
@@ -87,13 +85,13 @@ $(SITE)/metaqda.wasm: build/page.wasm
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
 
-# The network that looks at the pictures is in the repository, as `make eye` made it of
-# its original. Another takes its place where EYE names it.
+# The network of pictures is in the repository, as `make eye` made it from the original. If EYE
+# names another network, it is used instead.
 EYE    ?= efficientnet-lite0
 NETWORK := $(if $(filter efficientnet-lite0,$(EYE)),web/extractor,build/eye)/$(EYE)
 
 .PHONY: eye
-eye: ## convert the network EYE (efficientnet-lite0, mobilenet-v2) from its published file, fetched or FROM=FILE, and build the site with it
+eye: ## convert the network EYE (efficientnet-lite0, mobilenet-v2) from its published file (downloaded, or FROM=FILE), and build the site with it
 	$(PYTHON) -B scripts/networks $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
 	@$(MAKE) site EYE=$(EYE)
 
@@ -108,11 +106,11 @@ EARS := build/ears
 CONVERT_YAMNET = $(PYTHON) -B scripts/networks yamnet --out $(EARS)/yamnet $(if $(YAMNET),--from '$(YAMNET)')
 
 .PHONY: ears
-ears: ## make the network of everyday sounds, YAMNet, fetched or from a file (YAMNET=FILE), and the site with it
+ears: ## make YAMNet, the network of everyday sounds (downloaded, or YAMNET=FILE), and build the site with it
 	$(CONVERT_YAMNET)
 	@$(MAKE) site
 
-# What 'make run' does once: without Python or a network it goes on without YAMNet.
+# 'make run' does this once. Without Python or a network it continues without YAMNet.
 .PHONY: try-ears
 try-ears:
 	@test -f $(EARS)/yamnet/manifest.json || if $(CONVERT_YAMNET) >/dev/null 2>&1; \
@@ -166,7 +164,7 @@ $(SITE)/kinds/%/prior.safetensors: $(KIND_PRIORS)/%.safetensors $(SITE)/kinds/so
 site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/use/use.json $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
-# What browser tests call of the page's modules by themselves.
+# The page's modules that browser tests call directly.
 build/tests/modules.js: web/test/browser/modules.js $(wildcard web/base/*.js web/engine/*.js web/extractor/*.js web/library/*.js web/library/classifier/*.js web/ui/*/*.js) $(PACKAGES)
 	@web/node_modules/.bin/esbuild $< web/engine/thread.js --bundle --format=esm '--entry-names=[name]' '--external:./storage/*' --outdir=$(@D) --log-level=warning
 
@@ -187,8 +185,8 @@ build/metaqda.wasi.wasm: $(MODULES)
 	@mkdir -p $(@D)
 	GOOS=wasip1 GOARCH=wasm $(GO_BUILD_SMALL) -buildmode=c-shared -o $@ ./wasm/library
 
-# The package, the engine and the network of pictures come together in build/wheel. The engine is packed by xz: deflate,
-# the wheel's own way, leaves it 0.4 MB larger.
+# The package, the engine and the network of pictures come together in build/wheel. The engine is compressed by xz: with
+# deflate, which wheels use, it would be 0.4 MB larger.
 PYTHON_REQUIREMENTS := scripts/python/tests/requirements.txt
 VENV := build/venv
 
@@ -227,7 +225,7 @@ include scripts/lab.mk
 STAGES := browser go wasm python js package firefox webkit
 TWO := parallel --will-cite --jobs 2 --halt soon,fail=1 --joblog build/stages.tsv
 
-# 'make test-all' takes Chromium as people have it.
+# 'make test-all' uses the Chromium that people use.
 CHROMIUM_KIND := $(if $(METAQDA_LONG),chromium,headless)
 
 .PHONY: test
@@ -244,15 +242,15 @@ test: build browsers ## run the tests: Go, Go as WebAssembly, Python, JavaScript
 browsers:
 	@for kind in $(CHROMIUM_KIND) firefox webkit; do scripts/browser.sh $$kind >/dev/null || true; done
 
-# web/test/long.js marks long tests. Shorter ones cover most of what they show.
+# web/test/long.js marks long tests. Shorter tests cover most of the same code.
 .PHONY: test-all
 test-all: ## run every test, also what 'make test' leaves out because it takes long: an hour
 	METAQDA_LONG=1 $(MAKE) test
 	$(MAKE) test-targets
 	@$(NODE) web/test/package/environments/table.js
 
-# So that none rots, every other target is run in its shortest form: those of the
-# laboratory on three sets of emoji, eight classes of twelve each, and on made-up numbers.
+# Every other target is run in its shortest form, to find broken ones. The targets of the laboratory
+# run on three sets of emoji, eight classes of twelve each, and on made-up numbers.
 TINY := build/tiny
 ORIGINALS ?= ../shared/extractors
 TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures SOUNDS=$(TINY)/sounds HANDS= DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
@@ -290,7 +288,7 @@ test-targets: build build/emoji.npz numpy
 	@if curl -fsSo /dev/null --max-time 20 https://vuln.go.dev/index/db.json; then $(MAKE) vulnerabilities; else echo "make: the list of known faults does not answer: they are not looked for" >&2; fi
 	@timeout -s INT 60 $(MAKE) run PORT=0 PYTHON=false; test $$? = 124 # it still ran
 
-# Reading classifiers in Python is tested where numpy is there or can be installed.
+# Reading classifiers in Python is tested if numpy is there or can be installed.
 .PHONY: numpy
 numpy:
 	@for python in $(PYTHON) /usr/bin/python3; do "$$python" -c 'import numpy' 2>/dev/null && exit 0; done; \
@@ -305,20 +303,20 @@ test-go: $(MODULES) numpy
 	@python=$(PYTHON); for p in $(PYTHON) /usr/bin/python3; do "$$p" -c 'import numpy, torch, PIL' 2>/dev/null && python=$$p; done; \
 	"$$python" scripts/backbone/test_backbone.py
 
-# In Node.js, with the SIMD kernels at hand; the results depend on files that Go does not
-# know of, hence no cached ones. Without the kernels gonum computes, as it does natively.
+# The tests run in Node.js, with the SIMD kernels. Results are not cached, since they depend on
+# files that Go does not know. Without the kernels gonum computes, as it does natively.
 .PHONY: test-wasm
 test-wasm: $(SITE)/metaqda-simd.wasm
 	@echo "== Go as WebAssembly, in Node.js"
 	$(GO_WASM_TEST) ./core/niw ./core/lda ./core/session ./core/model ./wasm/...
 	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
 
-# 'make test' runs these natively alone. They take long, and hardly any of it depends on WebAssembly.
+# 'make test' runs these tests natively only. They take long, and depend little on WebAssembly.
 WASM_LONG := FitFindsWhatSessionsHaveInCommon|PiecesOfWorkAreSmall|NothingIsLostIfCompactionIsKilled|ACloneStaysAsItsOriginalWas|ALogIsItsSession|TwoTabsConverge|HundredThousandClasses|AnotherCorrelationLengthChangesFewExamples|BurstsOfLongStreamsAreAReplay
 GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 20m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
 	$(if $(METAQDA_LONG),,-skip '^Test($(WASM_LONG))$$')
 
-# Without Python 3.11, pip or a network there is nothing to test with, which is said.
+# Without Python 3.11, pip or a network, the tests are skipped, and the output says so.
 .PHONY: test-python
 test-python: $(BIN)/metaqda $(BIN)/oracle $(SITE)/extractor/extractor.json
 	@echo "== Python package, the wheel in a virtual environment"
@@ -339,7 +337,8 @@ test-js: site $(NETWORKS)
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=1200000 --test-reporter=spec $$files
 
-# The bundler that the package is tested with, and for 'make test-all' others and runtimes; those that cannot be had are left out.
+# The bundler that the package is tested with; for 'make test-all' also other bundlers and runtimes. Those that cannot be
+# installed are left out.
 BUNDLERS := web/test/package/node_modules/.package-lock.json
 $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | build/.needed
 	cd web/test/package && $(NPM) ci --no-audit --no-fund
@@ -373,8 +372,8 @@ test-browser: build $(NETWORKS) $(SCRATCH)
 	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \
 	CHROMIUM="$$chromium" $(TEST) --test-concurrency=2 --test-timeout=1200000 $$files
 
-# Firefox is the second opinion: where there is none, and none can be installed, that
-# is said and the rest counts.
+# Firefox is a second browser to test in. If there is none and none can be installed, the output
+# says so and the other tests count.
 .PHONY: test-firefox
 test-firefox: build $(NETWORKS)
 	@echo "== Browser, in headless Firefox"
@@ -393,9 +392,9 @@ test-webkit: build
 	@webkit=$$(scripts/browser.sh webkit) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
 	WEBKIT="$$webkit" $(TEST) --test-concurrency=1 --test-timeout=1200000 --test-force-exit $$(find web/test/webkit -name '*.test.js')
 
-# ---- the long forms -----------------------------------------------------------
-# What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
-# minimising what is found interesting takes longer than finding it, hence the bound.
+# ---- the long forms ----------------------------------------------------------- These targets take
+# too long for every change. Each fuzz target runs for FUZZ_SECONDS. Minimising an interesting input
+# takes longer than finding it, hence the bound.
 FUZZ_SECONDS ?= 600
 KEEP ?= yes
 
@@ -404,10 +403,10 @@ KILLS ?= 200
 SEED  ?= 1
 
 .PHONY: soak
-soak: build test-all soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## all that takes long: every test, in Firefox too, fuzz every decoder, kill the browser, fill the page, build twice: five hours
+soak: build test-all soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## run everything that takes long: all tests, also in Firefox, fuzzing, kills of the browser, a session at full size, two builds: five hours
 
-# Sixteen of the inputs that it found to do something new, small ones and large ones,
-# are kept beside the tests, which try them from then on.
+# Sixteen of the inputs that reached new code, small and large ones, are kept beside the tests,
+# which try them from then on.
 .PHONY: soak-fuzz
 soak-fuzz: $(MODULES)
 	@for file in $$(git ls-files 'core/**_test.go' 'scripts/**_test.go' 'wasm/**_test.go'); do \
@@ -449,7 +448,7 @@ reproducible: site ## build the site a second time elsewhere, and compare every 
 
 # The list of known faults comes from the network.
 .PHONY: vulnerabilities
-vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulncheck, which asks vuln.go.dev)
+vulnerabilities: $(MODULES) ## look for known faults in linked modules (govulncheck, which asks vuln.go.dev)
 	@GOBIN='$(CURDIR)/$(BIN)' $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
 	$(BIN)/govulncheck ./...
 	$(WASM) $(BIN)/govulncheck ./wasm
@@ -470,11 +469,11 @@ bench-live: build ## measure the processor time of live recognition of sounds, o
 	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) --test --test-reporter=spec web/test/bench/live.test.js
 
 .PHONY: bench-blocks
-bench-blocks: package ## how long calls of the npm package block the thread at a thousand classes
+bench-blocks: package ## measure how long calls of the npm package block the thread at a thousand classes
 	@$(NODE) web/test/bench/blocks.mjs $(BLOCKS)
 
 .PHONY: bench-rate
-bench-rate: package ## predictions a second of the npm package, beside the nearest mean in plain JavaScript
+bench-rate: package ## measure the predictions per second of the npm package, and of the nearest mean in plain JavaScript
 	@$(NODE) web/test/bench/rate.mjs $(RATE)
 
 # ---- checks -----------------------------------------------------------------

@@ -1,12 +1,11 @@
-#!/bin/sh
-# Prints the path of a browser for the tests. The variable CHROMIUM, FIREFOX or WEBKIT names it, or
-# it is found under its usual names. If there is none, Debian's package is installed. That needs
-# apt-get as root, or by a sudo that asks for no password.
+# !/bin/sh Prints the path of a browser for the tests. The variable CHROMIUM, FIREFOX or WEBKIT
+# names it, or it is found under its usual names. If there is none, Debian's package is installed.
+# This needs apt-get as root, or a sudo without a password.
 #
 #	scripts/browser.sh chromium|headless|firefox|webkit
 #
-# headless is Chromium without windows, as Debian packages it. It opens a page for three quarters of
-# the work. Where it cannot be had, it is Chromium.
+# headless is Chromium without windows, as Debian packages it. It opens a page with three quarters
+# of the processor time. If it cannot be installed, Chromium is used instead.
 case $1 in
 chromium)
 	variable=CHROMIUM named=$CHROMIUM packages=chromium asked=--version calls=Chrom

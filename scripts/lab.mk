@@ -13,7 +13,8 @@ LAB      ?= build
 HANDS    ?= asl_signs sign_digits
 sounds_DATA := $(patsubst $(SOUNDS)/%.tar,$(LAB)/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
 hands_DATA := $(patsubst $(PICTURES)/%.tar,$(LAB)/data/hands/%.npz,$(wildcard $(HANDS:%=$(PICTURES)/%.tar)))
-# The kinds beside pictures that a prior can be learned for: that of sounds is of YAMNet's numbers, too.
+# The kinds, beside pictures, for which a prior can be learned. The prior of sounds includes YAMNet's
+# numbers.
 KINDS := $(if $(sounds_DATA),$(if $(wildcard build/ears/yamnet/manifest.json),sounds)) $(if $(hands_DATA),hands)
 # NAME stands for the sets of a folder without archives: the rule below says that NAME.tar is missing.
 PICTURE_SETS := $(or $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar)),NAME)
@@ -36,13 +37,13 @@ $(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/kinds/sounds/extractor.json $(
 $(LAB)/data/hands/%.npz: $(PICTURES)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
 	$(call EMBED,--kind hands --split train)
 
-# Sets with NAME.splits.json beside them have classes for training and others; of all
-# others every class is for training.
+# Sets with NAME.splits.json beside them have classes for training and others. In all other sets
+# every class is for training.
 $(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
 	$(call EMBED,$(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train))
 
-# The priors that the page begins with. They are in the repository; `make prior` learns
-# them anew, to the same figures: how numbers round depends on the processor.
+# The priors that the page begins with. They are in the repository. `make prior` learns them anew,
+# with the same figures; the bytes may differ, since rounding depends on the processor.
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
@@ -51,7 +52,7 @@ LODO := $(LAB)/lodo
 PRIOR_RECIPE := --preset shipped --random-seed 0
 
 .PHONY: prior
-prior: pictures-prior $(KINDS:%=%-prior) ## learn the shipped priors anew from PICTURES and SOUNDS, and into build/lodo those that leave families out
+prior: pictures-prior $(KINDS:%=%-prior) ## learn the shipped priors anew from PICTURES and SOUNDS, and into build/lodo the priors without a family
 
 .PHONY: pictures-prior
 pictures-prior: $(PRIOR_DATA) $(MODULES)
@@ -59,8 +60,8 @@ pictures-prior: $(PRIOR_DATA) $(MODULES)
 		--out $(DEFAULT_PRIOR) \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
-# That for sounds is of both networks' numbers: a site without YAMNet goes on with a plain one.
-# Among pictures hands are one family; here each set of them is left out by itself.
+# The prior for sounds is for the numbers of both networks; a site without YAMNet uses a plain
+# prior. Among pictures, hands are one family; here each set of hands is left out by itself.
 sounds_RECIPE := --power 1 --shrink 0.8 --shared 1 --near 0.2 --first-part 1024 --parts-odds 2 --single-examples
 hands_RECIPE := --families /dev/null
 
@@ -93,7 +94,7 @@ POINTING := caltech101 chess_pieces playing_cards coil17 canteen_food leafsnap20
 COMPOSITES ?= 500
 
 .PHONY: pointing
-pointing: package $(POINTING:%=$(LAB)/data/%.npz) ## does the map of where an answer comes from lie on the thing: half an hour
+pointing: package $(POINTING:%=$(LAB)/data/%.npz) ## measure how often the map of an answer points at the thing: half an hour
 	$(NODE) web/test/bench/pointing.mjs $(LAB)/unpacked $(COMPOSITES)
 
 # Only good ones: cells of the sets that are measured, and of others for the population.
@@ -107,7 +108,7 @@ $(LAB)/cells/.made: $(patsubst %,$(PICTURES)/%.tar,$(ANOMALY) $(ANOMALY_OTHERS))
 	touch $@
 
 .PHONY: anomaly
-anomaly: $(LAB)/cells/.made $(MODULES) ## is a picture like a few good ones: AUROC against other scores, ECE, coefficients; a quarter of an hour
+anomaly: $(LAB)/cells/.made $(MODULES) ## measure how well bad pictures are told from a few good ones: AUROC, ECE, coefficients; a quarter of an hour
 	$(GO) run ./scripts/anomaly -cells $(LAB)/cells $(ANOMALY)
 
 # Near-copies: frames of pictures as a camera takes them, taught without a group.
@@ -121,10 +122,10 @@ $(LAB)/bursts/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildca
 	$(NODE) scripts/embed/embed.mjs $(LAB)/frames/$* --split train --out $@ --quiet
 
 .PHONY: bursts
-bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## accuracy with one class taught in frames of each thing, against one frame of each: ten minutes
+bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## measure the accuracy with one class taught in many frames of each thing, against one frame of each: ten minutes
 	$(GO) run ./scripts/bursts -tasks $(BURST_TASKS) -prior $(call commas,$(BURST_SETS:%=$(LODO)/without-%.safetensors)) $(BURST_SETS:%=$(LAB)/bursts/%.npz)
 
-# The same of sounds and hands, each asked under priors of its kind.
+# The same for sounds and hands, each under the priors of its kind.
 define BURSTS
 $(LAB)/bursts/$(1)/%.npz: $(2)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
 	@mkdir -p $(LAB)/unpacked $$(@D)
@@ -141,7 +142,7 @@ $(eval $(call BURSTS,hands,$(PICTURES),asl_signs sign_digits))
 
 # Events: things that come and go in streams of ten minutes.
 .PHONY: streams
-streams: $(PRIOR_DATA) $(hands_DATA) $(sounds_DATA) $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(MODULES) ## false and missed events of a watch and of three other rules: four minutes
+streams: $(PRIOR_DATA) $(hands_DATA) $(sounds_DATA) $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(MODULES) ## measure false and missed events of a watch and of three other rules: four minutes
 	$(GO) run ./scripts/streams -data $(LAB)/data -bursts $(LAB)/bursts
 
 EMOJI_TASKS ?= 1000
@@ -151,7 +152,7 @@ build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.m
 	$(NODE) scripts/embed/embed.mjs build/samples-all --out $@ --quiet
 
 .PHONY: emoji
-emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art style that was not taught
+emoji: build/emoji.npz ## measure the accuracy of five-way emoji tasks, with queries in an art style that was not taught
 	$(GO) run ./scripts/metaqda eval --protocol standard --data build/emoji.npz --split all --prior $(DEFAULT_PRIOR) \
 		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks $(EMOJI_TASKS) --random-seed 0
 
@@ -165,12 +166,11 @@ reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=$(LAB)/data/%.npz),$(PRIOR_DAT
 
 # ---- domains never seen -------------------------------------------------------
 
-# Every set is asked in all its classes. Its prior is the one that `make prior` learned
-# without its family. The population was fitted without that family, too, but for its
-# starting values.
+# Every set is tested with all its classes, under the prior that `make prior` learned without its
+# family. The population was fitted without the family, too, except for its starting values.
 TASKS ?= 150
-# The head of Teachable Machine takes longer than all others together: it does
-# the first third of the tasks and is compared over these.
+# The head of Teachable Machine takes longer than all other methods together. So it does only the
+# first third of the tasks and is compared over these.
 SLOW_TASKS = $(shell expr \( $(TASKS) + 2 \) / 3)
 
 LODO_NAMES := $(PICTURE_SETS)
@@ -183,7 +183,7 @@ $(firstword $(LODO_PRIORS)):
 
 KIND_EVAL = $(BIN)/metaqda eval --data $(call commas,$($*_DATA)) --prior $(call commas,$(patsubst $(LAB)/data/$*/%.npz,$(LODO)/$*/without-%.safetensors,$($*_DATA))) --split all --random-seed 0 --n-tasks $(TASKS)
 
-# The same of the other kinds: a minute each.
+# The same for the other kinds: a minute each.
 .PHONY: lodo-sounds lodo-hands
 lodo-sounds lodo-hands: lodo-%: $(BIN)/metaqda $$(or $$($$*_DATA),$(LAB)/data/$$*/NAME.npz)
 	@test -d $(LODO)/$* || $(MAKE) $*-prior
@@ -191,7 +191,7 @@ lodo-sounds lodo-hands: lodo-%: $(BIN)/metaqda $$(or $$($$*_DATA),$(LAB)/data/$$
 	$(KIND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/$*/none.json --markdown $(LODO)/$*/none.md
 
 .PHONY: lodo
-lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) $(KINDS:%=lodo-%) ## accuracy, ECE and none of these with each family left out: an hour on two cores (TASKS=30 for less), into build/lodo
+lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) $(KINDS:%=lodo-%) ## measure accuracy, ECE and none of these with each family left out: an hour on two cores (TASKS=30 for less), into build/lodo
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods $(LODO_MOST) --n-tasks $(TASKS) --json $(LODO)/most.json >/dev/null
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods teachable --n-tasks $(SLOW_TASKS) --json $(LODO)/teachable.json >/dev/null
 	@$(BIN)/metaqda merge --json $(LODO)/lodo.json --markdown $(LODO)/lodo.md $(LODO)/most.json $(LODO)/teachable.json
@@ -202,5 +202,5 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) $(KINDS:%=lodo-%) ## accuracy, 
 WHY_TASKS ?= 10
 
 .PHONY: why
-why: $(PRIOR_DATA) $(firstword $(LODO_PRIORS)) $(MODULES) ## wrong labels found, what another example adds, and sets of labels: ten minutes
+why: $(PRIOR_DATA) $(firstword $(LODO_PRIORS)) $(MODULES) ## measure wrong labels found, the gain by another example, and sets of labels: ten minutes
 	for question in spoiled next sets; do $(GO) run ./scripts/why -prior $(LODO) -tasks $(WHY_TASKS) $$question $(PRIOR_DATA) || exit 1; done
