@@ -1,6 +1,6 @@
 // Learns priors on two folders of data sets. It prints the tables of the MetaQDA paper (Zhang et
 // al., ICCV 2021), with the paper's figures beside ours. It says which of the paper's claims hold.
-// `make reproduce` runs it. It is no test: it takes minutes, and its output is for reading.
+// `make reproduce` runs it. It is not a test: it takes minutes, and people read its output.
 //
 //   node scripts/reproduce.mjs --data DIR [--pictures DIR] [--out DIR] [--n-tasks 600] [--random-seed 0] [--steps 1]
 //
@@ -81,7 +81,7 @@ function evaluate(name, protocol, data, prior, methods, ...more) {
 
 const find = (/** @type {Report} */ report, /** @type {string} */ method, /** @type {string} */ data, /** @type {number} */ shot) =>
   report.results.find((r) => r.method === method && r.data === data && r.shot === shot);
-/** That of a method that was asked for. */
+/** The result of a method. */
 const result = (/** @type {Parameters<typeof find>} */ ...of) => /** @type {Result} */ (find(...of));
 const percent = (/** @type {number | null} */ v) => (v === null ? '-' : (100 * v).toFixed(2));
 const accuracy = (/** @type {Result} */ r) => `${percent(r.accuracy.mean)} ± ${percent(r.accuracy.ci95)}`;
@@ -161,8 +161,8 @@ function conv4(name, steps, full) {
     ['QDA', 'qda', [8.25], [4.37]], ['MetaQDA-MAP', 'map', [2.75], [0.89]], ['MetaQDA-FB', 'fb', [2.33], [0.45]]], tempered);
   for (const [better, worse] of [['fb', 'map'], ['fb', 'ncc-cl2n'], ['map', 'ncc-cl2n']]) lower(calibration, name, better, worse);
 
-  // Priors of their own make up for what an inference lacks: the one learned with MAP is wider.
-  // Which of the two is nearer to the truth then depends on how hard the test classes are.
+  // A prior learned for an inference compensates its weakness: the one learned with MAP is wider.
+  // So the difficulty of the test classes decides which inference is better calibrated.
   const same = evaluate(`${name}-same-prior`, 'calibration', [name], fb, 'map,fb');
   say(`\nInference alone, ${name}: both with the prior that was learned with FB\n\n${same.tables}`);
   lower(same, name, 'fb', 'map', 'with one prior for both');

@@ -89,7 +89,7 @@ async function brought(place, read) {
 /** The content of the file of an option. @param {string} name @param {string} option */
 const given = (name, option) => readFile(name).catch(({ code }) => { throw new Error(`${name} cannot be read (${code}): check the path after --${option}.`); });
 
-/** Teaches a classifier what a session holds, but for its pictures. @param {import('../web/library/index.js').Classifier} classifier @param {Uint8Array} session @param {string[]} labels of its classes, in order */
+/** Teaches a classifier the examples of a session, without its pictures. @param {import('../web/library/index.js').Classifier} classifier @param {Uint8Array} session @param {string[]} labels of its classes, in order */
 function teach(classifier, session, labels) {
   const [classes, groups] = ['class', 'group'].map((name) => new Int32Array(tensorOf(session, name).buffer));
   const numbers = new Float32Array(tensorOf(session, 'embeddings').buffer);

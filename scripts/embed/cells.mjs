@@ -6,7 +6,7 @@
  *
  * UNPACKED/SET/CLASS/PICTURE. It writes OUT/SET.json, OUT/SET.cells and OUT/SET.spots: float32,
  * picture by picture, of the first CLASSES classes. A spot is a piece of a picture of SPOTS, a fifth
- * of each side, at a random place; it is grey where the set is.
+ * of each side, at a random place. It is grey if the set is grey.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

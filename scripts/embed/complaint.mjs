@@ -1,3 +1,3 @@
 // @ts-check
-/** Something a person can put right: shown as one sentence, exit status 2. */
+/** An error that a person can correct: shown as one sentence, exit status 2. */
 export class Complaint extends Error {}

@@ -13,7 +13,7 @@ export async function decodePicture(file) {
   const image = sharp(file, { failOn: 'error', ignoreIcc: true }).autoOrient();
   const { space, depth } = await image.metadata();
   if (space === 'cmyk') return fromInk(await image.pipelineColourspace('cmyk').toColourspace('cmyk').raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true }));
-  // Grey pictures stay untouched: a conversion to sRGB would bend their values.
+  // Grey pictures are not converted: a conversion to sRGB would change their values.
   const plain = (space === 'b-w' || space === 'srgb') && depth === 'uchar';
   const { data, info } = await (plain ? image : image.toColourspace('srgb'))
     .raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });

@@ -116,7 +116,7 @@ async function main(args) {
 }
 
 /**
- * The pictures of a folder of classes, and what is known of them.
+ * The pictures of a folder of classes, and the facts about them.
  * @param {string} folder @param {{splits?: string, split?: string}} values
  * @returns {Promise<import('./folder.mjs').Listed>}
  */

@@ -12,7 +12,7 @@ import { Complaint } from './complaint.mjs';
 /** @typedef {{train: string[], val: string[], test: string[]}} Splits */
 
 /**
- * A picture in a class folder is a group of its own, those of a subfolder are one.
+ * A picture in a class folder is its own group. The pictures of a subfolder are one group.
  * @param {string} folder one subfolder per class
  * @returns {Promise<{classes: string[], pictures: Picture[], grouped: boolean}>} both in the order
  *   of their names; grouped where some class has a subfolder
@@ -35,7 +35,7 @@ export async function listPictures(folder) {
 }
 
 /**
- * The pictures that lie in a folder itself, of no known class.
+ * The pictures directly in a folder, without known classes.
  * @param {string} folder
  * @returns {Promise<Listed>} in the order of their names
  */

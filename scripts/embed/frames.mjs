@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Makes near-copies to measure with: frames of pictures as a hand-held camera takes them, and of
- * sounds as a microphone records them again:
+ * Makes near-copies for measurements: frames of pictures, as a hand-held camera takes them, and of
+ * sounds, as a microphone records them again:
  *   node scripts/embed/frames.mjs FOLDER OUT
  *
  * FOLDER holds one subfolder per class. OUT gets CLASS/PICTURE/N.jpg, or N.wav, for at most CLASSES
  * classes of PICTURES pictures each: FRAMES frames of the first half, the first frame of the others.
- * The first frame is the picture. The next are shifted by up to 3 % of it, are up to 6 % nearer and
- * turned by up to 3 degrees. They are up to 10 % brighter or darker. A sound begins up to .1 s
- * later and is up to twice as loud or half as loud. It has noise 40 dB below its mean power. The
- * same folder gives the same frames.
+ * The first frame is the picture. The next frames are up to 3 % shifted, 6 % nearer, 3 degrees
+ * turned, and 10 % brighter or darker. A sound begins up to .1 s later and is up to twice as loud or
+ * half as loud. It has noise 40 dB below its mean power. The same folder gives the same frames.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

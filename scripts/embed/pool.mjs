@@ -30,8 +30,8 @@ export class Pool {
   }
 
   /**
-   * Each thread takes the next picture when it has done one. So if several cannot be read, the
-   * complaint names the first in order.
+   * Each thread takes the next picture when it is done. If several pictures cannot be read, the
+   * error names the first in order.
    * @param {string[]} files @param {(done: number) => void} report @param {string} kind what they are, in the plural
    * @returns {Promise<(Float32Array|null)[]>} the embeddings in the order of the files, null where nothing is in one
    */

@@ -8,7 +8,7 @@ import { loadExtractor } from './extractor.mjs';
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 const { embed, id, sha256, dimension, takes } = await loadExtractor(workerData.place, workerData);
 
-/** What the extractor takes of a file. @param {string} file */
+/** The input of the extractor from a file. @param {string} file */
 const inputOf = async (file) => (takes === 'file' ? new Uint8Array(await readFile(file)) : decodePicture(file));
 
 port.on('message', async (/** @type {string} */ file) => {

@@ -76,7 +76,7 @@ NETWORKS = {
     "yamnet": {
         "url": "https://raw.githubusercontent.com/google-coral/coralmicro/c9f665b0a8b973d35cb9d383b3e92e9f14b4dd72/models/yamnet_spectra_in.tflite",
         "sha256": "0a266465c46718f3fcc4137366be82882a8c93bfcc4f0278581a11d11dddcdf9",
-        # Beside the mean: of 521 classes the first, speech.
+        # A second output beside the mean: the first of 521 classes, speech.
         "read": partial(read_tflite, shape=(96, 64, 1), heads=(0,), rows=1),
         "id": "yamnet@c9f665b",
         "licence": "Apache-2.0, Copyright Google LLC; of its classifier speech alone",
@@ -85,7 +85,8 @@ NETWORKS = {
         "npm": "@mediapipe/hands@0.4.1675469240",
         "sha256": "bdd5be939c60cbd72a49f4b6141407683cf2a67263598e1a44757d70b3dfcb8a",
         "member": "package/hand_landmark_lite.tflite",
-        # Beside the mean: 21 landmarks of three numbers each, whether a hand is there, which one.
+        # Further outputs beside the mean: 21 landmarks of three numbers each, the probability of a
+        # hand, and which hand it is.
         "read": partial(read_tflite, shape=(224, 224, 3), heads=(2, 1, 0)),
         "id": "hand-landmark-lite@0.4.1675469240",
         "licence": "Apache-2.0, Copyright Google LLC; weights turned into 8 bits",

@@ -60,7 +60,7 @@ FLOAT = {"type": "DT_FLOAT"}
 
 
 def _placeholder(shape):
-    # A network of pictures of any size: one may be fed others than it was trained on.
+    # The input may have any size: a network may be used with other sizes than it was trained on.
     height, width, channels = ("-1", "-1", "3") if shape[2] == 3 else map(str, shape)
     return {"name": INPUT, "op": "Placeholder", "attr": {"dtype": FLOAT, "shape": {"shape": {"dim": [{"size": size} for size in ("-1", height, width, channels)]}}}}
 

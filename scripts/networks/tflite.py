@@ -63,7 +63,7 @@ class Graph:
         if data[4:8] != b"TFL3":
             raise ValueError("this is not a TensorFlow Lite file")
         model = Table(data, struct.unpack_from("<I", data, 0)[0])
-        # A code stands in one byte where that holds it, and in four beside it.
+        # A code is in one byte if it fits, and also in four bytes.
         self.codes = [max(code.number(0, "<b"), code.number(3)) for code in model.tables(1)]
         graph = model.tables(2)[0]
         self.tensors, self.operators, self.buffers = graph.tables(0), graph.tables(3), model.tables(4)

@@ -12,8 +12,8 @@ import { membersOf, numbersOf, Remote } from '../remote.js';
 /** @import {Options, RemoteMethods} from '../classifier/options.js' */
 
 /**
- * `merge` answers a new classifier with what both were taught, in memory: `importSession` of the storage keeps what its
- * `save` answers. `dispose` refuses calls afterwards; what was taught stays, and so does the storage.
+ * `merge` returns a new classifier in memory with the examples of both. To store it, pass its `save()` to
+ * `importSession` of the storage. After `dispose` calls are refused; the examples and the storage stay.
  *
  * @template [Input=unknown]
  * @typedef {RemoteMethods<Input> & {merge: (other: Classifier<any> | StoredClassifier<any>) => Promise<Classifier<Input>>}} StoredClassifier
@@ -36,7 +36,7 @@ export function storedClassifier(engine, extractor) {
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.learnedPrior()]);
     return openClassifier(classifier, { ...(extractor && { extractor }), ...(prior && { prior }) });
   };
-  /** Methods that take the place of the classifier's own. @type {Record<string, (...args: any[]) => unknown>} */
+  /** Methods that replace the classifier's own. @type {Record<string, (...args: any[]) => unknown>} */
   const own = {
     save: () => engine.saveSession(),
     predictInto: (x) => numbersOf(engine.taught, x),

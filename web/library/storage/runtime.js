@@ -13,8 +13,8 @@ export function runtime() {
 }
 
 /**
- * A global scope for a Go program. Reading finds the globals of this realm. The program and Go's glue write into an
- * object of their own, so they change no globals.
+ * A global scope for a Go program. Reading finds the globals of this realm. The program and wasm_exec.js write into
+ * this object, so they change no globals.
  *
  * @returns {Record<string, any>}
  */
@@ -23,7 +23,7 @@ function scope() {
     get(own, name) {
       if (name in own) return own[name];
       const value = /** @type {any} */ (globalThis)[name];
-      // Functions of the window, such as fetch, want it as their this; classes do not.
+      // Functions of the window, such as fetch, need the window as their this; classes do not.
       return typeof value === 'function' && !value.prototype ? value.bind(globalThis) : value;
     },
   });

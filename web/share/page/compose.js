@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Decides what to show of an answer, as wasm/view/compose.go does for the page. Tests hold both
- * to testdata/view/frames.json. The engine words the headline.
+ * Decides what to show of an answer, as wasm/view/compose.go does for the page. Tests compare both
+ * with testdata/view/frames.json. The engine words the headline.
  */
 import { marked } from '../../ui/kit/dom.js';
 import { percent, together } from '../../ui/sort/sorting.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** Small copies of the examples in a shared file: pictures, or sounds with what they look like. */
+/** Small copies of the examples in a shared file: pictures, or sounds with their spectrograms. */
 import { metadataOf, tensorOf } from '../../base/safetensors.js';
 
 /** Copies by the ids of examples in the classifier. @typedef {Map<string, Uint8Array>} Copies */

@@ -125,7 +125,7 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** What the file does. @param {string[]} classes @param {string} one example @param {boolean} judging whether it says that something is wrong with a picture of its class @param {boolean} learn */
+/** A sentence that says what the file does. @param {string[]} classes @param {string} one example @param {boolean} judging whether it says that something is wrong with a picture of its class @param {boolean} learn */
 function taskOf(classes, one, judging, learn) {
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';

@@ -26,7 +26,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const good = judges(about.classes, copies) ? goodOnes({ classifier, kinds, copies }) : undefined;
   const then = new Then();
   const keepsCopies = copies.size > 0;
-  /** Examples added here, by ids that stay when one is brought back: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
+  /** Examples added here, by ids that stay the same when undo restores one: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
   const taught = new Map();
   let count = 0;
   /** The embedding of the shown answer. @type {Float32Array|null} */
@@ -78,7 +78,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
     button.setAttribute('aria-disabled', String(!last)); // a disabled button would lose the focus
     button.title = last ? `Undo: ${last.name}` : 'There is nothing to undo';
   };
-  /** Says what was done and notes the way back. @param {string} text @param {string} name @param {() => void} back */
+  /** Announces a change and records how to undo it. @param {string} text @param {string} name @param {() => void} back */
   const did = (text, name, back) => {
     done.push({ name, back });
     again();

@@ -1,5 +1,5 @@
 // @ts-check
-/** The blocks of an extension for Scratch: what the camera sees or the microphone hears, by what was taught. */
+/** The blocks of an extension for Scratch: they recognise what the camera sees or the microphone hears. */
 
 /** @typedef {import('../../library/index.js').Classifier<any>} Classifier */
 /** @typedef {import('../../library/index.js').Prediction} Prediction */
@@ -27,9 +27,9 @@
 const NONE = 'None of these';
 /** Milliseconds between two looks: four a second, as a watch expects. */
 const INTERVAL = 250;
-/** Milliseconds without any label until none of these is seen: longer than one takes to follow another. */
+/** Milliseconds without any label until none of these comes: longer than the gap between two labels. */
 const PAUSE = 1500;
-/** False events an hour: at one, most things whose own pictures were not taught are missed. */
+/** False events an hour: with one, most things whose own pictures were not taught are missed. */
 const FALSE_EVENTS = 10;
 
 export class Blocks {
@@ -172,7 +172,7 @@ export class Blocks {
   }
 }
 
-/** Without a hand, or without speech where only words are compared, there is nothing to ask about. @param {{code?: string}} error */
+/** Without a hand, or without speech if only words are compared, there is nothing to predict. @param {{code?: string}} error */
 function nothing(error) {
   if (error.code !== 'no-hand' && error.code !== 'no-speech') throw error;
   return null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Scratch's camera, as the blocks of an extension look through it. */
+/** Scratch's camera, for the blocks of an extension. */
 
 /** @typedef {import('./blocks.js').Scratch} Scratch */
 

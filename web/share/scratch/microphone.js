@@ -1,5 +1,5 @@
 // @ts-check
-/** The microphone, as the blocks of an extension hear through it. */
+/** The microphone, for the blocks of an extension. */
 import { openMicrophone } from '../../library/microphone.js';
 import { soundOf } from '../../library/inputs.js';
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Pictures in a shared file. */
 import { nextTask } from '../../../base/task.js';
-// The build puts the runtime of any graph, or that of ONNX networks, in the place of this one.
+// The build may replace this runtime by the one of any graph or of ONNX networks.
 import { createRuntime } from '../../../extractor/runtime.mjs';
 import { createSession } from '../../../extractor/session.js';
 

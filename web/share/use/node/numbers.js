@@ -1,8 +1,8 @@
-// Says what an example is by the numbers of its feature extractor: node numbers.js example.json
+// Recognises an example from the numbers of its feature extractor: node numbers.js example.json
 import { readFile } from 'node:fs/promises';
 import { openClassifier } from './metaqda/index.js';
 
-process.on('uncaughtException', ({ message }) => process.exit(console.error(message) ?? 1)); // a mistake is told in one line
+process.on('uncaughtException', ({ message }) => process.exit(console.error(message) ?? 1)); // an error is printed in one line
 const beside = (name) => new URL(name, import.meta.url);
 const classifier = await openClassifier(beside('session.safetensors'), { prior: beside('prior.safetensors') });
 const file = process.argv[2] ?? beside('example.json');

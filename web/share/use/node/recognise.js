@@ -1,8 +1,8 @@
-// Says what a picture is: node recognise.js picture.jpg
+// Recognises a picture: node recognise.js picture.jpg
 import { openClassifier } from './metaqda/index.js';
 import { loadExtractor } from './pictures.js';
 
-process.on('uncaughtException', ({ message }) => process.exit(console.error(message) ?? 1)); // a mistake is told in one line
+process.on('uncaughtException', ({ message }) => process.exit(console.error(message) ?? 1)); // an error is printed in one line
 if (!process.argv[2]) throw new Error('Name a picture: node recognise.js picture.jpg');
 const beside = (name) => new URL(name, import.meta.url);
 const extractor = await loadExtractor(); // the network that turns pictures into numbers

@@ -1,4 +1,4 @@
-// Each class has a colour. When the camera sees one, the frame takes it.
+// Each class has a colour. When the camera sees a class, the frame takes its colour.
 let video;
 let classifier;
 let seen = 'Loading …';
@@ -18,7 +18,7 @@ async function setup() {
   watch(gotEvent);
 }
 
-// Something came, or has gone. Write here what shall happen.
+// Something came, or has gone. Write here what should happen.
 function gotEvent({ label, here, probability }) {
   seen = here ? `${label}, ${round(100 * probability)} %` : '';
   shade = here ? color(`hsl(${(360 * classifier.labels.indexOf(label)) / classifier.labels.length}, 80%, 50%)`) : 'white';
@@ -32,7 +32,7 @@ function draw() {
   text(seen, width / 2, height - 20);
 }
 
-// Looks four times a second. The fewer false events an hour you allow, the more is missed.
+// Looks four times a second. If you allow fewer false events an hour, more events are missed.
 async function watch(onEvent) {
   const events = classifier.watch({ onEvent, falseEventsPerHour: 10 });
   for (;;) {

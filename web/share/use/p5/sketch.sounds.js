@@ -1,4 +1,4 @@
-// Each class has a colour. When the microphone hears one, the frame takes it.
+// Each class has a colour. When the microphone hears a class, the frame takes its colour.
 let microphone;
 let classifier;
 let heard = 'Loading …';
@@ -31,7 +31,7 @@ async function mousePressed() {
   }
 }
 
-// Something came, or has gone. Write here what shall happen.
+// Something came, or has gone. Write here what should happen.
 function gotEvent({ label, here, probability }) {
   heard = here ? `${label}, ${round(100 * probability)} %` : '';
   shade = here ? color(`hsl(${(360 * classifier.labels.indexOf(label)) / classifier.labels.length}, 80%, 50%)`) : 'white';
@@ -43,7 +43,7 @@ function draw() {
   text(heard, 20, height / 2, width - 40);
 }
 
-// Hears the last second, four times a second. The fewer false events an hour you allow, the more is missed.
+// Hears the last second, four times a second. With fewer allowed false events an hour, more is missed.
 async function watch(onEvent) {
   const events = classifier.watch({ onEvent, falseEventsPerHour: 10 });
   for (;;) {
