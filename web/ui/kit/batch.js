@@ -86,7 +86,7 @@ export class Line {
 /** Most files named without their error. */
 const NAMED = 20;
 
-/** One line for the errors of a batch: three in full, each with its number, then the number of the others with the names of their files. @param {string[]} sentences */
+/** One line for the errors of a batch: three in full, with how often each came, then the number of the others, with the names of their files if they are few. @param {string[]} sentences */
 export function summary(sentences) {
   const times = new Map();
   for (const one of sentences) times.set(one, (times.get(one) ?? 0) + 1);

@@ -38,7 +38,7 @@ function words({ stage, pictures, done, total, left, taught, only, bounds, open,
   if (!pictures) return `There are no ${noun()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
   if (!open) return `All of these ${noun()}s are taught.`;
-  if (stale) return 'These answers are older than your last examples.';
+  if (stale) return 'These answers are older than your last changes.';
   if (only) return classified ? `Compared part by part with the examples of “${only}”.${doubtful ? ` ${are}.` : ''}` : `Not all ${noun()}s have been compared.`;
   if (!classified) return 'Judged one by one.';
   if (!doubtful) return `Judged together: ${noun()}s that are alike help each other.`;
