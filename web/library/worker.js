@@ -49,7 +49,7 @@ export class ClassifierWorker {
     const start = () => new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
     this.#client = new RemoteClient(worker ?? startWorker(start, ALONE), {
       code: 'disposed',
-failed: 'internal',
+      failed: 'internal',
       unloaded: 'fetch',
       died: (why) => `The worker stopped (${why}): make another ClassifierWorker, or ${ALONE}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
