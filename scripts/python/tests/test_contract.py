@@ -159,7 +159,7 @@ class Contract(Case):
         self.refused('value', 'leave it out', FewShotClassifier(scale='no').fit, np.eye(2), ['a', 'b'])
         self.refused('prior', 'pictures, hands, sounds', FewShotClassifier(prior='nowhere').fit, np.eye(2), ['a', 'b'])
         self.refused('format', 'not', FewShotClassifier(prior=b'{}').fit, np.eye(2), ['a', 'b'])
-        self.refused('empty', 'add another one', fit(np.eye(1, 3), ['a']).leave_one_out)
+        self.refused('empty', 'add another example', fit(np.eye(1, 3), ['a']).leave_one_out)
         self.refused('empty', 'frames of one burst', fit(np.eye(3), ['a'] * 3, groups=['g'] * 3).leave_one_out)
         self.refused('dimension', '1280', FewShotClassifier(prior='pictures').fit, np.eye(2), ['a', 'b'])
         for count in [-1, 1.5, '2', None, np.inf, np.nan]:
