@@ -106,8 +106,8 @@ func (c *Classifier) note(s *Step) {
 	c.logStep(DoStep, s, entries)
 }
 
-// part notes that other copies have no step any more if s, which was just made, undone or redone,
-// changes the prior: they have forgotten them then.
+// part is called after s was made, undone or redone. If s changes the prior, other copies have forgotten
+// all steps: then part notes that this copy alone has them.
 func (j *journal) part(s *Step) {
 	if !s.Persistent() {
 		for _, one := range slices.Concat(j.done, j.undone) {

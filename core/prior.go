@@ -224,8 +224,8 @@ func (p *Prior) forTables() (*Prior, error) {
 	return &Prior{file: file}, err
 }
 
-// Of the columns of tables, see Tables in session/EXPERIMENTS.md. The fewer classes a table has, the
-// less the spread of their means says of its difficulty.
+// The coefficients of tables: see "The temperature of tables" in session/EXPERIMENTS.md. In a table of
+// few classes the spread of their means says little about its difficulty.
 const (
 	tableLogT      = -1.66
 	tableByClasses = 0.5

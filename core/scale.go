@@ -150,13 +150,13 @@ func momentsOf(each func(func(row []float32, w float64)) int, value func(column 
 // [Classifier.within]. From 10 to 40 it makes little difference.
 const countOfTotal = 20
 
-// within moves variances t of columns toward those within the classes, for columns that tell classes
-// apart vary more between than within them:
+// within moves the variances t of columns toward the variances within the classes. A column that tells
+// classes apart varies more between them than within. The new variance is
 //
 //	(ν t + W/r)/(ν + n),   ν = countOfTotal
 //
-// W is the sum of squares within the classes, of n degrees of freedom, and r the geometric mean of
-// W/(n t) over the columns. It works in place. Cost O(N d).
+// W is the sum of squares within the classes. It has n degrees of freedom. r is the geometric mean of
+// W/(n t) over the columns. within works in place. Cost O(N d).
 func (c *Classifier) within(t []float64, value func(column int, x float64) float64) []float64 {
 	w, n := make([]float64, len(t)), 0.0
 	for _, k := range c.classes {

@@ -54,7 +54,7 @@ func (c *Classifier) put(x *Example) error {
 	return nil
 }
 
-// tellUnit tells the new places of the frames of a unit, which has moved since x came or went.
+// tellUnit reports the new places of the frames of x's unit. The unit has moved since x came or went.
 func (c *Classifier) tellUnit(k *class, x *Example) {
 	frames := k.named[x.Group].frames
 	for _, f := range frames {
@@ -139,7 +139,7 @@ func (c *Classifier) endBulk() (err error) {
 }
 
 // regroup replaces the frames of the i-th unit of a class. The order of the first frame decides the
-// unit's new place; moved reports whether that is another one. On error it puts the old unit back.
+// unit's new place; moved reports whether it differs from the old one. On error it puts the old unit back.
 func (c *Classifier) regroup(k *class, i int, frames []*Example) (moved bool, err error) {
 	old := k.units[i]
 	if err := c.takeUnit(k, i); err != nil {
