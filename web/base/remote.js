@@ -22,7 +22,7 @@
 
 /** @typedef {{resolve: (result: any) => void, reject: (error: Error) => void, alarm?: ReturnType<typeof setTimeout>}} Call */
 
-/** Milliseconds by which an alarm is late if the tab was frozen meanwhile, its worker too. */
+/** An alarm later than this many milliseconds means that the tab was frozen, and its worker too. */
 const LATE = 1000;
 
 /** One worker, asked from the window. Once it has failed or was closed, every call rejects with the reason. */

@@ -121,7 +121,7 @@ export function dialogHead(dialog, id, title) {
     began = outside(event);
   };
   dialog.onclick = (event) => {
-    if (began && outside(event) && event.detail < 2) dialog.close(); // the second click of a double click was meant for what opened it
+    if (began && outside(event) && event.detail < 2) dialog.close(); // the second click of a double click was meant for the button that opened it
   }; // these replace the listeners when a dialog is filled again
   return el(
     'div',

@@ -1,12 +1,12 @@
 // @ts-check
-/** Keeps the focus near what had it and has gone. Else it falls to the beginning of the page, and who sees nothing is lost. */
+/** Keeps the focus in place when the focused element disappears. Otherwise it would fall to the beginning of the page. */
 
-/** Whether an element may have the focus. It asks for no layout, since it is asked at every change. @param {Element} element */
+/** Whether an element may have the focus. It needs no layout, since it runs at every change. @param {Element} element */
 const there = (element) => element.isConnected && !element.matches(':disabled') && !element.closest('[hidden], [inert], dialog:not([open])');
 
-/** Once what has the focus is removed, hidden or disabled, the nearest element around it that is left gets the focus. */
+/** If the focused element is removed, hidden or disabled, its nearest ancestor that can have the focus gets it. */
 export function keepFocus() {
-  /** What had the focus last, what is around it from the nearest on, and the page's main part. @type {HTMLElement[]} */
+  /** The element that had the focus last, its ancestors from the nearest one, and the page's main part. @type {HTMLElement[]} */
   let last = [];
   document.addEventListener('focusin', ({ target }) => {
     last = [];
@@ -19,7 +19,7 @@ export function keepFocus() {
     for (const one of last.filter(there)) {
       if (!one.hasAttribute('tabindex')) one.tabIndex = -1;
       one.focus({ preventScroll: true });
-      if (document.activeElement === one) break; // what has no box takes none
+      if (document.activeElement === one) break; // an element without a box takes no focus
     }
   }).observe(document.body, { subtree: true, childList: true, attributeFilter: ['hidden', 'disabled', 'inert', 'open'] });
 }

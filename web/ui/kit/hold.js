@@ -72,7 +72,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
   button.addEventListener('contextmenu', (event) => event.preventDefault());
 }
 
-/** A held Enter presses once: else it would close the dialog that it has opened, and open it again. */
+/** Makes a held Enter press once. Otherwise it would close the dialog that it opened, and open it again. */
 export function pressOnce() {
   document.addEventListener('keydown', (event) => {
     if (event.repeat && event.key === 'Enter') event.preventDefault();
