@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"syscall/js"
 	"time"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
+	"metaqda/core/model"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/exports"
@@ -40,46 +41,125 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
+type (
+	args = bridge.Args
+	call = bridge.Call
+)
+
 // methods returns the methods that web/engine/contract.js describes. Some return at once, some once
 // their change is stored, some after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
-	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
+	atOnce, stored, waiting, ready := bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
-		"state":   atOnce(bind(p.state, "")),
-		"changes": atOnce(bind(p.changes, "revision")),
-		"on":      atOnce(bind(p.on, "event, listener")),
+		"state": atOnce(gives(func() (any, error) { return p.state(), nil })),
+		"changes": atOnce(func(a *args) call {
+			since := a.Number("revision")
+			return func() (any, error) { return p.changes(since), nil }
+		}),
+		"on": atOnce(func(a *args) call {
+			event, listener := a.Text("event"), a.Function("listener")
+			return does(func() error { return p.on(event, listener) })
+		}),
 
-		"thumbnails": waiting(bind(p.Thumbnails, "ids of pictures")),
+		"thumbnails": waiting(func(a *args) call {
+			var ids []string
+			a.List("ids of pictures", func(each *args) { ids = append(ids, each.Text("ids of pictures")) })
+			return func() (any, error) { return p.Thumbnails(ids) }
+		}),
 
 		"kept":       p.kept,
-		"forgetUndo": stored(bind(p.ForgetUndo, "")),
-		"beginStep":  atOnce(bind(p.Begin, "")),
-		"endStep":    stored(bind(p.End, "", "undo")),
-		"order":      stored(bind(p.Order, "order")),
+		"forgetUndo": stored(gives(func() (any, error) { p.ForgetUndo(); return nil, nil })),
+		"beginStep":  atOnce(gives(func() (any, error) { p.Begin(); return nil, nil })),
+		"endStep":    stored(gives(func() (any, error) { return undone(p.End()) })),
+		"order":      stored(func(a *args) call { order := a.Text("order"); return does(func() error { return p.Order(order) }) }),
 
-		"ready": ready(bind(func() {}, "")),
-		"show":  ready(bind(p.Show, "embedding?")),
-		"frame": ready(bind(p.ShowFrame, "embedding?, false events an hour?")),
+		"ready": ready(gives(func() (any, error) { return nil, nil })),
+		"show": ready(func(a *args) call {
+			x := embedding(a)
+			return func() (any, error) { answer, err := p.Show(x); return prediction(answer), err }
+		}),
+		"frame": ready(func(a *args) call {
+			x, perHour := embedding(a), 0.0
+			if a.Has() {
+				perHour = a.Number("false events an hour")
+			}
+			return func() (any, error) { return live(p.ShowFrame(x, perHour)) }
+		}),
 
-		"sessions":      waiting(bind(p.sessions, "")),
-		"newSession":    waiting(bind(p.NewSession, "name of the session", "id")),
-		"openSession":   waiting(bind(p.OpenSession, "id of the session")),
-		"renameSession": waiting(bind(p.RenameSession, "id of the session, name of the session")),
-		"deleteSession": waiting(bind(p.DeleteSession, "id of the session")),
-		"saveSession":   p.saved,
-		"sharedSession": waiting(bind(p.sharedSession, "options")),
-		"damaged":       waiting(bind(p.Damaged, "")),
-		"importSession": waiting(bind(p.ImportSession, "file, identity of the extractor", "id", "notice")),
+		"sessions": waiting(gives(p.sessions)),
+		"newSession": waiting(func(a *args) call {
+			name := a.Text("name of the session")
+			return func() (any, error) { id, err := p.NewSession(name); return map[string]any{"id": id}, err }
+		}),
+		"openSession":   waiting(ofSession(p.OpenSession)),
+		"deleteSession": waiting(ofSession(p.DeleteSession)),
+		"renameSession": waiting(func(a *args) call {
+			id, name := a.Text("id of the session"), a.Text("name of the session")
+			return does(func() error { return p.RenameSession(id, name) })
+		}),
+		"saveSession": p.saved,
+		"sharedSession": waiting(func(a *args) call {
+			pictures := a.Flag("options", "pictures")
+			return func() (any, error) { return slowArray(p.SharedFile(pictures)) }
+		}),
+		"damaged":       waiting(gives(func() (any, error) { return p.Damaged() })),
+		"importSession": waiting(imports("id", p.ImportSession)),
 
-		"usePrior":        waiting(bind(p.usePrior, "prior")),
-		"importPrior":     waiting(bind(p.ImportPrior, "file, identity of the extractor", "undo", "notice")),
-		"exportPrior":     waiting(bind(p.ExportPrior, "")),
-		"resetPrior":      stored(bind(p.ResetPrior, "", "undo")),
-		"useExtractor":    atOnce(bind(p.UseExtractor, "identity of the extractor")),
-		"chooseExtractor": stored(bind(p.ChooseExtractor, "identity of the extractor")),
+		"usePrior": waiting(func(a *args) call {
+			url, sum := a.Texts("prior", "url", "sha256")
+			return does(func() error {
+				if url == "" || sum == "" {
+					return &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
+				}
+				return p.UsePrior(url, sum)
+			})
+		}),
+		"importPrior":     waiting(imports("undo", p.ImportPrior)),
+		"exportPrior":     waiting(gives(func() (any, error) { return p.ExportPrior() })),
+		"resetPrior":      stored(gives(func() (any, error) { return undone(p.ResetPrior()) })),
+		"useExtractor":    atOnce(ofExtractor(p.UseExtractor)),
+		"chooseExtractor": stored(ofExtractor(p.ChooseExtractor)),
 
-		"otherSessions": waiting(bind(p.OtherSessions, "")),
-		"learnedPrior":  waiting(bind(p.LearnedPrior, "")),
+		"otherSessions": waiting(gives(func() (any, error) { return p.OtherSessions() })),
+		"learnedPrior":  waiting(gives(func() (any, error) { return p.LearnedPrior() })),
+	}
+}
+
+// gives is a method without arguments.
+func gives(f call) bridge.Decoder { return func(*args) call { return f } }
+
+// does is a call without a result.
+func does(f func() error) call { return func() (any, error) { return nil, f() } }
+
+func undone(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
+
+// embedding reads an embedding that may be missing.
+func embedding(a *args) (x []float32) {
+	if a.Has() {
+		x = a.Embedding("embedding")
+	}
+	return x
+}
+
+func ofSession(f func(id string) error) bridge.Decoder {
+	return func(a *args) call { id := a.Text("id of the session"); return does(func() error { return f(id) }) }
+}
+
+func ofExtractor(f func(model.Extractor) error) bridge.Decoder {
+	return func(a *args) call {
+		x := a.Extractor("identity of the extractor")
+		return does(func() error { return f(x) })
+	}
+}
+
+// imports is a method that reads a file. The first result of f has a name.
+func imports(name string, f func([]byte, model.Extractor) (string, string, error)) bridge.Decoder {
+	return func(a *args) call {
+		file, here := a.Bytes("file"), a.Extractor("identity of the extractor")
+		return func() (any, error) {
+			made, notice, err := f(file, here)
+			return map[string]any{name: made, "notice": notice}, err
+		}
 	}
 }
 
@@ -210,7 +290,7 @@ func (p *page) connectTabs() {
 	}
 	p.channel.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var n engine.Note
-		if v := args[0].Get("data"); v.Type() == js.TypeString && json.Unmarshal([]byte(v.String()), &n) == nil {
+		if v := args[0].Get("data"); v.Type() == js.TypeString && json.Read([]byte(v.String()), n.Code) {
 			p.follow(n)
 		}
 		return nil
@@ -226,9 +306,7 @@ func (p *page) tellTabs(n engine.Note) {
 	if !p.channel.Truthy() {
 		return
 	}
-	if b, err := json.Marshal(n); err == nil {
-		p.channel.Call("postMessage", string(b))
-	}
+	p.channel.Call("postMessage", json.Text(n.Code))
 }
 
 func (p *page) sessions() (any, error) {
@@ -246,16 +324,4 @@ func (p *page) saved([]js.Value) (any, bridge.Call, error) {
 	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
 
-func (p *page) sharedSession(o struct{ Pictures bool }) (js.Value, error) {
-	return slowArray(p.SharedFile(o.Pictures))
-}
-
-func slowArray(b []byte, err error) (js.Value, error) { return bridge.SlowArray(b), err }
-
-// usePrior makes the prior at a URL, with this sha256, the site's prior.
-func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
-	if s.URL == nil || s.SHA256 == nil {
-		return &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
-	}
-	return p.UsePrior(*s.URL, *s.SHA256)
-}
+func slowArray(b []byte, err error) (any, error) { return bridge.SlowArray(b), err }

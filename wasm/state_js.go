@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"syscall/js"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/log"
@@ -13,106 +13,142 @@ import (
 // The page gets the engine's state as JSON: making a thousand classes object by object across the
 // boundary would block the page. web/engine/contract.js describes the fields.
 
-type state struct {
-	engine.State
-	Classes classes `json:"classes"`
-}
-
-// classes are objects with id, name, examples and bursts, the sizes of these.
-type classes []metaqda.Class
-
-// MarshalJSON writes them: package json alone would look up the fields of twenty
-// thousand examples one by one, which takes a tenth of a second.
-func (all classes) MarshalJSON() ([]byte, error) {
-	if all == nil {
-		return []byte("null"), nil
+// overview writes the fields of a state but the classes.
+func (p *page) overview(w *json.Writer, s engine.State) {
+	facts := json.Object{}
+	for name, fact := range s.Prior.Facts {
+		facts[name] = fact
 	}
-	b := []byte{'['}
-	for i, c := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendText(append(b, `{"id":`...), c.ID)
-		b = appendText(append(b, `,"name":`...), c.Label)
-		b = append(b, `,"examples":[`...)
-		for j, x := range c.Examples {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendText(append(b, `{"id":`...), x.ID), '}')
-		}
-		bursts, _ := json.Marshal(append([]int{}, c.Bursts...)) // numbers always have one
-		b = append(append(b, `],"bursts":`...), bursts...)
-		if c.Actions != "" {
-			b = appendText(append(b, `,"actions":`...), c.Actions)
-		}
-		b = append(b, '}')
+	for name, v := range map[string]any{
+		"sessionId": s.SessionID, "sessionName": s.SessionName, "dimension": s.Dimension, "undo": s.Undo, "redo": s.Redo,
+		"saved": float64(s.Saved), "damaged": s.Damaged, "followed": s.Followed, "sort": s.Sort, "nonePrior": s.NonePrior, "actions": s.Actions,
+		"prior":     json.Object{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
+		"extractor": json.Object{"id": s.Extractor.ID, "sha256": s.Extractor.SHA256, "message": s.Extractor.Foreign, "chosen": s.Extractor.Chosen},
+		"storage":   json.Object{"kept": s.Kept, "message": s.Trouble, "vanished": s.Vanished, "persistent": p.promise.answer},
+	} {
+		w.Name(name)
+		w.Any(v)
 	}
-	return append(b, ']'), nil
 }
 
-// appendText appends a JSON string.
-func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(s) // a string always has one
-			return append(b, quoted...)
-		}
+// list writes classes with id, name, examples and bursts, the sizes of these.
+func list(w *json.Writer, classes []metaqda.Class) {
+	w.Open('[')
+	for i := range classes {
+		k := &classes[i]
+		w.Object(func(c json.Codec) {
+			c.Text("id", &k.ID, true)
+			c.Text("name", &k.Label, true)
+			c.List("examples", len(k.Examples), func(j int, c json.Codec) { c.Text("id", &k.Examples[j].ID, true) })
+			c.Ints("bursts", &k.Bursts)
+			c.Text("actions", &k.Actions, false)
+		})
 	}
-	return append(append(append(b, '"'), s...), '"')
+	w.Close(']')
 }
 
-type example struct {
-	ID string `json:"id"`
+// step returns a change of classes and examples.
+func step(s metaqda.Change) json.Object {
+	o := json.Object{"do": string(s.Do), "class": s.Class.ID, "at": s.At}
+	if s.Class.Label != "" {
+		o["name"] = s.Class.Label
+	}
+	if s.Class.Actions != "" {
+		o["actions"] = s.Class.Actions
+	}
+	if s.Example != nil {
+		o["example"] = json.Object{"id": s.Example.ID}
+	}
+	if len(s.Bursts) > 0 {
+		sizes := make([]any, len(s.Bursts))
+		for i, n := range s.Bursts {
+			sizes[i] = n
+		}
+		o["sizes"] = sizes
+	}
+	return o
 }
 
-type changes struct {
-	Revision uint64       `json:"revision"`
-	State    engine.State `json:"state"`
-	Classes  classes      `json:"classes"` // null unless all are there
-	Steps    []step       `json:"steps"`
+// parsed returns a value for JavaScript.
+func parsed(v any) js.Value {
+	var w json.Writer
+	w.Any(v)
+	return bridge.Parsed(string(w.B))
 }
 
-type step struct {
-	Do      metaqda.Do `json:"do"`
-	Class   string     `json:"class"`
-	Name    string     `json:"name,omitempty"`
-	Actions string     `json:"actions,omitempty"`
-	At      int        `json:"at"`
-	Example *example   `json:"example,omitempty"`
-	Sizes   []int      `json:"sizes,omitempty"`
+// prediction returns an answer for JavaScript.
+func prediction(p *engine.Prediction) js.Value {
+	if p == nil {
+		return js.Null()
+	}
+	return parsed(answer(p))
 }
 
-// told adds the browser's promise to a state.
-func (p *page) told(s engine.State) engine.State {
-	s.Persistent = p.promise.answer
-	return s
+func answer(p *engine.Prediction) json.Object {
+	probabilities := json.Object{}
+	for label, v := range p.Probabilities {
+		probabilities[label] = v
+	}
+	name := func(label *string) any {
+		if label == nil {
+			return nil
+		}
+		return *label
+	}
+	return json.Object{"label": p.Label, "probabilities": probabilities, "none": p.None, "decision": name(p.Decision), "doubtful": p.Doubtful, "headline": p.Headline, "first": name(p.First)}
 }
 
-func (p *page) state() state {
-	s := p.told(p.State())
-	return state{s, listed(s)}
+// live returns the answer about a frame for JavaScript.
+func live(l *engine.Live, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	events := make([]any, len(l.Events))
+	for i, e := range l.Events {
+		events[i] = json.Object{"label": e.Label, "here": e.Here, "since": e.Since, "probability": e.Probability}
+	}
+	o := json.Object{"answer": nil, "events": events, "here": l.Here}
+	if l.Answer != nil {
+		o["answer"] = answer(l.Answer)
+	}
+	return parsed(o), nil
 }
 
-// listed returns the classes of a state, an empty list where there are none.
-func listed(s engine.State) classes { return append(classes{}, s.Classes...) }
+func (p *page) state() js.Value {
+	var w json.Writer
+	s := p.State()
+	w.Object(func(json.Codec) {
+		p.overview(&w, s)
+		w.Name("classes")
+		list(&w, s.Classes)
+	})
+	return bridge.Parsed(string(w.B))
+}
 
 // changes returns the changes since a revision. Examples that are new to the page come with their
 // thumbnails, once. If there are many, the page gets them by the method thumbnails. The engine
 // keeps the bytes, and the page keeps the pictures that it shows.
 func (p *page) changes(since float64) js.Value {
 	c := p.Changes(uint64(max(since, 0)))
-	to := changes{Revision: c.Revision, State: p.told(c.State), Steps: make([]step, len(c.Steps))}
-	if c.Whole {
-		to.Classes = listed(c.State)
-	}
-	for i, s := range c.Steps {
-		to.Steps[i] = step{Do: s.Do, Class: s.Class.ID, Name: s.Class.Label, Actions: s.Class.Actions, At: s.At, Sizes: s.Bursts}
-		if s.Example != nil {
-			to.Steps[i].Example = &example{s.Example.ID}
+	var w json.Writer
+	w.Object(func(json.Codec) {
+		w.Name("revision")
+		w.Number(float64(c.Revision))
+		w.Name("state")
+		w.Object(func(json.Codec) { p.overview(&w, c.State) })
+		if w.Name("classes"); c.Whole {
+			list(&w, c.State.Classes)
+		} else {
+			w.Any(nil)
 		}
-	}
-	v := bridge.Parsed(to)
+		w.Name("steps")
+		w.Open('[')
+		for _, s := range c.Steps {
+			w.Any(step(s))
+		}
+		w.Close(']')
+	})
+	v := bridge.Parsed(string(w.B))
 	for i, s := range c.Steps {
 		if s.Do == metaqda.PutExample {
 			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"metaqda/core/json"
 )
 
 // Classifier is the content of a classifier file: the examples of each class, as raw embeddings.
@@ -210,7 +212,7 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 
 func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
 	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
-	err := fromMetadata(metadata, "extractor", c.Extractor.code)
+	err := fromMetadata(metadata, "extractor", c.Extractor.Code)
 	if err == nil {
 		err = fromMetadata(metadata, "settings", c.Settings.code)
 	}
@@ -318,7 +320,7 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 	var names []string
 	of := map[string]bool{}
 	err := readList(metadata, "groups", func(v any) bool {
-		name, ok := asText(v)
+		name, ok := json.AsText(v)
 		names, of[name] = append(names, name), true
 		return ok
 	})

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"metaqda/core/json"
 )
 
 // EncodeClassifier returns the bytes of a classifier file, or the error of
@@ -61,7 +63,7 @@ func NewEncoder(c *Classifier) (*Encoder, error) {
 	}
 	e.metadata = map[string]string{
 		"format": classifierFormat, "version": classifierVersion, "name": text(c.Name), "prior": text(c.PriorSum),
-		"extractor": jsonText(c.Extractor.code), "settings": jsonText(c.Settings.code), "classes": writeClasses(c.Classes),
+		"extractor": json.Text(c.Extractor.Code), "settings": json.Text(c.Settings.code), "classes": writeClasses(c.Classes),
 		checksumKey: strings.Repeat("0", 64), // until it is known
 	}
 	e.tensors["embeddings"] = tensor{dtype: "F32", shape: []int{n, d}}
@@ -174,16 +176,16 @@ func checksum(tensors map[string]tensor, metadata map[string]string) string {
 
 // checksumOf is [checksum] with the sha256 of each tensor's bytes.
 func checksumOf(tensors map[string]tensor, metadata map[string]string, sum func(name string) string) string {
-	var w writer
-	w.object(func(w *writer) { w.strings(metadata, checksumKey) })
+	var w json.Writer
+	w.Object(func(json.Codec) { w.Strings(metadata, checksumKey) })
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		t := tensors[name]
-		w.open('[')
-		w.text(name)
-		w.text(t.dtype)
-		w.ints(t.shape)
-		w.text(sum(name))
-		w.close(']')
+		w.Open('[')
+		w.String(name)
+		w.String(t.dtype)
+		w.IntList(t.shape)
+		w.String(sum(name))
+		w.Close(']')
 	}
-	return Sum(w.b)
+	return Sum(w.B)
 }

@@ -19,7 +19,7 @@ func (e *failure) Unwrap() error { return e.cause }
 type quoted string
 
 // fail returns an error that joins strings, numbers and lists of them, and may end
-// with its cause. Package fmt would bring reflection; see json.go.
+// with its cause. Package fmt would bring reflection.
 func fail(parts ...any) error {
 	e := &failure{}
 	var b strings.Builder

@@ -1,11 +1,9 @@
 package model
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -13,64 +11,10 @@ import (
 	"unsafe"
 
 	"metaqda/core/embed"
+	metajson "metaqda/core/json"
 	"metaqda/core/lda"
 	"metaqda/core/session"
 )
-
-// This parser and encoding/json agree about which texts are JSON, and about the content of strings.
-func TestJSONIsThatOfTheStandardLibrary(t *testing.T) {
-	for _, text := range []string{
-		``, ` `, `null`, `nul`, `truefalse`, `[1,2.5e-3,-0,1E+9]`, `[01]`, `[1.]`, `[-]`, `[1e]`, `[1,]`, `[,1]`, `{"a":1,"a":{"b":[]}}`, `{"a"}`, `{a:1}`, `{"a":1,}`, "[1]\n\t\r ", "[1]x", "[", "{",
-		`"\u00e9\ud83d\ude00\ud83d\n"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ud800\ud800\udc00"`, `"\u12g4"`, `"\x"`, "\"\x01\"", "\"a\xffb\"", "\"\\", `"a`, "\"\x7f\u2028\"",
-	} {
-		got, ok := parseJSON([]byte(text))
-		if ok != json.Valid([]byte(text)) {
-			t.Errorf("%q: accepted %v", text, ok)
-		}
-		var want string
-		if json.Unmarshal([]byte(text), &want) == nil && want != "" {
-			if got != want {
-				t.Errorf("%q: %q, want %q", text, got, want)
-			}
-		}
-	}
-}
-
-func TestNestingIsBounded(t *testing.T) {
-	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
-	_, ok := parseJSON(deep(maxNesting))
-	if !ok {
-		t.Error("what is not too deep was refused")
-	}
-	_, ok = parseJSON(deep(1 << 20))
-	if ok {
-		t.Error("what is too deep was accepted")
-	}
-}
-
-func FuzzWriteJSON(f *testing.F) {
-	f.Add("", 0.0)
-	f.Add("a\"\\/\b\f\n\r\t\v\x00\x1f\x7f<>&\u2028\u2029\xff☕", 1e-7)
-	for _, x := range []float64{1e-6, 9.99e-7, 1e20, 1e21, -1e-300, 1. / 3, 5e-324, math.MaxFloat64, math.Copysign(0, -1), 1e-10} {
-		f.Add("x", x)
-	}
-	f.Fuzz(func(t *testing.T, s string, x float64) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return
-		}
-		var w writer
-		w.open('[')
-		w.text(s)
-		w.float(x)
-		w.ints([]int{1, -2})
-		w.ints(nil)
-		w.close(']')
-		want := must(json.Marshal([]any{s, x, []int{1, -2}, []int{}}))
-		if !bytes.Equal(w.b, want) {
-			t.Fatalf("%s, want %s", w.b, want)
-		}
-	})
-}
 
 // Fields are written with the bytes that the tags of the structs give, and are read back.
 func TestMetadataAreThoseOfTheTags(t *testing.T) {
@@ -82,13 +26,13 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 		}
 	}
 	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
-		compare(jsonText(e.code), e)
+		compare(metajson.Text(e.Code), e)
 	}
 	for _, s := range []Settings{{}, {NonePrior: 0.1, Sort: "taught"}} {
-		compare(jsonText(s.code), s)
+		compare(metajson.Text(s.code), s)
 	}
 	for _, x := range []embed.Transform{{}, {Kind: embed.CL2N, Power: 0.5, Shift: 0.377}} {
-		compare(jsonText(func(c codec) { codeTransform(&x, c) }), x)
+		compare(metajson.Text(func(c metajson.Codec) { codeTransform(&x, c) }), x)
 	}
 }
 
@@ -96,12 +40,12 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 // prior for other densities is not read.
 func TestSessionModelIsReadBack(t *testing.T) {
 	want := samplePrior(3, "F64").Session
-	text := jsonText(want.code)
+	text := metajson.Text(want.code)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
 	if !strings.HasPrefix(text, half) {
 		t.Errorf("%s, want it to begin with %s", text, half)
 	}
-	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &lda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"spread":1,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2, Spread: 1}} {
+	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, metajson.Text((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &lda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"spread":1,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2, Spread: 1}} {
 		var got Session
 		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -113,7 +57,7 @@ func TestSessionModelIsReadBack(t *testing.T) {
 		(*[session.Size]float64)(unsafe.Pointer(p))[i] += 0.25 // it has nothing but numbers
 		want.Population = p
 		var got Session
-		if err := fromMetadata(map[string]string{"session": jsonText(want.code)}, "session", got.code); err != nil || *got.Population != *p {
+		if err := fromMetadata(map[string]string{"session": metajson.Text(want.code)}, "session", got.code); err != nil || *got.Population != *p {
 			t.Errorf("coefficient %d: %+v, want %+v (%v)", i, got.Population, p, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/embed"
+	"metaqda/core/json"
 	"metaqda/core/lda"
 )
 
@@ -84,7 +85,7 @@ func EncodePlain(p *lda.Predictor, t embed.Transform, name string, x Extractor) 
 		"known":     floatTensor("F64", known, 3, nodes),
 	}, map[string]string{
 		"format": plainFormat, "version": version, "name": text(name),
-		"extractor": jsonText(x.code), "classes": writeList(p.Labels),
+		"extractor": json.Text(x.Code), "classes": writeList(p.Labels),
 		checksumKey: strings.Repeat("0", 64),
 	})
 	key := `"` + checksumKey + `":"` // which stands nowhere else: quotes within the metadata are escaped

@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
+	"metaqda/core/json"
 	"metaqda/core/lda"
 	"metaqda/core/niw"
 	"metaqda/core/session"
@@ -237,9 +238,9 @@ func priorMetadata(p *Prior, tensors map[string]tensor) map[string]string {
 	m := map[string]string{
 		"format":    priorFormat,
 		"version":   priorVersion,
-		"extractor": jsonText(p.Extractor.code),
-		"transform": jsonText(func(c codec) { codeTransform(&p.Transform, c) }),
-		"session":   jsonText(p.Session.code),
+		"extractor": json.Text(p.Extractor.Code),
+		"transform": json.Text(func(c json.Codec) { codeTransform(&p.Transform, c) }),
+		"session":   json.Text(p.Session.code),
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -269,9 +270,9 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	err := fromMetadata(metadata, "extractor", p.Extractor.code)
+	err := fromMetadata(metadata, "extractor", p.Extractor.Code)
 	if err == nil {
-		err = fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) })
+		err = fromMetadata(metadata, "transform", func(c json.Codec) { codeTransform(&p.Transform, c) })
 	}
 	if err == nil {
 		err = fromMetadata(metadata, "session", p.Session.code)

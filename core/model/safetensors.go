@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+
+	"metaqda/core/json"
 )
 
 // A safetensors file is an eight byte little-endian length, a JSON object of
@@ -50,10 +52,10 @@ type tensorEntry struct {
 	Offsets []int
 }
 
-func (e *tensorEntry) code(c codec) {
-	c.textField("dtype", &e.Dtype, true)
-	c.intsField("shape", &e.Shape)
-	c.intsField("data_offsets", &e.Offsets)
+func (e *tensorEntry) code(c json.Codec) {
+	c.Text("dtype", &e.Dtype, true)
+	c.Ints("shape", &e.Shape)
+	c.Ints("data_offsets", &e.Offsets)
 }
 
 var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8, "U8": 1}
@@ -74,21 +76,21 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 // only dtype and shape of the tensors.
 func tensorHeader(tensors map[string]tensor, metadata map[string]string) (head []byte, size int) {
 	names := slices.AppendSeq(make([]string, 0, len(tensors)+1), maps.Keys(tensors))
-	var w writer
-	w.object(func(w *writer) {
+	var w json.Writer
+	w.Object(func(json.Codec) {
 		for _, key := range slices.Sorted(slices.Values(append(names, metadataKey))) {
-			w.name(key)
+			w.Name(key)
 			t, ok := tensors[key]
 			if !ok {
-				w.object(func(w *writer) { w.strings(metadata, "") })
+				w.Object(func(json.Codec) { w.Strings(metadata, "") })
 				continue
 			}
 			e := tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{size, size + t.size()}}
-			w.object(func(w *writer) { e.code(w) })
+			w.Object(e.code)
 			size += t.size()
 		}
 	})
-	text := w.b
+	text := w.B
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
@@ -111,19 +113,19 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, ok := parseJSON(text)
-	header, isObject := v.(object)
+	v, ok := json.Parse(text)
+	header, isObject := v.(json.Object)
 	if !ok || !isObject {
 		return nil, nil, fail("its header is not a JSON object")
 	}
 	metadata := map[string]string{}
-	facts := fieldsOf(header[metadataKey])
-	for name := range facts.object {
+	facts := json.FieldsOf(header[metadataKey])
+	for name := range facts.Object {
 		var s string
-		facts.textField(name, &s, true)
+		facts.Text(name, &s, true)
 		metadata[name] = s
 	}
-	if facts.failed {
+	if facts.Failed {
 		return nil, nil, fail("its metadata are not strings")
 	}
 	delete(header, metadataKey)
@@ -173,8 +175,8 @@ func splitHeader(b []byte) (header, data []byte, err error) {
 // decodeEntry returns a tensor and where its bytes begin.
 func decodeEntry(name string, entry any, data []byte) (t tensor, at int, err error) {
 	var e tensorEntry
-	f := fieldsOf(entry)
-	if e.code(f); f.failed || len(e.Offsets) != 2 {
+	f := json.FieldsOf(entry)
+	if e.code(f); f.Failed || len(e.Offsets) != 2 {
 		return t, 0, fail("its entry for tensor ", quoted(name), " is malformed")
 	}
 	size, ok := byteSize(e)

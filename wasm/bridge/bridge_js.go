@@ -1,5 +1,5 @@
-// Package bridge is the boundary between Go and JavaScript. It makes methods that decode their
-// arguments by type (decode_js.go) and return promises. Errors have a code and a sentence.
+// Package bridge is the boundary between Go and JavaScript. It makes methods that read their
+// arguments ([Args]) and return promises. Errors have a code and a sentence.
 // Arrays are copied once.
 //
 // The methods themselves are in the tables of package main.
@@ -43,7 +43,7 @@ func Func(m Method) js.Func {
 			return jsPromise.Call("reject", ErrorValue(err))
 		}
 		if later == nil {
-			return jsPromise.Call("resolve", result)
+			return jsPromise.Call("resolve", Encode(result))
 		}
 		return promise(later)
 	})
@@ -68,7 +68,7 @@ func promise(later Call) js.Value {
 			if result, err := guarded(later); err != nil {
 				reject.Invoke(ErrorValue(err))
 			} else {
-				resolve.Invoke(result)
+				resolve.Invoke(Encode(result))
 			}
 		}()
 		return nil

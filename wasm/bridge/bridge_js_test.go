@@ -66,13 +66,11 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 	}
 }
 
-// bound returns what a method takes an argument for.
-func bound[T any](v js.Value, names string) (got T, err error) {
-	call, err := Bind(func(x T) { got = x }, names)([]js.Value{v})
-	if err == nil {
-		_, err = call()
-	}
-	return got, err
+// got returns what reading an argument gives.
+func got[T any](read func(a *Args, name string) T, v js.Value) (x T, err error) {
+	a := &Args{rest: []js.Value{v}}
+	x = read(a, "thing")
+	return x, a.err
 }
 
 func TestEmbeddings(t *testing.T) {
@@ -80,16 +78,16 @@ func TestEmbeddings(t *testing.T) {
 	for i := range 5 {
 		array.SetIndex(i, float64(i)+0.5)
 	}
-	x, err := bound[[]float32](array, "embedding")
+	x, err := got((*Args).Embedding, array)
 	if err != nil || len(x) != 5 || x[3] != 3.5 {
 		t.Fatalf("embedding %v, %v", x, err)
 	}
-	part, err := bound[[]float32](array.Call("subarray", 2, 4), "embedding")
+	part, err := got((*Args).Embedding, array.Call("subarray", 2, 4))
 	if err != nil || len(part) != 2 || part[0] != 2.5 {
 		t.Fatalf("part %v, %v", part, err)
 	}
 	for _, list := range []js.Value{js.ValueOf([]any{1, 2.5}), js.Global().Get("Float64Array").New(js.ValueOf([]any{1, 2.5}))} {
-		if x, err := bound[[]float32](list, "embedding"); err != nil || len(x) != 2 || x[1] != 2.5 {
+		if x, err := got((*Args).Embedding, list); err != nil || len(x) != 2 || x[1] != 2.5 {
 			t.Errorf("another array: %v, %v", x, err)
 		}
 	}
@@ -102,77 +100,73 @@ func TestEmbeddings(t *testing.T) {
 		"list of texts": {js.ValueOf([]any{1, "two"}), "value"}, "object": {js.ValueOf(map[string]any{}), "argument"},
 		"null": {js.Null(), "argument"}, "number": {js.ValueOf(3), "argument"}, "missing": {js.Undefined(), "argument"},
 	} {
-		_, err := bound[[]float32](c.v, "embedding")
+		_, err := got((*Args).Embedding, c.v)
 		if err == nil || engine.Explain(err).Code != c.code || len(err.Error()) < 20 {
 			t.Errorf("%s: error %v, want a sentence under %q", name, err, c.code)
 		}
 	}
 }
 
-type settings struct {
-	Sort      *string
-	NonePrior float64
+func texts(a *Args, name string) (all []string) {
+	a.List(name, func(each *Args) { all = append(all, each.Text(name)) })
+	return all
 }
+
+func flag(a *Args, name string) bool { return a.Flag(name, "pictures") }
 
 // Every kind of argument is given what it takes and what it does not.
 func TestKinds(t *testing.T) {
 	object := func(fields map[string]any) js.Value { return js.ValueOf(fields) }
-	takes(t, "text", js.ValueOf("cat"), "cat")
-	takes(t, "number", js.ValueOf(7), 7.0)
-	takes(t, "whole number", js.ValueOf(7), 7)
-	takes(t, "bytes", Array([]byte{1, 2, 3}), []byte{1, 2, 3})
-	takes(t, "buffer", Array([]byte{4, 5}).Get("buffer"), []byte{4, 5})
-	takes(t, "list", js.ValueOf([]any{1, 2}), []float64{1, 2})
-	takes(t, "settings", object(map[string]any{"nonePrior": 0.5}), settings{NonePrior: 0.5})
-	takes(t, "identity", object(map[string]any{"id": "net"}), model.Extractor{ID: "net"})
-	takes(t, "identity", js.Undefined(), model.Extractor{})
-	takes(t, "nothing?", js.Undefined(), "")
-	takes(t, "nothing?", js.Null(), "")
-	refuses[model.Extractor](t, "a number in an identity", object(map[string]any{"id": "net", "sha256": 7}))
-	refuses[model.Extractor](t, "a text for an identity", js.ValueOf("net"))
-	refuses[string](t, "a number for a text", js.ValueOf(7))
-	refuses[string](t, "a text that may be missing?", js.ValueOf(7))
-	refuses[float64](t, "a text for a number", js.ValueOf("7"))
-	refuses[js.Value](t, "a text for a function", js.ValueOf("f"))
-	refuses[[]byte](t, "a text for bytes", js.ValueOf("bytes"))
-	refuses[[]float64](t, "a list of others", js.ValueOf([]any{1, "2"}))
-	refuses[[]float64](t, "no list", js.Null())
-	circular := object(nil)
-	circular.Set("itself", circular)
-	for _, v := range []js.Value{js.Undefined(), js.ValueOf("x"), object(map[string]any{"nonePrior": "half"}), circular} {
-		refuses[settings](t, "settings of another form", v)
-	}
+	takes(t, (*Args).Text, js.ValueOf("cat"), "cat")
+	takes(t, (*Args).Number, js.ValueOf(7), 7.0)
+	takes(t, (*Args).Bytes, Array([]byte{1, 2, 3}), []byte{1, 2, 3})
+	takes(t, (*Args).Bytes, Array([]byte{4, 5}).Get("buffer"), []byte{4, 5})
+	takes(t, texts, js.ValueOf([]any{"a", "b"}), []string{"a", "b"})
+	takes(t, flag, object(map[string]any{"pictures": true}), true)
+	takes(t, flag, object(nil), false)
+	takes(t, (*Args).Extractor, object(map[string]any{"id": "net"}), model.Extractor{ID: "net"})
+	takes(t, (*Args).Extractor, js.Undefined(), model.Extractor{})
 	one := js.Global().Get("BigInt").Invoke(1)
-	refuses[string](t, "a BigInt for a text", one)
-	refuses[float64](t, "a BigInt for a number", one)
-	refuses[js.Value](t, "a BigInt for a function", one)
-	refuses[[]byte](t, "a BigInt for bytes", one)
-	refuses[[]float32](t, "a BigInt for an embedding", one)
-	refuses[[]float64](t, "a BigInt for a list", one)
-	refuses[[]float64](t, "a list of a BigInt", js.Global().Get("Array").Call("of", one))
-	refuses[model.Extractor](t, "a BigInt for an identity", one)
-	refuses[settings](t, "a BigInt for settings", one)
-}
-
-func takes[T any](t *testing.T, name string, v js.Value, want T) {
-	t.Helper()
-	got, err := bound[T](v, name)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+	refuses(t, (*Args).Extractor, object(map[string]any{"id": "net", "sha256": 7}), js.ValueOf("net"), one)
+	refuses(t, (*Args).Text, js.ValueOf(7), js.Undefined(), js.Null(), one)
+	refuses(t, (*Args).Number, js.ValueOf("7"), one)
+	refuses(t, (*Args).Function, js.ValueOf("f"), one)
+	refuses(t, (*Args).Bytes, js.ValueOf("bytes"), one)
+	refuses(t, (*Args).Embedding, one)
+	refuses(t, texts, js.ValueOf([]any{"a", 2}), js.Null(), one, js.Global().Get("Array").Call("of", one))
+	refuses(t, flag, js.Undefined(), js.ValueOf("x"), one)
+	for v, want := range map[js.Type]bool{js.TypeUndefined: false, js.TypeNull: false, js.TypeNumber: true} {
+		a := &Args{rest: []js.Value{map[js.Type]js.Value{js.TypeNull: js.Null(), js.TypeNumber: js.ValueOf(1)}[v], js.ValueOf("next")}}
+		if a.Has() != want || !want && a.Text("next") != "next" {
+			t.Errorf("%v: there is %v", v, !want)
+		}
 	}
 }
 
-func refuses[T any](t *testing.T, name string, v js.Value) {
+func takes[T any](t *testing.T, read func(*Args, string) T, v js.Value, want T) {
 	t.Helper()
-	_, err := bound[T](v, name)
-	if err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "correct the call") {
-		t.Errorf("%s: error %v", name, err)
+	x, err := got(read, v)
+	if err != nil || !reflect.DeepEqual(x, want) {
+		t.Errorf("%v, %v, want %v", x, err, want)
+	}
+}
+
+func refuses[T any](t *testing.T, read func(*Args, string) T, all ...js.Value) {
+	t.Helper()
+	for i, v := range all {
+		_, err := got(read, v)
+		if err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "correct the call") {
+			t.Errorf("the one at %d: error %v", i, err)
+		}
 	}
 }
 
 // Methods are called with what they take and with less, and answer with their results.
-func TestMethodsAreBound(t *testing.T) {
-	d := Bind(func(a, b string) (string, int, error) { return a + " " + b, 2, nil }, "word, word", "words", "n")
+func TestMethodsReadTheirArguments(t *testing.T) {
+	d := func(a *Args) Call {
+		x, y := a.Text("word"), a.Text("word")
+		return func() (any, error) { return map[string]any{"words": x + " " + y, "n": 2}, nil }
+	}
 	for name, m := range map[string]Method{"at once": AtOnce(d), "waiting": Waiting(d)} {
 		v, err := call(t, m, "one", "two", "more")
 		if err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2 {
@@ -184,15 +178,15 @@ func TestMethodsAreBound(t *testing.T) {
 		}
 	}
 	failed := errors.New("failed")
-	_, err := call(t, AtOnce(Bind(func() (string, error) { return "x", failed }, "")))
+	gives := func(x any, err error) Method {
+		return AtOnce(func(*Args) Call { return func() (any, error) { return x, err } })
+	}
+	_, err := call(t, gives("x", failed))
 	if codeOf(t, err) != "failed" {
 		t.Errorf("an error: %v", err)
 	}
-	for want, f := range map[string]any{
-		"null": func() {}, `"x"`: func() string { return "x" }, `{"Sort":null,"NonePrior":1}`: func() *settings { return &settings{NonePrior: 1} },
-		`[{"0":7},null]`: func() [][]byte { return [][]byte{{7}, nil} }, "[1,2]": func() []int { return []int{1, 2} }, " null": func() *settings { return nil },
-	} {
-		v, err := call(t, AtOnce(Bind(f, "")))
+	for want, x := range map[string]any{"null": nil, `"x"`: "x", `{"n":1}`: Parsed(`{"n":1}`), `[{"0":7},null]`: [][]byte{{7}, nil}, " null": []byte(nil)} {
+		v, err := call(t, gives(x, nil))
 		got := js.Global().Get("JSON").Call("stringify", v).String()
 		if err != nil || got != strings.TrimSpace(want) {
 			t.Errorf("%s, %v, want %s", got, err, want)

@@ -1,10 +1,8 @@
 package bridge
 
 import (
-	"encoding/json"
-	"reflect"
+	"cmp"
 	"strconv"
-	"strings"
 	"syscall/js"
 	"unsafe"
 
@@ -12,128 +10,127 @@ import (
 	"metaqda/wasm/engine"
 )
 
-// Decoder decodes the arguments of a method. Missing arguments are undefined, and surplus arguments
-// are ignored.
-type Decoder func(args []js.Value) (Call, error)
+// Decoder reads the arguments of a method, and returns the work to do.
+type Decoder func(a *Args) Call
 
-// Bind makes a method of a Go function. Each argument is decoded by its type: a string, a number,
-// an array of numbers, a Uint8Array or ArrayBuffer, a function (js.Value), an array of these, or an
-// object (a struct, by its JSON). The numbers of an embedding are checked. names are the names of
-// the arguments in messages, separated by commas. A question mark follows an argument that may be
-// missing, undefined or null. fields name the results, without the error, in the object that the
-// method returns. Without fields the method returns the only result. See [Encode].
-func Bind(f any, names string, fields ...string) Decoder {
-	fn := reflect.ValueOf(f)
-	t := fn.Type()
-	var called []string
-	if names != "" {
-		called = strings.Split(names, ", ")
-	}
-	if len(called) != t.NumIn() {
-		panic("bridge: a method whose arguments have other names than there are: " + names)
-	}
-	return func(args []js.Value) (Call, error) {
-		in := make([]reflect.Value, len(called))
-		for i, name := range called {
-			v := js.Undefined()
-			if i < len(args) {
-				v = args[i]
-			}
-			what, optional := strings.CutSuffix(name, "?")
-			if in[i] = reflect.Zero(t.In(i)); optional && (v.IsUndefined() || v.IsNull()) {
-				continue
-			}
-			x, err := decode(t.In(i), what, v)
-			if err != nil {
-				return nil, err
-			}
-			in[i] = reflect.ValueOf(x)
-		}
-		return func() (any, error) {
-			var out []any
-			for _, v := range fn.Call(in) {
-				if v.Type() != reflect.TypeFor[error]() {
-					out = append(out, v.Interface())
-				} else if err, _ := v.Interface().(error); err != nil {
-					return nil, err
-				}
-			}
-			if len(fields) == 0 {
-				return Encode(append(out, nil)[0]), nil
-			}
-			object := map[string]any{}
-			for i, name := range fields {
-				object[name] = Encode(out[i])
-			}
-			return object, nil
-		}, nil
-	}
+// Args are the arguments of a call. Each method reads the next one. The name of an argument is for
+// the error, an *[engine.Error] that says what was expected. Missing arguments are undefined, and
+// surplus arguments are ignored.
+type Args struct {
+	rest []js.Value
+	err  error // the first one
 }
 
-// decode returns an argument as a value of type t, or an *[engine.Error] that says what was
-// expected.
-func decode(t reflect.Type, what string, v js.Value) (any, error) {
-	switch t {
-	case reflect.TypeFor[string]():
-		if typeOf(v) == js.TypeString {
-			return v.String(), nil
-		}
-		return nil, mistyped(what, "a string")
-	case reflect.TypeFor[float64]():
-		if typeOf(v) == js.TypeNumber {
-			return v.Float(), nil
-		}
-		return nil, mistyped(what, "a number")
-	case reflect.TypeFor[js.Value]():
-		if typeOf(v) == js.TypeFunction {
-			return v, nil
-		}
-		return nil, mistyped(what, "a function")
-	case reflect.TypeFor[[]byte]():
-		return bytesOf(what, v)
-	case reflect.TypeFor[[]float32]():
-		x, err := numbersOf(what, v)
-		if err == nil {
-			err = engine.CheckEmbedding(x)
-		}
-		return x, err
-	case reflect.TypeFor[model.Extractor](): // a missing argument stays empty
-		var x model.Extractor
-		if v.IsUndefined() || v.IsNull() {
-			return x, nil
-		}
-		if typeOf(v) != js.TypeObject {
-			return nil, mistyped(what, "an object with id and sha256")
-		}
-		for name, to := range map[string]*string{"id": &x.ID, "sha256": &x.SHA256} {
-			switch of := v.Get(name); {
-			case typeOf(of) == js.TypeString:
-				*to = of.String()
-			case !of.IsUndefined() && !of.IsNull():
-				return nil, mistyped(name+" of the "+what, "a string")
-			}
-		}
-		return x, nil
+func (a *Args) next() js.Value {
+	if len(a.rest) == 0 {
+		return js.Undefined()
 	}
-	if t.Kind() == reflect.Slice {
-		if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
-			return nil, mistyped(what, "an array")
-		}
-		all := reflect.MakeSlice(t, v.Length(), v.Length())
-		for i := range v.Length() {
-			x, err := decode(t.Elem(), what, v.Index(i))
-			if err != nil {
-				return nil, err
-			}
-			all.Index(i).Set(reflect.ValueOf(x))
-		}
-		return all.Interface(), nil
+	v := a.rest[0]
+	a.rest = a.rest[1:]
+	return v
+}
+
+// Has reports whether the next argument is there, and not null. Otherwise it skips the argument.
+func (a *Args) Has() bool {
+	if len(a.rest) > 0 && !a.rest[0].IsUndefined() && !a.rest[0].IsNull() {
+		return true
 	}
-	x := reflect.New(t)
-	if json.Unmarshal([]byte(stringified(v)), x.Interface()) != nil {
-		return nil, &engine.Error{Code: "argument", Message: "The form of the " + what + " is wrong: correct the call."}
+	a.next()
+	return false
+}
+
+// typed returns the next argument, which must be of a type.
+func (a *Args) typed(name string, want js.Type, called string) js.Value {
+	v := a.next()
+	if typeOf(v) != want {
+		a.fail(mistyped(name, called))
+		return js.Undefined()
 	}
-	return x.Elem().Interface(), nil
+	return v
+}
+
+func (a *Args) fail(err error) { a.err = cmp.Or(a.err, err) }
+
+// Text reads a string.
+func (a *Args) Text(name string) string {
+	if v := a.typed(name, js.TypeString, "a string"); a.err == nil {
+		return v.String()
+	}
+	return ""
+}
+
+// Number reads a number.
+func (a *Args) Number(name string) float64 {
+	if v := a.typed(name, js.TypeNumber, "a number"); a.err == nil {
+		return v.Float()
+	}
+	return 0
+}
+
+// Function reads a function.
+func (a *Args) Function(name string) js.Value { return a.typed(name, js.TypeFunction, "a function") }
+
+// Flag reads an object, and returns whether its field is truthy.
+func (a *Args) Flag(name, field string) bool {
+	v := a.typed(name, js.TypeObject, "an object")
+	return a.err == nil && v.Get(field).Truthy()
+}
+
+// Bytes reads a Uint8Array or an ArrayBuffer.
+func (a *Args) Bytes(name string) []byte {
+	b, err := bytesOf(name, a.next())
+	a.fail(err)
+	return b
+}
+
+// Embedding reads an array of numbers, which must be an embedding.
+func (a *Args) Embedding(name string) []float32 {
+	x, err := numbersOf(name, a.next())
+	if err == nil {
+		err = engine.CheckEmbedding(x)
+	}
+	a.fail(err)
+	return x
+}
+
+// Extractor reads an identity; a missing one stays empty.
+func (a *Args) Extractor(name string) (x model.Extractor) {
+	if a.Has() {
+		x.ID, x.SHA256 = a.Texts(name, "id", "sha256")
+	}
+	return x
+}
+
+// Texts reads an object of two texts, each of which may be missing.
+func (a *Args) Texts(name, first, second string) (x, y string) {
+	v := a.typed(name, js.TypeObject, "an object with "+first+" and "+second)
+	if a.err != nil {
+		return "", ""
+	}
+	for field, to := range map[string]*string{first: &x, second: &y} {
+		switch of := v.Get(field); {
+		case typeOf(of) == js.TypeString:
+			*to = of.String()
+		case !of.IsUndefined() && !of.IsNull():
+			a.fail(mistyped(field+" of the "+name, "a string"))
+		}
+	}
+	return x, y
+}
+
+// List reads an array: read reads each of its values.
+func (a *Args) List(name string, read func(each *Args)) {
+	v := a.next()
+	if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
+		a.fail(mistyped(name, "an array"))
+		return
+	}
+	each := &Args{}
+	for i := range v.Length() {
+		each.rest = []js.Value{v.Index(i)}
+		read(each)
+	}
+	a.fail(each.err)
 }
 
 // typeOf returns the type of v. A BigInt counts as undefined: syscall/js has no type for it, and panics.
@@ -142,21 +139,10 @@ func typeOf(v js.Value) (t js.Type) {
 	return v.Type()
 }
 
-// stringified returns v as JSON. It is empty for a value that has none, such as an object that contains itself.
-func stringified(v js.Value) (text string) {
-	defer func() { _ = recover() }()
-	if json := js.Global().Get("JSON").Call("stringify", v); json.Type() == js.TypeString {
-		text = json.String()
-	}
-	return text
-}
-
-// Encode returns a result as a JavaScript value: bytes as a Uint8Array, null for no bytes, a value
-// that syscall/js can convert as it is, and anything else by its JSON.
+// Encode returns a result as a JavaScript value: bytes as a Uint8Array, null for no bytes, and a value
+// that syscall/js can convert as it is.
 func Encode(v any) any {
 	switch v := v.(type) {
-	case nil, js.Value, bool, int, float64, string, []any, map[string]any:
-		return v
 	case []byte:
 		if len(v) == 0 {
 			return nil
@@ -169,24 +155,19 @@ func Encode(v any) any {
 		}
 		return all
 	}
-	return Parsed(v)
+	return v
 }
 
-// Parsed returns the JavaScript value that the JSON of v describes. v must have one.
-func Parsed(v any) js.Value {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("bridge: a result does not encode: " + err.Error())
-	}
-	return js.Global().Get("JSON").Call("parse", string(b))
-}
+// Parsed returns the JavaScript value that a JSON text describes.
+func Parsed(text string) js.Value { return js.Global().Get("JSON").Call("parse", text) }
 
 // Then makes a method that decodes its arguments first. f does the rest, see [Method].
 func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Method {
 	return func(args []js.Value) (any, Call, error) {
-		call, err := d(args)
-		if err != nil {
-			return nil, nil, err
+		a := &Args{rest: args}
+		call := d(a)
+		if a.err != nil {
+			return nil, nil, a.err
 		}
 		return f(call)
 	}

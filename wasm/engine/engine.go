@@ -116,44 +116,44 @@ func New(db log.DB, trouble string, hooks Hooks) *Engine {
 // State is everything the page shows beside the prediction. web/engine/contract.js describes
 // its JSON, to which the page adds the classes.
 type State struct {
-	SessionID   string          `json:"sessionId"`
-	SessionName string          `json:"sessionName"`
-	Classes     []metaqda.Class `json:"-"` // must not be changed
-	Dimension   int             `json:"dimension"`
-	Undo        string          `json:"undo"` // name of the step that Undo takes back, empty for none
-	Redo        string          `json:"redo"`
-	Saved       int64           `json:"saved"`    // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
-	Damaged     int             `json:"damaged"`  // number of unusable records of the session, see [Engine.Damaged]
-	Followed    int             `json:"followed"` // how many times changes of other tabs were applied
-	Prior       PriorInfo       `json:"prior"`
-	Extractor   Reader          `json:"extractor"`
-	Keeping     `json:"storage"`
+	SessionID   string
+	SessionName string
+	Classes     []metaqda.Class // must not be changed
+	Dimension   int
+	Undo        string // name of the step that Undo takes back, empty for none
+	Redo        string
+	Saved       int64 // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
+	Damaged     int   // number of unusable records of the session, see [Engine.Damaged]
+	Followed    int   // how many times changes of other tabs were applied
+	Prior       PriorInfo
+	Extractor   Reader
+	Keeping
 	log.Settings
 }
 
 // PriorInfo describes the prior in use.
 type PriorInfo struct {
-	Sum     string            `json:"sha256"`
-	Name    string            `json:"name"`
-	Site    bool              `json:"site"` // sessions without a choice of their own use it
-	Facts   map[string]string `json:"facts"`
-	Trouble string            `json:"message"` // why it is not the chosen prior, empty if it is
+	Sum     string
+	Name    string
+	Site    bool // sessions without a choice of their own use it
+	Facts   map[string]string
+	Trouble string // why it is not the chosen prior, empty if it is
 }
 
 // Reader describes the extractor of the session's pictures.
 type Reader struct {
-	ID      string `json:"id"`
-	SHA256  string `json:"sha256"`
-	Foreign string `json:"message"` // why its pictures cannot be compared with new ones, empty if they can
-	Chosen  bool   `json:"chosen"`  // there are no pictures, and it is another one than the page uses
+	ID      string
+	SHA256  string
+	Foreign string // why its pictures cannot be compared with new ones, empty if they can
+	Chosen  bool   // there are no pictures, and it is another one than the page uses
 }
 
 // Keeping says whether changes are stored.
 type Keeping struct {
-	Kept       bool   `json:"kept"`
-	Trouble    string `json:"message"`    // why changes are not stored, empty if they are
-	Vanished   string `json:"vanished"`   // a sentence about sessions that are no longer stored
-	Persistent string `json:"persistent"` // whether the browser promises to keep them: "yes" or "no", empty if it was not asked yet
+	Kept       bool
+	Trouble    string // why changes are not stored, empty if they are
+	Vanished   string // a sentence about sessions that are no longer stored
+	Persistent string // whether the browser promises to keep them: "yes" or "no", empty if it was not asked yet
 }
 
 // State returns the state.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/core/model"
 	"metaqda/wasm/log"
 )
@@ -13,9 +14,16 @@ import (
 // Note says how many steps a session has. Tabs send notes to each other, and each reads the steps
 // that it lacks from the log. So notes may come late, twice, or in another order.
 type Note struct {
-	Session string `json:"session"`
-	Step    int    `json:"step"` // number of the last one, 0 if it is not known
-	Head    bool   `json:"head"` // the list of sessions may be another one
+	Session string
+	Step    int  // number of the last one, 0 if it is not known
+	Head    bool // the list of sessions may be another one
+}
+
+// Code codes the fields.
+func (n *Note) Code(c json.Codec) {
+	c.Text("session", &n.Session, true)
+	c.Int("step", &n.Step, true)
+	c.Bool("head", &n.Head, true)
 }
 
 // Follow applies the steps that another tab has stored. It waits.

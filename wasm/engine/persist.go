@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/wasm/log"
 )
 
@@ -367,6 +367,13 @@ type mark struct {
 	Classes, Examples int
 }
 
+func (m *mark) code(c json.Codec) {
+	c.Text("ID", &m.ID, true)
+	c.Text("Name", &m.Name, true)
+	c.Int("Classes", &m.Classes, true)
+	c.Int("Examples", &m.Examples, true)
+}
+
 // mark writes the mark of the open session.
 func (e *Engine) mark() {
 	e.mu.Lock()
@@ -382,8 +389,7 @@ func (e *Engine) mark() {
 	for _, id := range unmark { // vanished sessions are reported at every start until something new is taught
 		e.hooks.Mark(id, "")
 	}
-	b, _ := json.Marshal(m) // text and numbers
-	e.hooks.Mark(m.ID, string(b))
+	e.hooks.Mark(m.ID, json.Text(m.code))
 }
 
 // noticeVanished reports the sessions that have marks but are not stored, although nobody deleted
@@ -392,12 +398,17 @@ func (e *Engine) noticeVanished(waiting []string) error {
 	if n := len(waiting); n > 0 {
 		e.keeping.vanished = "The storage is full, so " + counted(n, "session", "s") + " of a former version of this page cannot be opened yet. Nothing is lost: delete another session or free space on the device, then reload."
 	}
-	var marks []mark
-	if e.hooks.Marks == nil || json.Unmarshal([]byte(e.hooks.Marks()), &marks) != nil {
+	if e.hooks.Marks == nil {
 		return nil
 	}
 	var names []string
-	for _, m := range marks {
+	v, _ := json.Parse([]byte(e.hooks.Marks()))
+	marks, _ := v.([]any)
+	for _, v := range marks {
+		var m mark
+		if m.code(json.FieldsOf(v)); m.ID == "" {
+			continue
+		}
 		if slices.Contains(waiting, m.ID) {
 			continue
 		}

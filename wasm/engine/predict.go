@@ -14,13 +14,13 @@ import (
 // Prediction is the answer to a query, as the npm package's: probabilities that sum to one, and the
 // decision, see [metaqda.Classifier.Decide].
 type Prediction struct {
-	Label         string             `json:"label"` // of the most probable class
-	Probabilities map[string]float64 `json:"probabilities"`
-	None          float64            `json:"none"`
-	Decision      *string            `json:"decision"` // label, nil for none of these
-	Doubtful      bool               `json:"doubtful"` // worth a look by a person
-	Headline      string             `json:"headline"` // one sentence
-	First         *string            `json:"first"`    // label that the headline names first, nil for none of these
+	Label         string // of the most probable class
+	Probabilities map[string]float64
+	None          float64
+	Decision      *string // label, nil for none of these
+	Doubtful      bool    // worth a look by a person
+	Headline      string  // one sentence
+	First         *string // label that the headline names first, nil for none of these
 }
 
 // Show predicts an embedding: the probabilities with the names of the classes, nil while there are
@@ -40,17 +40,17 @@ func (e *Engine) Show(x []float32) (*Prediction, error) {
 
 // Live is the answer about a frame of a live view, with the events that it caused.
 type Live struct {
-	Answer *Prediction `json:"answer"` // nil if there was nothing to predict
-	Events []Event     `json:"events"`
-	Here   string      `json:"here"` // name of the class that is here now, empty for none
+	Answer *Prediction // nil if there was nothing to predict
+	Events []Event
+	Here   string // name of the class that is here now, empty for none
 }
 
 // Event is a [metaqda.Event] with a time that other programs understand.
 type Event struct {
-	Label       string  `json:"label"`
-	Here        bool    `json:"here"`
-	Since       float64 `json:"since"` // seconds since 1970 UTC
-	Probability float64 `json:"probability"`
+	Label       string
+	Here        bool
+	Since       float64 // seconds since 1970 UTC
+	Probability float64
 }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to

@@ -375,5 +375,5 @@ func (e *Engine) Damaged() ([]byte, error) {
 	e.mu.Lock()
 	all := slices.Concat(e.damaged, others)
 	e.mu.Unlock()
-	return log.EncodeDamaged(all)
+	return log.EncodeDamaged(all), nil
 }

@@ -12,9 +12,8 @@
 // jobs and additions have numbers from 1 on. In a program that keeps a session, 0 is the classifier
 // of that session. One instance serves one thread at a time.
 //
-// The functions reach page and storage only through [Session]. They use neither syscall/js nor
-// encoding/json, which would add 0.5 MB (brotli) to the program. A call takes about a microsecond.
-// A call through syscall/js takes ten.
+// The functions reach page and storage only through [Session]. They do not use syscall/js: a call
+// takes about a microsecond, and through syscall/js ten.
 package exports
 
 import (

@@ -58,10 +58,10 @@ type DB interface {
 
 // Settings are the choices that turn examples into predictions.
 type Settings struct {
-	Sort      string  `json:"sort"` // order of the meters
-	NonePrior float64 `json:"nonePrior"`
-	Actions   string  `json:"actions"` // what happens when none of these comes and goes
-	Prior     string  `json:"-"`       // sha256 of the prior chosen for this session, empty for the site's
+	Sort      string // order of the meters
+	NonePrior float64
+	Actions   string // what happens when none of these comes and goes
+	Prior     string // sha256 of the prior chosen for this session, empty for the site's
 }
 
 // Session is the head of a stored session: everything but its classes and examples. It is not
@@ -85,10 +85,10 @@ type Summary struct {
 // Edit changes fields of a session. A nil field stays as it is, so two tabs can change
 // different fields at once.
 type Edit struct {
-	Name, Sort, Prior *string          `json:",omitempty"`
-	NonePrior         *float64         `json:",omitempty"`
-	Extractor         *model.Extractor `json:",omitempty"`
-	Saved             int64            `json:",omitempty"` // the later one counts
+	Name, Sort, Prior *string
+	NonePrior         *float64
+	Extractor         *model.Extractor
+	Saved             int64 // the later one counts
 }
 
 // Apply makes the changes.
@@ -199,7 +199,7 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 	n := 0
 	for some := range slices.Chunk(all, perSegment) {
 		n++
-		if err := t.Put(Snapshots, Key{s.ID, n}, encode(nil, some)); err != nil {
+		if err := t.Put(Snapshots, Key{s.ID, n}, encode("null", some)); err != nil {
 			return err
 		}
 	}

@@ -244,9 +244,9 @@ func TestDamageOfALogStaysLocal(t *testing.T) {
 				if err != nil || c == nil || len(c.Damaged) != want {
 					t.Fatalf("%s: %+v, %v", where, c, err)
 				}
-				file, err := EncodeDamaged(c.Damaged)
-				if err != nil || b != nil && len(c.Damaged) > 0 && !json.Valid(file) {
-					t.Fatalf("%s: exported as %s, %v", where, file, err)
+				file := EncodeDamaged(c.Damaged)
+				if b != nil && len(c.Damaged) > 0 && !json.Valid(file) {
+					t.Fatalf("%s: exported as %s", where, file)
 				}
 				if table == Steps { // it may be the last step, and compacted at once
 					db := sample(t)
@@ -633,12 +633,12 @@ func TestDamageOfAFormerVersionStaysLocal(t *testing.T) {
 		if len(named) != c.damaged && (c.damaged > 0 || !strings.Contains(name, "step")) {
 			t.Errorf("%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
 		}
-		file, err := EncodeDamaged(named)
+		file := EncodeDamaged(named)
 		var back struct {
 			Records []struct{ Table, Key, Reason string }
 		}
-		if err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != len(named) {
-			t.Errorf("%s: exported as %s, %v", name, file, err)
+		if json.Unmarshal(file, &back) != nil || len(back.Records) != len(named) {
+			t.Errorf("%s: exported as %s", name, file)
 		}
 		for _, r := range back.Records {
 			if r.Key == "" || r.Reason == "" {
@@ -655,7 +655,7 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	test.OK(t, migrated(m))
 	_, c, err := Open(m, "s")
 	test.OK(t, err)
-	file := test.Must(EncodeDamaged(c.Damaged))(t)
+	file := EncodeDamaged(c.Damaged)
 	var back struct {
 		Records []struct {
 			Record struct {
@@ -827,11 +827,28 @@ func TestNoFailureOfTheStorageIsLost(t *testing.T) {
 	}
 }
 
+// Former versions of the page wrote records with fields that are written no more.
+func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
+	const session = `{"ID":"s","Name":"Kitchen","Created":1700000000000,"Updated":2,"Saved":3,"Settings":{"sort":"taught","nonePrior":0.2,"actions":""},"Extractor":{"id":"net","sha256":"00"}`
+	x := &metaqda.Example{ID: "x", Class: "k", Vector: []float32{1}}
+	h, undo, redo, reason := decodeHead(encode(`{"N":7,"Session":`+session+`},"Actions":"a","Prior":"p","Classes":[{"ID":"k","Label":"cat","Order":1.5,"Examples":null,"Bursts":null,"Actions":"b"}],`+
+		`"Undo":[{"ID":"1","Name":"add","Undone":true,"Entries":[{"Do":"example","ID":"x","Examples":1}]}],"Redo":null}`, []*metaqda.Example{x}))
+	want := Session{ID: "s", Name: "Kitchen", Created: 1700000000000, Updated: 2, Saved: 3, Settings: Settings{Sort: "taught", NonePrior: 0.2, Actions: "a", Prior: "p"}, Extractor: model.Extractor{ID: "net", SHA256: "00"}}
+	if reason != "" || h.N != 7 || h.Session != want || len(h.Classes) != 1 || h.Classes[0].Label != "cat" || h.Classes[0].Order != 1.5 || h.Classes[0].Actions != "b" || len(undo) != 1 || !undo[0].Undone || undo[0].Entries[0].Example.ID != "x" || redo != nil {
+		t.Errorf("%+v, %+v, %+v, %q", h, undo, redo, reason)
+	}
+	s, reason := decodeStep(encode(`{"ID":"i","Do":"step","Step":"2","Name":"add","Entries":[{"Do":"class","ID":"k","Class":{"ID":"k","Label":"cat","Order":1,"Examples":null,"Bursts":null,"Actions":""},"Examples":1}],`+
+		`"Edit":{"Sort":"taught","NonePrior":0,"Extractor":{"id":"net"},"Saved":4},"After":`+session+`,"Classes":1,"Examples":1},"Prior":"p"}`, []*metaqda.Example{x}))
+	if want.Settings.Actions = ""; reason != "" || s.ID != "i" || s.Command.Name != "add" || s.Command.Entries[0].Class.Examples[0].ID != "x" || *s.Edit.Sort != "taught" || *s.Edit.NonePrior != 0 || s.Edit.Name != nil || s.Edit.Extractor.ID != "net" || s.Edit.Saved != 4 || s.After.Session != want || s.After.Classes != 1 {
+		t.Errorf("%+v, %q", s, reason)
+	}
+}
+
 // A record that is cut short is refused, and a whole one is read wherever it lies in memory.
 func TestARecordIsReadWholeOrNotAtAll(t *testing.T) {
 	x := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3}}
 	whole := encodeStep(Step{ID: "1", Command: &metaqda.Command{Do: metaqda.DoStep, Step: "a", Entries: []metaqda.Entry{{Do: "example", ID: "x", Example: x}}}})
-	for _, b := range [][]byte{whole, encodeHead(head{N: 3}, nil, nil), encode(nil, []*metaqda.Example{x, x})} {
+	for _, b := range [][]byte{whole, encodeHead(head{N: 3}, nil, nil), encode("null", []*metaqda.Example{x, x})} {
 		for n := range b[4 : len(b)-3] { // up to three zeros may be missing
 			if _, reason := decode(sealed(slices.Clone(b[:4+n])), nil); reason == "" {
 				t.Errorf("%q is read up to %d of %d bytes", b, 4+n, len(b))
@@ -891,7 +908,7 @@ func FuzzRecords(f *testing.F) {
 		if err != nil || len(c.Classes) < 2 || n < 4 {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		test.Must(EncodeDamaged(slices.Concat(c.Damaged, test.Must(Unreachable(m))(t))))(t)
+		EncodeDamaged(slices.Concat(c.Damaged, test.Must(Unreachable(m))(t)))
 	})
 }
 

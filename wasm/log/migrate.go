@@ -3,7 +3,6 @@ package log
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/core/model"
 )
 
@@ -264,25 +264,21 @@ func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 		}
 		values[k.ID], _ = v[0].([]byte)
 	}
-	type place struct {
-		ID   string
-		Slot int
-	}
-	var list struct{ Undo, Redo []place }
-	if json.Unmarshal(values[f.id+"/"], &list) != nil {
-		return nil, nil, nil
-	}
-	read := func(from []place) (steps []*metaqda.Step) {
-		for _, p := range from {
-			s := oldStep(values[f.id+"/"+strconv.Itoa(p.Slot)])
-			if s == nil || s.ID != p.ID || !s.Persistent() {
-				break
-			}
-			steps = append(steps, s)
-		}
+	read := func(name string) (steps []*metaqda.Step) {
+		json.Read(values[f.id+"/"], func(c json.Codec) {
+			c.List(name, 0, func(i int, c json.Codec) {
+				id, slot := "", 0
+				c.Text("ID", &id, true)
+				c.Int("Slot", &slot, true)
+				s := oldStep(values[f.id+"/"+strconv.Itoa(slot)])
+				if i == len(steps) && s != nil && s.ID == id && s.Persistent() {
+					steps = append(steps, s)
+				}
+			})
+		})
 		return steps
 	}
-	undo, redo = read(list.Undo), read(list.Redo)
+	undo, redo = read("Undo"), read("Redo")
 	for _, x := range held(undo, redo) { // removed ones had their thumbnails in the step
 		if len(x.Thumbnail) > 0 {
 			err = cmp.Or(err, f.t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail))
@@ -293,48 +289,56 @@ func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 
 // oldStep returns the step of a former record, or nil.
 func oldStep(b []byte) *metaqda.Step {
-	var r struct {
-		ID, Name string
-		Undone   bool
-		Entries  []struct {
-			Do, ID  string
-			Class   *metaqda.Class
-			Example Record
-			Classes []Record // examples of Class
+	s, ok := &metaqda.Step{}, true
+	take := func(r Record) *metaqda.Example {
+		for _, name := range []string{"embedding", "thumbnail"} { // JSON has them as text
+			if b, err := base64.StdEncoding.DecodeString(text(r, name)); err == nil && len(b) > 0 {
+				r[name] = b
+			}
 		}
+		x, reason := oldExample(text(r, "id"), r)
+		ok = ok && reason == ""
+		return x
 	}
-	if json.Unmarshal(b, &r) != nil {
+	read := json.Read(b, func(c json.Codec) {
+		c.Text("ID", &s.ID, true)
+		c.Text("Name", &s.Name, true)
+		c.Bool("Undone", &s.Undone, true)
+		c.List("Entries", 0, func(_ int, c json.Codec) {
+			var from entry
+			from.code(c)
+			e := from.Entry
+			fields := c.(*json.Fields).Object
+			if r, is := fields["Example"].(json.Object); is {
+				e.Example = take(recordOf(r))
+			}
+			examples, _ := fields["Classes"].([]any) // of Class
+			if ok = ok && (e.Class != nil || e.Do != "head" && e.Do != "actions" && len(examples) == 0); !ok {
+				return
+			}
+			for _, v := range examples {
+				r, _ := v.(json.Object)
+				e.Class.Examples = append(e.Class.Examples, take(recordOf(r)))
+			}
+			s.Entries = append(s.Entries, e)
+		})
+	})
+	if !read || !ok {
 		return nil
 	}
-	s := &metaqda.Step{ID: r.ID, Name: r.Name, Undone: r.Undone}
-	for _, from := range r.Entries {
-		e := metaqda.Entry{Do: from.Do, ID: from.ID, Class: from.Class}
-		if (e.Do == "head" || e.Do == "actions") && e.Class == nil || len(from.Classes) > 0 && e.Class == nil {
-			return nil
-		}
-		ok := true
-		take := func(r Record) *metaqda.Example {
-			for _, name := range []string{"embedding", "thumbnail"} { // JSON has them as text
-				if b, err := base64.StdEncoding.DecodeString(text(r, name)); err == nil && len(b) > 0 {
-					r[name] = b
-				}
-			}
-			x, reason := oldExample(text(r, "id"), r)
-			ok = ok && reason == ""
-			return x
-		}
-		if from.Example != nil {
-			e.Example = take(from.Example)
-		}
-		for _, r := range from.Classes {
-			e.Class.Examples = append(e.Class.Examples, take(r))
-		}
-		if !ok {
-			return nil
-		}
-		s.Entries = append(s.Entries, e)
-	}
 	return s
+}
+
+// recordOf returns the record that JSON describes.
+func recordOf(o json.Object) Record {
+	r := Record{}
+	for name, v := range o {
+		if n, ok := v.(json.Number); ok {
+			v, _ = strconv.ParseFloat(string(n), 64)
+		}
+		r[name] = v
+	}
+	return r
 }
 
 // The decoders take the key as the id, since records are found by it. Every damaged field of a
@@ -396,18 +400,26 @@ func number(r Record, key string) float64 {
 	return 0
 }
 
-// printable returns v without the numbers that JSON has no words for.
+// printable returns v as [json.Writer.Any] writes it: without the numbers that JSON has no words for.
 func printable(v any) any {
 	switch v := v.(type) {
 	case Record:
-		r := make(Record, len(v))
+		o := json.Object{}
 		for k, x := range v {
-			r[k] = printable(x)
+			o[k] = printable(x)
 		}
-		return r
+		return o
+	case Unknown:
+		return string(v)
+	case *metaqda.Example:
+		numbers := make([]any, len(v.Vector))
+		for i, x := range v.Vector {
+			numbers[i] = json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32))
+		}
+		return json.Object{"ID": v.ID, "Class": v.Class, "Order": v.Order, "Group": v.Group, "Vector": numbers, "Thumbnail": v.Thumbnail, "Apart": v.Apart}
 	case float64:
 		if v-v != 0 {
-			return Unknown("number that is not finite")
+			return "number that is not finite"
 		}
 	}
 	return v

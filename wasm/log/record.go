@@ -2,11 +2,11 @@ package log
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"unsafe"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/core/model"
 )
 
@@ -22,8 +22,6 @@ const perSegment = 256 // examples
 type head struct {
 	N       int // of the last step that the snapshot covers
 	Session Session
-	Actions string
-	Prior   string
 	Classes []metaqda.Class
 	Undo    []step
 	Redo    []step
@@ -31,27 +29,121 @@ type head struct {
 
 // step is a step of the undo history.
 type step struct {
-	ID, Name string
-	Undone   bool    `json:",omitempty"`
-	Entries  []entry `json:",omitempty"`
+	metaqda.Step
+	entries []entry
 }
 
 // entry is a [metaqda.Entry] whose examples are apart.
 type entry struct {
-	Do, ID   string
-	Class    *metaqda.Class `json:",omitempty"`
-	Examples int            `json:",omitempty"` // how many belong to it
-	Moved    bool           `json:",omitempty"` // the example comes without embedding
+	metaqda.Entry
+	examples int  // how many belong to it
+	moved    bool // the example comes without embedding
 }
 
-// logged is a step of the log.
-type logged struct {
-	ID, Do, Step, Name string  `json:",omitempty"`
-	Entries            []entry `json:",omitempty"`
-	Edit               *Edit   `json:",omitempty"`
-	After              Summary
-	Prior              string `json:",omitempty"`
-	Anew               bool   `json:",omitempty"`
+func (h *head) code(c json.Codec) {
+	c.Int("N", &h.N, true)
+	c.Inner("Session", h.Session.code)
+	c.Text("Actions", &h.Session.Settings.Actions, true)
+	c.Text("Prior", &h.Session.Settings.Prior, true)
+	list(c, "Classes", &h.Classes, codeClass)
+	list(c, "Undo", &h.Undo, (*step).code)
+	list(c, "Redo", &h.Redo, (*step).code)
+}
+
+// code leaves out the actions and the prior, which the head of a snapshot has beside the session.
+func (s *Session) code(c json.Codec) {
+	c.Text("ID", &s.ID, true)
+	c.Text("Name", &s.Name, true)
+	moment(c, "Created", &s.Created, true)
+	moment(c, "Updated", &s.Updated, true)
+	moment(c, "Saved", &s.Saved, true)
+	c.Inner("Settings", func(c json.Codec) {
+		c.Text("sort", &s.Settings.Sort, true)
+		c.Float("nonePrior", &s.Settings.NonePrior, true)
+	})
+	c.Inner("Extractor", s.Extractor.Code)
+}
+
+func codeClass(k *metaqda.Class, c json.Codec) {
+	c.Text("ID", &k.ID, true)
+	c.Text("Label", &k.Label, true)
+	c.Float("Order", &k.Order, true)
+	c.Text("Actions", &k.Actions, true)
+}
+
+func (s *step) code(c json.Codec) {
+	c.Text("ID", &s.ID, true)
+	c.Text("Name", &s.Name, true)
+	c.Bool("Undone", &s.Undone, false)
+	list(c, "Entries", &s.entries, (*entry).code)
+}
+
+func (e *entry) code(c json.Codec) {
+	c.Text("Do", &e.Do, true)
+	c.Text("ID", &e.ID, true)
+	optional(c, "Class", &e.Class, func(name string, k *metaqda.Class) {
+		c.Inner(name, func(c json.Codec) { codeClass(k, c) })
+	})
+	c.Int("Examples", &e.examples, false)
+	c.Bool("Moved", &e.moved, false)
+}
+
+// code codes a step of the log with its entries.
+func (s *Step) code(entries *[]entry, c json.Codec) {
+	c.Text("ID", &s.ID, false)
+	optional(c, "Do", &s.Command, func(name string, m *metaqda.Command) {
+		c.Text(name, &m.Do, true)
+		c.Text("Step", &m.Step, false)
+		c.Text("Name", &m.Name, false)
+	})
+	list(c, "Entries", entries, (*entry).code)
+	optional(c, "Edit", &s.Edit, func(name string, d *Edit) { c.Inner(name, d.code) })
+	c.Inner("After", func(c json.Codec) {
+		s.After.Session.code(c)
+		c.Int("Classes", &s.After.Classes, true)
+		c.Int("Examples", &s.After.Examples, true)
+	})
+	c.Text("Prior", &s.After.Settings.Prior, false)
+	c.Bool("Anew", &s.anew, false)
+}
+
+func (d *Edit) code(c json.Codec) {
+	text := func(name string, s *string) { c.Text(name, s, true) }
+	optional(c, "Name", &d.Name, text)
+	optional(c, "Sort", &d.Sort, text)
+	optional(c, "Prior", &d.Prior, text)
+	optional(c, "NonePrior", &d.NonePrior, func(name string, p *float64) { c.Float(name, p, true) })
+	optional(c, "Extractor", &d.Extractor, func(name string, x *model.Extractor) { c.Inner(name, x.Code) })
+	moment(c, "Saved", &d.Saved, false)
+}
+
+// optional codes a value unless there is none.
+func optional[T any](c json.Codec, name string, v **T, code func(name string, v *T)) {
+	if c.Has(name, *v != nil) {
+		if *v == nil {
+			*v = new(T)
+		}
+		code(name, *v)
+	}
+}
+
+// list codes a list unless it is empty.
+func list[T any](c json.Codec, name string, all *[]T, code func(*T, json.Codec)) {
+	if !c.Has(name, len(*all) > 0) {
+		return
+	}
+	c.List(name, len(*all), func(i int, c json.Codec) {
+		if i == len(*all) {
+			*all = append(*all, *new(T))
+		}
+		code(&(*all)[i], c)
+	})
+}
+
+func moment(c json.Codec, name string, ms *int64, always bool) {
+	n := int(*ms)
+	c.Int(name, &n, always)
+	*ms = int64(n)
 }
 
 // heads returns classes without examples.
@@ -67,14 +159,13 @@ func heads(classes []metaqda.Class) []metaqda.Class {
 func entriesOf(from []metaqda.Entry, some []*metaqda.Example) ([]entry, []*metaqda.Example) {
 	var all []entry
 	for _, e := range from {
-		to := entry{Do: e.Do, ID: e.ID}
+		to := entry{Entry: e}
 		if e.Class != nil {
-			to.Class = &heads([]metaqda.Class{*e.Class})[0]
-			to.Examples = len(e.Class.Examples)
+			to.examples = len(e.Class.Examples)
 			some = append(some, e.Class.Examples...)
 		}
 		if e.Example != nil {
-			to.Examples, to.Moved = 1, e.Example.Vector == nil
+			to.examples, to.moved = 1, e.Example.Vector == nil
 			some = append(some, e.Example)
 		}
 		all = append(all, to)
@@ -85,46 +176,40 @@ func entriesOf(from []metaqda.Entry, some []*metaqda.Example) ([]entry, []*metaq
 // metaqdaEntries is the inverse of entriesOf. It returns the examples that are left.
 func metaqdaEntries(from []entry, some []*metaqda.Example) (all []metaqda.Entry, rest []*metaqda.Example, ok bool) {
 	for _, e := range from {
-		to := metaqda.Entry{Do: e.Do, ID: e.ID, Class: e.Class}
-		if e.Examples < 0 || e.Examples > len(some) || (e.Do == "head" || e.Do == "actions") && e.Class == nil {
+		if e.examples < 0 || e.examples > len(some) || (e.Do == "head" || e.Do == "actions") && e.Class == nil {
 			return nil, some, false
 		}
-		switch own := some[:e.Examples]; {
+		switch own := some[:e.examples]; {
 		case e.Class != nil:
-			to.Class.Examples = own
-		case e.Examples == 1:
-			to.Example = own[0]
+			e.Class.Examples = own
+		case e.examples == 1:
+			e.Example = own[0]
 		}
-		some = some[e.Examples:]
-		all = append(all, to)
+		some = some[e.examples:]
+		all = append(all, e.Entry)
 	}
 	return all, some, true
 }
 
 func encodeStep(s Step) []byte {
-	to := logged{ID: s.ID, Edit: s.Edit, After: s.After, Prior: s.After.Settings.Prior, Anew: s.anew}
-	to.After.Settings.Actions = ""
+	var entries []entry
 	var some []*metaqda.Example
-	if c := s.Command; c != nil {
-		to.Do, to.Step, to.Name = c.Do, c.Step, c.Name
-		to.Entries, some = entriesOf(c.Entries, nil)
+	if s.Command != nil {
+		entries, some = entriesOf(s.Command.Entries, nil)
 	}
-	return encode(to, some)
+	return encode(json.Text(func(c json.Codec) { s.code(&entries, c) }), some)
 }
 
 // decodeStep returns the step of a record, or the reason why it is not one.
 func decodeStep(v any) (s Step, reason string) {
-	var from logged
-	some, reason := decode(v, &from)
+	var entries []entry
+	some, reason := decode(v, func(c json.Codec) { s.code(&entries, c) })
 	if reason != "" {
-		return s, reason
+		return Step{}, reason
 	}
-	s.ID, s.Edit, s.After, s.anew = from.ID, from.Edit, from.After, from.Anew
-	s.After.Settings.Prior = from.Prior
-	if from.Do != "" {
-		s.Command = &metaqda.Command{Do: from.Do, Step: from.Step, Name: from.Name}
+	if s.Command != nil {
 		var ok bool
-		if s.Command.Entries, _, ok = metaqdaEntries(from.Entries, some); !ok {
+		if s.Command.Entries, _, ok = metaqdaEntries(entries, some); !ok {
 			return Step{}, "its parts do not fit together"
 		}
 	}
@@ -132,33 +217,32 @@ func decodeStep(v any) (s Step, reason string) {
 }
 
 func encodeHead(h head, undo, redo []*metaqda.Step) []byte {
-	h.Actions, h.Prior, h.Session.Settings.Actions = h.Session.Settings.Actions, h.Session.Settings.Prior, ""
 	var some []*metaqda.Example
 	steps := func(from []*metaqda.Step) (to []step) {
 		for _, s := range from {
 			if !s.Persistent() {
 				break
 			}
-			one := step{ID: s.ID, Name: s.Name, Undone: s.Undone}
-			one.Entries, some = entriesOf(s.Entries, some)
+			one := step{Step: *s}
+			one.entries, some = entriesOf(s.Entries, some)
 			to = append(to, one)
 		}
 		return to
 	}
 	h.Undo, h.Redo = steps(undo), steps(redo)
-	return encode(h, some)
+	return encode(json.Text(h.code), some)
 }
 
 func decodeHead(v any) (h head, undo, redo []*metaqda.Step, reason string) {
-	some, reason := decode(v, &h)
+	some, reason := decode(v, h.code)
 	if reason != "" {
 		return head{}, nil, nil, reason
 	}
 	ok := true
 	steps := func(from []step) (to []*metaqda.Step) {
-		for _, s := range from {
-			one := &metaqda.Step{ID: s.ID, Name: s.Name, Undone: s.Undone}
-			if one.Entries, some, ok = metaqdaEntries(s.Entries, some); !ok {
+		for i := range from {
+			one := &from[i].Step
+			if one.Entries, some, ok = metaqdaEntries(from[i].entries, some); !ok {
 				break
 			}
 			to = append(to, one)
@@ -168,22 +252,17 @@ func decodeHead(v any) (h head, undo, redo []*metaqda.Step, reason string) {
 	if undo = steps(h.Undo); ok {
 		redo = steps(h.Redo)
 	}
-	h.Session.Settings.Actions, h.Session.Settings.Prior = h.Actions, h.Prior
 	return h, undo, redo, ""
 }
 
 // encode returns the bytes of a record.
-func encode(text any, examples []*metaqda.Example) []byte {
-	j, err := json.Marshal(text)
-	if err != nil {
-		panic("metaqda: a record does not encode: " + err.Error())
-	}
-	size := 64 + len(j)
+func encode(text string, examples []*metaqda.Example) []byte {
+	size := 64 + len(text)
 	for _, x := range examples {
 		size += len(x.ID) + len(x.Class) + len(x.Group) + 36 + 4*len(x.Vector)
 	}
-	b := binary.AppendUvarint(make([]byte, 4, size), uint64(len(j)))
-	b = append(b, j...)
+	b := binary.AppendUvarint(make([]byte, 4, size), uint64(len(text)))
+	b = append(b, text...)
 	b = binary.AppendUvarint(b, uint64(len(examples)))
 	heads := make([][2]int, len(examples)) // where they begin and end
 	for i, x := range examples {
@@ -262,10 +341,10 @@ func (s *scanner) number() uint64 {
 	return v
 }
 
-// decode reads a record: its text into to, unless that is nil, and its examples. Embeddings use the
+// decode reads a record: its text by of, unless that is nil, and its examples. Embeddings use the
 // memory of the record if it is aligned, since a session may have twenty million numbers. reason says
 // why the record cannot be used; it is empty if it can.
-func decode(v any, to any) (examples []*metaqda.Example, reason string) {
+func decode(v any, of func(json.Codec)) (examples []*metaqda.Example, reason string) {
 	b, ok := v.([]byte)
 	switch {
 	case !ok:
@@ -273,7 +352,7 @@ func decode(v any, to any) (examples []*metaqda.Example, reason string) {
 	case len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b):
 		return nil, "its checksum does not match"
 	}
-	return parse(b[4:], to, false)
+	return parse(b[4:], of, false)
 }
 
 // sound returns the examples of a damaged record whose own checksum is right.
@@ -288,9 +367,9 @@ func sound(v any) []*metaqda.Example {
 
 // parse reads what follows the checksum of a record. If it is damaged, only the examples whose own
 // checksum is right are returned.
-func parse(b []byte, to any, damaged bool) (examples []*metaqda.Example, reason string) {
+func parse(b []byte, of func(json.Codec), damaged bool) (examples []*metaqda.Example, reason string) {
 	s := &scanner{b: b}
-	if text := s.take(s.number()); to != nil && (s.wrong || json.Unmarshal(text, to) != nil) {
+	if text := s.take(s.number()); of != nil && (s.wrong || !json.Read(text, of)) {
 		return nil, "its text cannot be read"
 	}
 	n := s.number()

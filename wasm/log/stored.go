@@ -2,11 +2,11 @@ package log
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 )
 
 // Stored says where the parts of a session are stored. [Open] returns it.
@@ -30,27 +30,45 @@ type kept struct {
 
 // Damage is a record that cannot be used.
 type Damage struct {
-	Table  Table  `json:"table"`
-	Key    string `json:"key"`
-	Reason string `json:"reason"` // "its checksum does not match"
-	Record any    `json:"record"`
+	Table  Table
+	Key    string
+	Reason string // "its checksum does not match"
+	Record any
 
 	at Key
 }
 
 // Class returns the id of the class that the record belonged to, empty if that is not known.
 func (d Damage) Class() string {
-	r, _ := d.Record.(map[string]any)
+	r, _ := d.Record.(json.Object)
 	class, _ := r["class"].(string)
 	return class
 }
 
 // asideOf returns what was set aside.
 func asideOf(b []byte) (d Damage) {
-	if json.Unmarshal(b, &d) != nil {
+	v, ok := json.Parse(b)
+	f := json.FieldsOf(v)
+	if d.code(f); !ok || f.Failed {
 		return Damage{Table: Aside, Reason: "it cannot be read", Record: b}
 	}
+	d.Record = f.Object["record"]
 	return d
+}
+
+// code codes all but the record.
+func (d *Damage) code(c json.Codec) {
+	c.Text("table", (*string)(&d.Table), true)
+	c.Text("key", &d.Key, true)
+	c.Text("reason", &d.Reason, true)
+}
+
+func (d *Damage) write(w *json.Writer) {
+	w.Object(func(json.Codec) {
+		d.code(w)
+		w.Name("record")
+		w.Any(printable(d.Record))
+	})
 }
 
 // each calls f for each record under some keys. It reads a few at a time; while it waits for them,
@@ -396,7 +414,7 @@ func segment(examples []*metaqda.Example) any {
 	if len(examples) == 0 {
 		return nil
 	}
-	return encode(nil, examples)
+	return encode("null", examples)
 }
 
 // moveAside moves the damaged records, which the new snapshot replaces, to the table Aside.
@@ -422,11 +440,9 @@ func aside(t Tx, session string, d Damage) error {
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(Damage{d.Table, d.Key, d.Reason, printable(d.Record), Key{}})
-	if err != nil {
-		return err
-	}
-	return t.Put(Aside, Key{session, n + 1}, b)
+	var w json.Writer
+	d.write(&w)
+	return t.Put(Aside, Key{session, n + 1}, w.B)
 }
 
 // setAside returns the records of a session that were set aside.
@@ -515,11 +531,17 @@ func name(t Table, k Key) string {
 
 // EncodeDamaged returns a file of records that cannot be used: JSON, with bytes as
 // JSON has them, in base64.
-func EncodeDamaged(all []Damage) ([]byte, error) {
-	out := make([]Damage, len(all))
-	for i, d := range all {
-		d.Record = printable(d.Record)
-		out[i] = d
-	}
-	return json.MarshalIndent(map[string]any{"format": "metaqda.damaged", "records": out}, "", " ")
+func EncodeDamaged(all []Damage) []byte {
+	var w json.Writer
+	w.Object(func(json.Codec) {
+		w.Name("format")
+		w.String("metaqda.damaged")
+		w.Name("records")
+		w.Open('[')
+		for i := range all {
+			all[i].write(&w)
+		}
+		w.Close(']')
+	})
+	return w.B
 }
