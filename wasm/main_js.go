@@ -13,8 +13,8 @@
 package main
 
 import (
-	"fmt"
 	"os"
+	"strconv"
 	"syscall/js"
 
 	"metaqda/wasm/nfc"
@@ -23,7 +23,7 @@ import (
 
 func main() {
 	if len(os.Args) != 4 {
-		fail("want a role and the names of a function and a database, have %d arguments", len(os.Args)-1)
+		fail("want a role and the names of a function and a database, have " + strconv.Itoa(len(os.Args)-1) + " arguments")
 	}
 	database := os.Args[3]
 	simd.Install()
@@ -35,13 +35,13 @@ func main() {
 	case "batch":
 		api = startBatch()
 	default:
-		fail("unknown role %q: want page, storage or batch", role)
+		fail("unknown role " + strconv.Quote(role) + ": want page, storage or batch")
 	}
 	js.Global().Call(os.Args[2], api)
 	select {} // the functions handed over keep working
 }
 
-func fail(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "metaqda: "+format+"\n", args...)
+func fail(reason string) {
+	println("metaqda: " + reason)
 	os.Exit(2)
 }

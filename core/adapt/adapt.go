@@ -19,7 +19,6 @@ package adapt
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -118,9 +117,10 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	}
 	return l, func() *model.Prior {
 		q := carried(p, slices.Concat(taught...), s)
-		q.Facts["learned-on"] = fmt.Sprintf("%d classes", l.Classes)
-		q.Facts["learned-validation"] = fmt.Sprintf("accuracy %.4f, loss %.4f, none of an unknown example %.4f; before, %.4f, %.4f, %.4f",
-			l.After.Accuracy, l.After.Loss, l.After.Unknown, l.Before.Accuracy, l.Before.Loss, l.Before.Unknown)
+		q.Facts["learned-on"] = strconv.Itoa(l.Classes) + " classes"
+		show := func(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
+		q.Facts["learned-validation"] = "accuracy " + show(l.After.Accuracy) + ", loss " + show(l.After.Loss) + ", none of an unknown example " + show(l.After.Unknown) +
+			"; before, " + show(l.Before.Accuracy) + ", " + show(l.Before.Loss) + ", " + show(l.Before.Unknown)
 		return q
 	}, nil
 }

@@ -108,7 +108,7 @@ func TestForbiddenImports(t *testing.T) {
 		want               bool
 	}{
 		{"core/niw", "metaqda/core/lda", true}, {"core/lda", "metaqda/core/niw", false}, {"core/lda", "metaqda/core/lab/episode", true},
-		{"core/new", "fmt", true}, {"wasm/library", "fmt", true}, {"core/lda", "encoding/json", true}, {"wasm/engine", "encoding/json", true}, {"wasm/bridge", "fmt", false}, {"core/lda", "metaqda/wasm/simd", true}, {"core/lda", "os", true}, {"core/lab/dataset", "os", false},
+		{"core/new", "fmt", true}, {"wasm/library", "fmt", true}, {"core/lda", "encoding/json", true}, {"wasm/engine", "encoding/json", true}, {"wasm/bridge", "fmt", true}, {"core/lda", "metaqda/wasm/simd", true}, {"core/lda", "os", true}, {"core/lab/dataset", "os", false},
 		{"core/lab/dataset", "os/exec", true}, {"core/lda", "io/fs", false}, {"core", "syscall/js", true}, {"wasm/engine", "syscall/js", false},
 		{"scripts/serve", "syscall/js", true}, {"wasm/engine", "metaqda/scripts/files", true}, {"scripts/bench", "metaqda/wasm", true},
 		{"core/lda", "gonum.org/v1/plot", true}, {"core/lda", "gonum.org/v1/gonum/mat", false}, {"scripts/files", "github.com/urfave/cli/v3", true},

@@ -6,8 +6,8 @@
 package bridge
 
 import (
-	"fmt"
 	"runtime/debug"
+	"strconv"
 	"syscall/js"
 
 	"metaqda/wasm/engine"
@@ -80,9 +80,16 @@ func promise(later Call) js.Value {
 func guarded(f Call) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			text := "unknown"
+			switch r := r.(type) {
+			case error:
+				text = r.Error()
+			case string:
+				text = r
+			}
 			// Not through os.Stderr, which may wait for JavaScript.
-			print("metaqda: ", fmt.Sprint(r), "\n", string(debug.Stack()))
-			err = &engine.Error{Code: "internal", Message: fmt.Sprintf("This is a mistake in the program (%v): reload the page. Your examples are kept.", r)}
+			print("metaqda: ", text, "\n", string(debug.Stack()))
+			err = &engine.Error{Code: "internal", Message: "This is a mistake in the program (" + text + "): reload the page. Your examples are kept."}
 		}
 	}()
 	return f()
@@ -152,7 +159,7 @@ func Fetch(url string) ([]byte, error) {
 		return nil, failed("no answer")
 	}
 	if !response.Get("ok").Bool() {
-		return nil, failed(fmt.Sprintf("status %d", response.Get("status").Int()))
+		return nil, failed("status " + strconv.Itoa(response.Get("status").Int()))
 	}
 	buffer, err := Await(response.Call("arrayBuffer"))
 	if err != nil {

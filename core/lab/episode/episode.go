@@ -12,8 +12,8 @@
 package episode
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 )
 
 // Unknown labels a query whose class is none of the episode's classes.
@@ -68,13 +68,13 @@ type TooFewError struct {
 // Error returns one sentence.
 func (e *TooFewError) Error() string {
 	if e.Class == "" {
-		return fmt.Sprintf("%s has %d classes where the episode needs %d; ask for fewer classes or choose a larger split", e.Pool, e.Have, e.Need)
+		return e.Pool + " has " + strconv.Itoa(e.Have) + " classes where the episode needs " + strconv.Itoa(e.Need) + "; ask for fewer classes or choose a larger split"
 	}
 	where := "where support and queries need"
 	if e.Grouped {
 		where = "for support and queries that share no group, which need"
 	}
-	return fmt.Sprintf("%s: class %q has %d rows %s %d; ask for fewer shots or queries, or leave the class out of the split", e.Pool, e.Class, e.Have, where, e.Need)
+	return e.Pool + ": class " + strconv.Quote(e.Class) + " has " + strconv.Itoa(e.Have) + " rows " + where + " " + strconv.Itoa(e.Need) + "; ask for fewer shots or queries, or leave the class out of the split"
 }
 
 // ConfigError says which number of a configuration makes no sense.
@@ -86,7 +86,7 @@ type ConfigError struct {
 
 // Error returns one sentence.
 func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%s is %d; it must be %s", e.Name, e.Value, e.Want)
+	return e.Name + " is " + strconv.Itoa(e.Value) + "; it must be " + e.Want
 }
 
 // named is a range of a configuration and the least that it may hold.
@@ -100,7 +100,7 @@ type named struct {
 func checkRanges(ranges ...named) error {
 	for _, r := range ranges {
 		if r.Min < r.low {
-			return &ConfigError{r.name, r.Min, fmt.Sprintf("at least %d", r.low)}
+			return &ConfigError{r.name, r.Min, "at least " + strconv.Itoa(r.low)}
 		}
 		if r.Max < r.Min {
 			return &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
@@ -169,5 +169,5 @@ func (p *Pool) className(c int) string {
 	if c < len(p.Classes) {
 		return p.Classes[c]
 	}
-	return fmt.Sprint(c)
+	return strconv.Itoa(c)
 }
