@@ -5,11 +5,12 @@
 package view
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	metaqda "metaqda/core"
 )
@@ -117,22 +118,30 @@ func Compose(in Input) Frame {
 	if in.Decision.First >= 0 {
 		best = rows[in.Decision.First]
 	}
-	ranked := slices.Clone(rows)
-	sort.SliceStable(ranked, func(i, j int) bool {
-		a, b := ranked[i], ranked[j]
+	all := slices.Clone(rows)
+	ranked := make([]*Row, len(all)) // the program has code to sort pointers anyway
+	for i := range all {
+		ranked[i] = &all[i]
+	}
+	slices.SortStableFunc(ranked, func(a, b *Row) int {
 		if a.Text == b.Text && a.ID != b.ID && (a.ID == best.ID || b.ID == best.ID) {
-			return a.ID == best.ID // as in the headline
+			if a.ID == best.ID { // as in the headline
+				return -1
+			}
+			return 1
 		}
-		return a.P > b.P
+		return cmp.Compare(b.P, a.P)
 	})
 	if in.Sort != AsTaught {
-		rows = slices.Clone(ranked)
+		for i, r := range ranked {
+			rows[i] = *r
+		}
 	}
 	rows, rest := shortened(rows, ranked)
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	return Frame{Verdict: together.Replace(apart(in.Decision.Headline, rows)), Rows: rows, Rest: rest, Hint: strings.TrimSpace(oneOf(in) + " " + little(in, best))}
+	return Frame{Verdict: together(apart(in.Decision.Headline, rows)), Rows: rows, Rest: rest, Hint: strings.TrimSpace(oneOf(in) + " " + little(in, best))}
 }
 
 // NotSure reports whether the headline says so.
@@ -179,23 +188,28 @@ func apart(headline string, rows []Row) string {
 	if !strings.ContainsFunc(headline, leftwards) {
 		return headline
 	}
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b Row) int { return len(b.Name) - len(a.Name) }) // one name may begin another
-	var marked []string
-	for _, r := range rows {
-		if strings.ContainsFunc(r.Name, leftwards) {
-			marked = append(marked, r.Name, r.Name+"\u200e")
+	marked := ""
+	for n := 0; headline != ""; headline = headline[n:] {
+		_, n = utf8.DecodeRuneInString(headline)
+		mark := ""
+		for _, r := range rows { // the longest name counts: one may begin another
+			if strings.HasPrefix(headline, r.Name) && len(r.Name) >= n && strings.ContainsFunc(r.Name, leftwards) {
+				n, mark = len(r.Name), "\u200e"
+			}
 		}
+		marked += headline[:n] + mark
 	}
-	return strings.NewReplacer(marked...).Replace(headline)
+	return marked
 }
 
 // together keeps a number and its sign on one line.
-var together = strings.NewReplacer(" %", "\u00a0%", "> 99", ">\u00a099")
+func together(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, " %", "\u00a0%"), "> 99", ">\u00a099")
+}
 
 // shortened returns the most probable rows and that of none of these, in their order, and a
 // note on the others.
-func shortened(rows, ranked []Row) (some []Row, rest string) {
+func shortened(rows []Row, ranked []*Row) (some []Row, rest string) {
 	if len(rows) <= mostRows+1 {
 		return rows, ""
 	}
