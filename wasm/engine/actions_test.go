@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	metaqda "metaqda/core"
 	"metaqda/core/niw"
 	"metaqda/core/test"
 	"metaqda/wasm/log"
@@ -84,7 +85,7 @@ func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
 	ids := w.teachAll(t, "cat", "dog")
 	r := rand.New(rand.NewPCG(5, 6))
 	w.clock = 1e12 // milliseconds: in 2001
-	look := func(x []float32, frames int) (events []Event, here string) {
+	look := func(x []float32, frames int) (events []metaqda.Event, here string) {
 		t.Helper()
 		for range frames {
 			live := test.Must(w.ShowFrame(x, 0))(t)

@@ -40,17 +40,9 @@ func (e *Engine) Show(x []float32) (*Prediction, error) {
 
 // Live is the answer about a frame of a live view, with the events that it caused.
 type Live struct {
-	Answer *Prediction // nil if there was nothing to predict
-	Events []Event
-	Here   string // name of the class that is here now, empty for none
-}
-
-// Event is a [metaqda.Event] with a time that other programs understand.
-type Event struct {
-	Label       string
-	Here        bool
-	Since       float64 // seconds since 1970 UTC
-	Probability float64
+	Answer *Prediction     // nil if there was nothing to predict
+	Events []metaqda.Event // in seconds since 1970 UTC
+	Here   string          // name of the class that is here now, empty for none
 }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to
@@ -102,11 +94,7 @@ func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Liv
 	if err != nil {
 		return nil, err
 	}
-	live := &Live{Answer: answer, Events: make([]Event, len(found)), Here: e.live.watch.Here()}
-	for i, f := range found {
-		live.Events[i] = Event(f)
-	}
-	return live, nil
+	return &Live{Answer: answer, Events: found, Here: e.live.watch.Here()}, nil
 }
 
 // show makes x the query and predicts it. Its answer is shown anew after every later change. The
