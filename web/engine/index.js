@@ -22,10 +22,14 @@ import { compile, fetched, loadRuntime, startProgram } from './program.js';
 export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
+  const program = fetched(url).then((response) => compile(response, { onProgress, total }));
   const [engine, kernels, runtime] = await Promise.all([
-    fetched(url).then((response) => compile(response, { onProgress, total })),
+    program,
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
-    loadRuntime(script),
+    loadRuntime(script).catch(async (error) => {
+      await program; // its error names the address, so it counts if both fail
+      throw error;
+    }),
   ]);
   return startEngine(runtime, 'page', {
     modules: { engine, kernels },
