@@ -76,14 +76,20 @@ func (p *page) methods() map[string]bridge.Method {
 		"ready": ready(gives(func() (any, error) { return nil, nil })),
 		"show": ready(func(a *args) call {
 			x := embedding(a)
-			return func() (any, error) { answer, err := p.Show(x); return prediction(answer), err }
+			return func() (any, error) { answer, err := p.Show(x); return bridge.Parsed(answer.JSON()), err }
 		}),
 		"frame": ready(func(a *args) call {
 			x, perHour := embedding(a), 0.0
 			if a.Has() {
 				perHour = a.Number("false events an hour")
 			}
-			return func() (any, error) { return live(p.ShowFrame(x, perHour)) }
+			return func() (any, error) {
+				live, err := p.ShowFrame(x, perHour)
+				if err != nil {
+					return nil, err
+				}
+				return bridge.Parsed(live.JSON()), nil
+			}
 		}),
 
 		"sessions": waiting(gives(p.sessions)),

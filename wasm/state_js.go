@@ -69,51 +69,6 @@ func step(s metaqda.Change) json.Object {
 	return o
 }
 
-// parsed returns a value for JavaScript.
-func parsed(v any) js.Value {
-	var w json.Writer
-	w.Any(v)
-	return bridge.Parsed(string(w.B))
-}
-
-// prediction returns an answer for JavaScript.
-func prediction(p *engine.Prediction) js.Value {
-	if p == nil {
-		return js.Null()
-	}
-	return parsed(answer(p))
-}
-
-func answer(p *engine.Prediction) json.Object {
-	probabilities := json.Object{}
-	for label, v := range p.Probabilities {
-		probabilities[label] = v
-	}
-	name := func(label *string) any {
-		if label == nil {
-			return nil
-		}
-		return *label
-	}
-	return json.Object{"label": p.Label, "probabilities": probabilities, "none": p.None, "decision": name(p.Decision), "doubtful": p.Doubtful, "headline": p.Headline, "first": name(p.First)}
-}
-
-// live returns the answer about a frame for JavaScript.
-func live(l *engine.Live, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	events := make([]any, len(l.Events))
-	for i, e := range l.Events {
-		events[i] = json.Object{"label": e.Label, "here": e.Here, "since": e.Since, "probability": e.Probability}
-	}
-	o := json.Object{"answer": nil, "events": events, "here": l.Here}
-	if l.Answer != nil {
-		o["answer"] = answer(l.Answer)
-	}
-	return parsed(o), nil
-}
-
 func (p *page) state() js.Value {
 	var w json.Writer
 	s := p.State()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	metaqda "metaqda/core"
+	"metaqda/core/json"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/watch"
@@ -21,6 +22,32 @@ type Prediction struct {
 	Doubtful      bool    // worth a look by a person
 	Headline      string  // one sentence
 	First         *string // label that the headline names first, nil for none of these
+}
+
+// JSON returns the answer as the page gets it, null for none.
+func (p *Prediction) JSON() string { return text(p.object()) }
+
+func (p *Prediction) object() any {
+	if p == nil {
+		return nil
+	}
+	probabilities := json.Object{}
+	for label, v := range p.Probabilities {
+		probabilities[label] = v
+	}
+	name := func(label *string) any {
+		if label == nil {
+			return nil
+		}
+		return *label
+	}
+	return json.Object{"label": p.Label, "probabilities": probabilities, "none": p.None, "decision": name(p.Decision), "doubtful": p.Doubtful, "headline": p.Headline, "first": name(p.First)}
+}
+
+func text(v any) string {
+	var w json.Writer
+	w.Any(v)
+	return string(w.B)
 }
 
 // Show predicts an embedding: the probabilities with the names of the classes, nil while there are
@@ -43,6 +70,15 @@ type Live struct {
 	Answer *Prediction     // nil if there was nothing to predict
 	Events []metaqda.Event // in seconds since 1970 UTC
 	Here   string          // name of the class that is here now, empty for none
+}
+
+// JSON returns the answer as the page gets it.
+func (l *Live) JSON() string {
+	events := make([]any, len(l.Events))
+	for i, e := range l.Events {
+		events[i] = json.Object{"label": e.Label, "here": e.Here, "since": e.Since, "probability": e.Probability}
+	}
+	return text(json.Object{"answer": l.Answer.object(), "events": events, "here": l.Here})
 }
 
 // ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to
