@@ -199,12 +199,12 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 	n := 0
 	for some := range slices.Chunk(all, perSegment) {
 		n++
-		if err := t.Put(Snapshots, Key{s.ID, n}, encode("null", some)); err != nil {
+		if err := t.Put(Snapshots, Key{s.ID, n}, encode("null", some...)); err != nil {
 			return err
 		}
 	}
 	first := encodeStep(Step{After: s}) // the last step stays: each session has one
-	return cmp.Or(t.Put(Snapshots, Key{s.ID, 0}, encodeHead(head{Session: s.Session, Classes: heads(classes)}, undo, redo)), t.Put(Steps, Key{s.ID, 1}, first))
+	return cmp.Or(t.Put(Snapshots, Key{s.ID, 0}, encodeHead(head{Session: s.Session, Classes: classes, Undo: undo, Redo: redo})), t.Put(Steps, Key{s.ID, 1}, first))
 }
 
 // Append appends steps to a session whose last step is n, all or none. If the session has later

@@ -831,14 +831,14 @@ func TestNoFailureOfTheStorageIsLost(t *testing.T) {
 func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
 	const session = `{"ID":"s","Name":"Kitchen","Created":1700000000000,"Updated":2,"Saved":3,"Settings":{"sort":"taught","nonePrior":0.2,"actions":""},"Extractor":{"id":"net","sha256":"00"}`
 	x := &metaqda.Example{ID: "x", Class: "k", Vector: []float32{1}}
-	h, undo, redo, reason := decodeHead(encode(`{"N":7,"Session":`+session+`},"Actions":"a","Prior":"p","Classes":[{"ID":"k","Label":"cat","Order":1.5,"Examples":null,"Bursts":null,"Actions":"b"}],`+
-		`"Undo":[{"ID":"1","Name":"add","Undone":true,"Entries":[{"Do":"example","ID":"x","Examples":1}]}],"Redo":null}`, []*metaqda.Example{x}))
+	h, reason := decodeHead(encode(`{"N":7,"Session":`+session+`},"Actions":"a","Prior":"p","Classes":[{"ID":"k","Label":"cat","Order":1.5,"Examples":null,"Bursts":null,"Actions":"b"}],`+
+		`"Undo":[{"ID":"1","Name":"add","Undone":true,"Entries":[{"Do":"example","ID":"x","Examples":1}]}],"Redo":null}`, x))
 	want := Session{ID: "s", Name: "Kitchen", Created: 1700000000000, Updated: 2, Saved: 3, Settings: Settings{Sort: "taught", NonePrior: 0.2, Actions: "a", Prior: "p"}, Extractor: model.Extractor{ID: "net", SHA256: "00"}}
-	if reason != "" || h.N != 7 || h.Session != want || len(h.Classes) != 1 || h.Classes[0].Label != "cat" || h.Classes[0].Order != 1.5 || h.Classes[0].Actions != "b" || len(undo) != 1 || !undo[0].Undone || undo[0].Entries[0].Example.ID != "x" || redo != nil {
-		t.Errorf("%+v, %+v, %+v, %q", h, undo, redo, reason)
+	if reason != "" || h.N != 7 || h.Session != want || len(h.Classes) != 1 || h.Classes[0].Label != "cat" || h.Classes[0].Order != 1.5 || h.Classes[0].Actions != "b" || len(h.Undo) != 1 || !h.Undo[0].Undone || h.Undo[0].Entries[0].Example.ID != "x" || h.Redo != nil {
+		t.Errorf("%+v, %q", h, reason)
 	}
 	s, reason := decodeStep(encode(`{"ID":"i","Do":"step","Step":"2","Name":"add","Entries":[{"Do":"class","ID":"k","Class":{"ID":"k","Label":"cat","Order":1,"Examples":null,"Bursts":null,"Actions":""},"Examples":1}],`+
-		`"Edit":{"Sort":"taught","NonePrior":0,"Extractor":{"id":"net"},"Saved":4},"After":`+session+`,"Classes":1,"Examples":1},"Prior":"p"}`, []*metaqda.Example{x}))
+		`"Edit":{"Sort":"taught","NonePrior":0,"Extractor":{"id":"net"},"Saved":4},"After":`+session+`,"Classes":1,"Examples":1},"Prior":"p"}`, x))
 	if want.Settings.Actions = ""; reason != "" || s.ID != "i" || s.Command.Name != "add" || s.Command.Entries[0].Class.Examples[0].ID != "x" || *s.Edit.Sort != "taught" || *s.Edit.NonePrior != 0 || s.Edit.Name != nil || s.Edit.Extractor.ID != "net" || s.Edit.Saved != 4 || s.After.Session != want || s.After.Classes != 1 {
 		t.Errorf("%+v, %q", s, reason)
 	}
@@ -848,9 +848,9 @@ func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
 func TestARecordIsReadWholeOrNotAtAll(t *testing.T) {
 	x := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3}}
 	whole := encodeStep(Step{ID: "1", Command: &metaqda.Command{Do: metaqda.DoStep, Step: "a", Entries: []metaqda.Entry{{Do: "example", ID: "x", Example: x}}}})
-	for _, b := range [][]byte{whole, encodeHead(head{N: 3}, nil, nil), encode("null", []*metaqda.Example{x, x})} {
+	for _, b := range [][]byte{whole, encodeHead(head{N: 3}), encode("null", x, x)} {
 		for n := range b[4 : len(b)-3] { // up to three zeros may be missing
-			if _, reason := decode(sealed(slices.Clone(b[:4+n])), nil); reason == "" {
+			if _, _, reason := decode(sealed(slices.Clone(b[:4+n]))); reason == "" {
 				t.Errorf("%q is read up to %d of %d bytes", b, 4+n, len(b))
 			}
 		}
@@ -867,12 +867,12 @@ func TestARecordIsReadWholeOrNotAtAll(t *testing.T) {
 func TestStoredRecordsStayReadable(t *testing.T) {
 	const stored = "aZtJj+YCeyJOIjozLCJTZXNzaW9uIjp7IklEIjoiIiwiTmFtZSI6IktpdGNoZW4iLCJDcmVhdGVkIjowLCJVcGRhdGVkIjowLCJTYXZlZCI6MCwiU2V0dGluZ3MiOnsic29ydCI6IiIsIm5vbmVQcmlvciI6MCwiYWN0aW9ucyI6IiJ9LCJFeHRyYWN0b3IiOnsiaWQiOiIifX0sIkFjdGlvbnMiOiIiLCJQcmlvciI6IiIsIkNsYXNzZXMiOlt7IklEIjoiayIsIkxhYmVsIjoiY2F0IiwiT3JkZXIiOjEsIkV4YW1wbGVzIjpudWxsLCJCdXJzdHMiOm51bGwsIkFjdGlvbnMiOiIifV0sIlVuZG8iOlt7IklEIjoiYSIsIk5hbWUiOiJuIiwiRW50cmllcyI6W3siRG8iOiJleGFtcGxlIiwiSUQiOiJ4IiwiRXhhbXBsZXMiOjF9XX1dLCJSZWRvIjpudWxsfQEBeAFrBHdhbGsAAAAAAAAAQAT+Lfd4AAAAgD8AAADAAABAQAAAAD8="
 	b := test.Must(base64.StdEncoding.DecodeString(stored))(t)
-	h, undo, _, reason := decodeHead(b)
-	if reason != "" || h.N != 3 || len(h.Classes) != 1 || len(undo) != 1 || len(undo[0].Entries) != 1 {
-		t.Fatalf("%+v, %+v: %s", h, undo, reason)
+	h, reason := decodeHead(b)
+	if reason != "" || h.N != 3 || len(h.Classes) != 1 || len(h.Undo) != 1 || len(h.Undo[0].Entries) != 1 {
+		t.Fatalf("%+v: %s", h, reason)
 	}
 	want := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3, 0.5}} // 16 bytes: the checksum takes eight at a time
-	if got := undo[0].Entries[0].Example; !reflect.DeepEqual(got, want) {
+	if got := h.Undo[0].Entries[0].Example; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if got := sound(b); len(got) != 1 || !reflect.DeepEqual(got[0], want) {

@@ -304,21 +304,21 @@ func oldStep(b []byte) *metaqda.Step {
 		c.Text("ID", &s.ID, true)
 		c.Text("Name", &s.Name, true)
 		c.Bool("Undone", &s.Undone, true)
+		r := &record{}
 		c.List("Entries", 0, func(_ int, c json.Codec) {
-			var from entry
-			from.code(c)
-			e := from.Entry
+			var e metaqda.Entry
+			r.entry(&e, c)
 			fields := c.(*json.Fields).Object
-			if r, is := fields["Example"].(json.Object); is {
-				e.Example = take(recordOf(r))
+			if x, is := fields["Example"].(json.Object); is {
+				e.Example = take(recordOf(x))
 			}
 			examples, _ := fields["Classes"].([]any) // of Class
-			if ok = ok && (e.Class != nil || e.Do != "head" && e.Do != "actions" && len(examples) == 0); !ok {
+			if ok = ok && !r.wrong && (e.Class != nil || len(examples) == 0); !ok {
 				return
 			}
 			for _, v := range examples {
-				r, _ := v.(json.Object)
-				e.Class.Examples = append(e.Class.Examples, take(recordOf(r)))
+				x, _ := v.(json.Object)
+				e.Class.Examples = append(e.Class.Examples, take(recordOf(x)))
 			}
 			s.Entries = append(s.Entries, e)
 		})

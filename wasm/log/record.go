@@ -3,6 +3,7 @@ package log
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"unsafe"
 
 	metaqda "metaqda/core"
@@ -20,34 +21,75 @@ const perSegment = 256 // examples
 
 // head is the head of a snapshot.
 type head struct {
-	N       int // of the last step that the snapshot covers
-	Session Session
-	Classes []metaqda.Class
-	Undo    []step
-	Redo    []step
+	N          int // of the last step that the snapshot covers
+	Session    Session
+	Classes    []metaqda.Class
+	Undo, Redo []*metaqda.Step
 }
 
-// step is a step of the undo history.
-type step struct {
-	metaqda.Step
-	entries []entry
+// record is a record while its text is read or written: the examples are apart, in the order of
+// their entries.
+type record struct {
+	examples []*metaqda.Example // those of the entries so far; when reading those of the entries that follow
+	writes   bool
+	wrong    bool // the entries do not fit the examples
 }
 
-// entry is a [metaqda.Entry] whose examples are apart.
-type entry struct {
-	metaqda.Entry
-	examples int  // how many belong to it
-	moved    bool // the example comes without embedding
-}
-
-func (h *head) code(c json.Codec) {
+func (h *head) code(r *record, c json.Codec) {
 	c.Int("N", &h.N, true)
 	c.Inner("Session", h.Session.code)
 	c.Text("Actions", &h.Session.Settings.Actions, true)
 	c.Text("Prior", &h.Session.Settings.Prior, true)
 	list(c, "Classes", &h.Classes, codeClass)
-	list(c, "Undo", &h.Undo, (*step).code)
-	list(c, "Redo", &h.Redo, (*step).code)
+	r.steps(c, "Undo", &h.Undo)
+	r.steps(c, "Redo", &h.Redo)
+}
+
+// steps codes steps of the undo history. It reads them up to the first that does not fit.
+func (r *record) steps(c json.Codec, name string, all *[]*metaqda.Step) {
+	c.List(name, len(*all), func(i int, c json.Codec) {
+		s := &metaqda.Step{}
+		if r.writes {
+			s = (*all)[i]
+		}
+		c.Text("ID", &s.ID, true)
+		c.Text("Name", &s.Name, true)
+		c.Bool("Undone", &s.Undone, false)
+		list(c, "Entries", &s.Entries, r.entry)
+		if !r.writes && !r.wrong {
+			*all = append(*all, s)
+		}
+	})
+}
+
+func (r *record) entry(e *metaqda.Entry, c json.Codec) {
+	var own []*metaqda.Example
+	switch {
+	case e.Class != nil:
+		own = e.Class.Examples
+	case e.Example != nil:
+		own = append(own, e.Example)
+	}
+	n := len(own)
+	c.Text("Do", &e.Do, true)
+	c.Text("ID", &e.ID, true)
+	optional(c, "Class", &e.Class, func(name string, k *metaqda.Class) {
+		c.Inner(name, func(c json.Codec) { codeClass(k, c) })
+	})
+	c.Int("Examples", &n, false)
+	switch {
+	case r.writes:
+		r.examples = append(r.examples, own...)
+		return
+	case n < 0 || n > len(r.examples) || (e.Do == "head" || e.Do == "actions") && e.Class == nil:
+		r.wrong = true
+		return
+	case e.Class != nil:
+		e.Class.Examples = r.examples[:n]
+	case n == 1:
+		e.Example = r.examples[0]
+	}
+	r.examples = r.examples[n:]
 }
 
 // code leaves out the actions and the prior, which the head of a snapshot has beside the session.
@@ -71,32 +113,14 @@ func codeClass(k *metaqda.Class, c json.Codec) {
 	c.Text("Actions", &k.Actions, true)
 }
 
-func (s *step) code(c json.Codec) {
-	c.Text("ID", &s.ID, true)
-	c.Text("Name", &s.Name, true)
-	c.Bool("Undone", &s.Undone, false)
-	list(c, "Entries", &s.entries, (*entry).code)
-}
-
-func (e *entry) code(c json.Codec) {
-	c.Text("Do", &e.Do, true)
-	c.Text("ID", &e.ID, true)
-	optional(c, "Class", &e.Class, func(name string, k *metaqda.Class) {
-		c.Inner(name, func(c json.Codec) { codeClass(k, c) })
-	})
-	c.Int("Examples", &e.examples, false)
-	c.Bool("Moved", &e.moved, false)
-}
-
-// code codes a step of the log with its entries.
-func (s *Step) code(entries *[]entry, c json.Codec) {
+func (s *Step) code(r *record, c json.Codec) {
 	c.Text("ID", &s.ID, false)
 	optional(c, "Do", &s.Command, func(name string, m *metaqda.Command) {
 		c.Text(name, &m.Do, true)
 		c.Text("Step", &m.Step, false)
 		c.Text("Name", &m.Name, false)
+		list(c, "Entries", &m.Entries, r.entry)
 	})
-	list(c, "Entries", entries, (*entry).code)
 	optional(c, "Edit", &s.Edit, func(name string, d *Edit) { c.Inner(name, d.code) })
 	c.Inner("After", func(c json.Codec) {
 		s.After.Session.code(c)
@@ -146,117 +170,56 @@ func moment(c json.Codec, name string, ms *int64, always bool) {
 	*ms = int64(n)
 }
 
-// heads returns classes without examples.
-func heads(classes []metaqda.Class) []metaqda.Class {
-	all := make([]metaqda.Class, len(classes))
-	for i, k := range classes {
-		all[i] = metaqda.Class{ID: k.ID, Label: k.Label, Order: k.Order, Actions: k.Actions}
-	}
-	return all
-}
-
-// entriesOf returns entries for JSON, and appends their examples to some.
-func entriesOf(from []metaqda.Entry, some []*metaqda.Example) ([]entry, []*metaqda.Example) {
-	var all []entry
-	for _, e := range from {
-		to := entry{Entry: e}
-		if e.Class != nil {
-			to.examples = len(e.Class.Examples)
-			some = append(some, e.Class.Examples...)
-		}
-		if e.Example != nil {
-			to.examples, to.moved = 1, e.Example.Vector == nil
-			some = append(some, e.Example)
-		}
-		all = append(all, to)
-	}
-	return all, some
-}
-
-// metaqdaEntries is the inverse of entriesOf. It returns the examples that are left.
-func metaqdaEntries(from []entry, some []*metaqda.Example) (all []metaqda.Entry, rest []*metaqda.Example, ok bool) {
-	for _, e := range from {
-		if e.examples < 0 || e.examples > len(some) || (e.Do == "head" || e.Do == "actions") && e.Class == nil {
-			return nil, some, false
-		}
-		switch own := some[:e.examples]; {
-		case e.Class != nil:
-			e.Class.Examples = own
-		case e.examples == 1:
-			e.Example = own[0]
-		}
-		some = some[e.examples:]
-		all = append(all, e.Entry)
-	}
-	return all, some, true
-}
-
 func encodeStep(s Step) []byte {
-	var entries []entry
-	var some []*metaqda.Example
-	if s.Command != nil {
-		entries, some = entriesOf(s.Command.Entries, nil)
-	}
-	return encode(json.Text(func(c json.Codec) { s.code(&entries, c) }), some)
+	r := &record{writes: true}
+	text := json.Text(func(c json.Codec) { s.code(r, c) })
+	return encode(text, r.examples...)
 }
 
 // decodeStep returns the step of a record, or the reason why it is not one.
 func decodeStep(v any) (s Step, reason string) {
-	var entries []entry
-	some, reason := decode(v, func(c json.Codec) { s.code(&entries, c) })
+	r, reason := decodeText(v, s.code)
+	if reason == "" && r.wrong {
+		reason = "its parts do not fit together"
+	}
 	if reason != "" {
 		return Step{}, reason
-	}
-	if s.Command != nil {
-		var ok bool
-		if s.Command.Entries, _, ok = metaqdaEntries(entries, some); !ok {
-			return Step{}, "its parts do not fit together"
-		}
 	}
 	return s, ""
 }
 
-func encodeHead(h head, undo, redo []*metaqda.Step) []byte {
-	var some []*metaqda.Example
-	steps := func(from []*metaqda.Step) (to []step) {
-		for _, s := range from {
-			if !s.Persistent() {
-				break
-			}
-			one := step{Step: *s}
-			one.entries, some = entriesOf(s.Entries, some)
-			to = append(to, one)
+func encodeHead(h head) []byte {
+	persistent := func(all []*metaqda.Step) []*metaqda.Step {
+		if i := slices.IndexFunc(all, func(s *metaqda.Step) bool { return !s.Persistent() }); i >= 0 {
+			return all[:i]
 		}
-		return to
+		return all
 	}
-	h.Undo, h.Redo = steps(undo), steps(redo)
-	return encode(json.Text(h.code), some)
+	h.Undo, h.Redo = persistent(h.Undo), persistent(h.Redo)
+	r := &record{writes: true}
+	text := json.Text(func(c json.Codec) { h.code(r, c) })
+	return encode(text, r.examples...)
 }
 
-func decodeHead(v any) (h head, undo, redo []*metaqda.Step, reason string) {
-	some, reason := decode(v, h.code)
-	if reason != "" {
-		return head{}, nil, nil, reason
+func decodeHead(v any) (h head, reason string) {
+	if _, reason := decodeText(v, h.code); reason != "" {
+		return head{}, reason
 	}
-	ok := true
-	steps := func(from []step) (to []*metaqda.Step) {
-		for i := range from {
-			one := &from[i].Step
-			if one.Entries, some, ok = metaqdaEntries(from[i].entries, some); !ok {
-				break
-			}
-			to = append(to, one)
-		}
-		return to
+	return h, ""
+}
+
+// decodeText reads a record with its text.
+func decodeText(v any, code func(*record, json.Codec)) (r *record, reason string) {
+	text, examples, reason := decode(v)
+	r = &record{examples: examples}
+	if reason == "" && !json.Read(text, func(c json.Codec) { code(r, c) }) {
+		reason = "its text cannot be read"
 	}
-	if undo = steps(h.Undo); ok {
-		redo = steps(h.Redo)
-	}
-	return h, undo, redo, ""
+	return r, reason
 }
 
 // encode returns the bytes of a record.
-func encode(text string, examples []*metaqda.Example) []byte {
+func encode(text string, examples ...*metaqda.Example) []byte {
 	size := 64 + len(text)
 	for _, x := range examples {
 		size += len(x.ID) + len(x.Class) + len(x.Group) + 36 + 4*len(x.Vector)
@@ -341,18 +304,18 @@ func (s *scanner) number() uint64 {
 	return v
 }
 
-// decode reads a record: its text by of, unless that is nil, and its examples. Embeddings use the
+// decode returns the text and the examples of a record. Embeddings use the
 // memory of the record if it is aligned, since a session may have twenty million numbers. reason says
 // why the record cannot be used; it is empty if it can.
-func decode(v any, of func(json.Codec)) (examples []*metaqda.Example, reason string) {
+func decode(v any) (text []byte, examples []*metaqda.Example, reason string) {
 	b, ok := v.([]byte)
 	switch {
 	case !ok:
-		return nil, "it is no bytes"
+		return nil, nil, "it is no bytes"
 	case len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b):
-		return nil, "its checksum does not match"
+		return nil, nil, "its checksum does not match"
 	}
-	return parse(b[4:], of, false)
+	return parse(b[4:], false)
 }
 
 // sound returns the examples of a damaged record whose own checksum is right.
@@ -361,20 +324,18 @@ func sound(v any) []*metaqda.Example {
 	if !ok || len(b) < 4 {
 		return nil
 	}
-	examples, _ := parse(b[4:], nil, true)
+	_, examples, _ := parse(b[4:], true)
 	return examples
 }
 
 // parse reads what follows the checksum of a record. If it is damaged, only the examples whose own
 // checksum is right are returned.
-func parse(b []byte, of func(json.Codec), damaged bool) (examples []*metaqda.Example, reason string) {
+func parse(b []byte, damaged bool) (text []byte, examples []*metaqda.Example, reason string) {
 	s := &scanner{b: b}
-	if text := s.take(s.number()); of != nil && (s.wrong || !json.Read(text, of)) {
-		return nil, "its text cannot be read"
-	}
+	text = s.take(s.number())
 	n := s.number()
 	if n > uint64(len(s.b))/16 { // each takes so many bytes at least
-		return nil, "it is cut short"
+		return nil, nil, "it is cut short"
 	}
 	own := make([]metaqda.Example, n) // one allocation for all
 	lengths, heads, sums := make([]uint64, n), make([][]byte, n), make([]uint32, n)
@@ -390,7 +351,7 @@ func parse(b []byte, of func(json.Codec), damaged bool) (examples []*metaqda.Exa
 			sums[i] = binary.LittleEndian.Uint32(sum)
 		}
 		if s.wrong || lengths[i] > model.MaxDimension || x.Order-x.Order != 0 {
-			return nil, "its examples cannot be read"
+			return nil, nil, "its examples cannot be read"
 		}
 	}
 	s.take(uint64(len(s.b)) % 4)
@@ -403,14 +364,14 @@ func parse(b []byte, of func(json.Codec), damaged bool) (examples []*metaqda.Exa
 		case damaged && (!ok || s.wrong || checksumOf(heads[i], vector) != sums[i]):
 			continue
 		case !ok:
-			return nil, "an embedding has a number that is not finite"
+			return nil, nil, "an embedding has a number that is not finite"
 		}
 		examples = append(examples, &own[i])
 	}
 	if !damaged && (s.wrong || len(s.b) > 0) {
-		return nil, "its embeddings cannot be read"
+		return nil, nil, "its embeddings cannot be read"
 	}
-	return examples, ""
+	return text, examples, ""
 }
 
 // finite returns the numbers of an embedding from its bytes, and whether all are finite.

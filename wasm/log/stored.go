@@ -163,13 +163,13 @@ func inOrder(all []*metaqda.Example) {
 
 // readHead reads the head of the snapshot, and reports whether it can be used.
 func (s *Stored) readHead(c *Contents, v any) bool {
-	h, undo, redo, reason := decodeHead(v)
+	h, reason := decodeHead(v)
 	if reason != "" {
 		s.damage(Snapshots, Key{s.Session, 0}, reason, v)
 		return false
 	}
-	s.base, c.Session, c.Classes, c.Undo, c.Redo = h.N, h.Session, h.Classes, undo, redo
-	s.keep(undo, redo)
+	s.base, c.Session, c.Classes, c.Undo, c.Redo = h.N, h.Session, h.Classes, h.Undo, h.Redo
+	s.keep(h.Undo, h.Redo)
 	return true
 }
 
@@ -205,7 +205,7 @@ func examplesOf(entries []metaqda.Entry) (all []*metaqda.Example) {
 }
 
 func (s *Stored) readSegment(at Key, v any, byID map[string]*metaqda.Class, whole bool) {
-	examples, reason := decode(v, nil)
+	_, examples, reason := decode(v)
 	if reason != "" { // the next compaction stores the intact ones anew
 		s.damage(Snapshots, at, reason, v)
 		examples, at.N = sound(v), 0
@@ -370,7 +370,7 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 			return err
 		}
 		n, err := t.Last(Steps, s.Session)
-		if h, _, _, _ := decodeHead(v[0]); err != nil || n != s.N || h.N != s.base {
+		if h, _ := decodeHead(v[0]); err != nil || n != s.N || h.N != s.base {
 			moved = false
 			return err
 		}
@@ -382,7 +382,7 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 				return err
 			}
 		}
-		if err := t.Put(Snapshots, Key{s.Session, 0}, encodeHead(head{N: s.N, Session: now.Session, Classes: heads(classes)}, undo, redo)); err != nil {
+		if err := t.Put(Snapshots, Key{s.Session, 0}, encodeHead(head{s.N, now.Session, classes, undo, redo})); err != nil {
 			return err
 		}
 		keys, err := t.Keys(Steps, s.Session)
@@ -414,7 +414,7 @@ func segment(examples []*metaqda.Example) any {
 	if len(examples) == 0 {
 		return nil
 	}
-	return encode("null", examples)
+	return encode("null", examples...)
 }
 
 // moveAside moves the damaged records, which the new snapshot replaces, to the table Aside.
