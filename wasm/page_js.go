@@ -123,8 +123,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"importPrior":     waiting(imports("undo", p.ImportPrior)),
 		"exportPrior":     waiting(gives(func() (any, error) { return p.ExportPrior() })),
 		"resetPrior":      stored(gives(func() (any, error) { return undone(p.ResetPrior()) })),
-		"useExtractor":    atOnce(ofExtractor(p.UseExtractor)),
-		"chooseExtractor": stored(ofExtractor(p.ChooseExtractor)),
+		"useExtractor":    atOnce(p.extractor(false)),
+		"chooseExtractor": stored(p.extractor(true)),
 
 		"otherSessions": waiting(gives(func() (any, error) { return p.OtherSessions() })),
 		"learnedPrior":  waiting(gives(func() (any, error) { return p.LearnedPrior() })),
@@ -151,10 +151,10 @@ func ofSession(f func(id string) error) bridge.Decoder {
 	return func(a *args) call { id := a.Text("id of the session"); return does(func() error { return f(id) }) }
 }
 
-func ofExtractor(f func(model.Extractor) error) bridge.Decoder {
+func (p *page) extractor(chosen bool) bridge.Decoder {
 	return func(a *args) call {
 		x := a.Extractor("identity of the extractor")
-		return does(func() error { return f(x) })
+		return does(func() error { return p.UseExtractor(x, chosen) })
 	}
 }
 

@@ -12,22 +12,11 @@ var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
 // UseExtractor sets the extractor that reads the pictures from now on. A session of another
 // extractor can still be viewed, saved and deleted, but accepts no pictures and no queries. Before
 // the first call every session accepts them. A session without pictures keeps the extractor that
-// was chosen for it, until a picture is added.
-func (e *Engine) UseExtractor(here model.Extractor) error {
+// was chosen for it, until a picture is added. chosen says that a person chose this one: the open
+// session keeps it, also if it has no pictures yet.
+func (e *Engine) UseExtractor(here model.Extractor, chosen bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.use(here, false)
-}
-
-// ChooseExtractor is [Engine.UseExtractor] for an extractor that a person chose. The open session
-// keeps it, also if it has no pictures yet.
-func (e *Engine) ChooseExtractor(here model.Extractor) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.use(here, true)
-}
-
-func (e *Engine) use(here model.Extractor, chosen bool) error {
 	e.here = here
 	if err := e.record(chosen); err != nil {
 		return err

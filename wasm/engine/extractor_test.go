@@ -34,7 +34,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			w := newWorld(t, log.NewMemory())
 			w.files["prior"] = b
 			test.OK(t, w.UsePrior("prior", sum))
-			test.OK(t, w.UseExtractor(here))
+			test.OK(t, w.UseExtractor(here, false))
 			ids := w.teachAll(t, "cat")
 			s := w.State()
 			if s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != here.ID {
@@ -44,19 +44,19 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 
 			test.Must(w.NewSession("a variant of it"))(t)
 			variant := model.Extractor{ID: here.ID + "/handedness", SHA256: "22"}
-			test.OK(t, w.UseExtractor(variant))
+			test.OK(t, w.UseExtractor(variant, false))
 			w.teachAll(t, "left")
 			s = w.State()
 			if s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != variant.ID {
 				t.Errorf("a variant: %+v by %v", s.Prior, s.Extractor)
 			}
-			test.OK(t, w.UseExtractor(here))
+			test.OK(t, w.UseExtractor(here, false))
 			if test.Err(w.LearnedPrior()) == nil {
 				t.Error("the variant's examples are compared with the extractor's")
 			}
 
 			test.Must(w.NewSession("read anew"))(t)
-			test.OK(t, w.ChooseExtractor(other))
+			test.OK(t, w.UseExtractor(other, true))
 			id := w.addClass(t, "cat")
 			s = w.State()
 			if s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
@@ -83,16 +83,16 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 
 			again := newWorld(t, w.store)
 			test.OK(t, again.UsePrior("prior", sum))
-			test.OK(t, again.UseExtractor(here))
+			test.OK(t, again.UseExtractor(here, false))
 			if again.State().Extractor.Foreign == "" {
 				t.Error("reopened with its own: nothing is told")
 			}
-			test.OK(t, again.UseExtractor(other))
+			test.OK(t, again.UseExtractor(other, false))
 			got := test.Must(again.Predict(query))(t)
 			same(t, "reopened", *got, *want)
 
 			test.OK(t, again.OpenSession(first))
-			test.OK(t, again.UseExtractor(here))
+			test.OK(t, again.UseExtractor(here, false))
 			s = again.State()
 			if s.Prior.Sum != sum || s.Extractor.Foreign != "" {
 				t.Errorf("back in the first session: %+v, %q", s.Prior, s.Extractor.Foreign)
@@ -100,8 +100,8 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.Must(again.AddExample(ids[0], picture(r, 1), nil, ""))(t)
 
 			test.Must(again.NewSession("empty"))(t)
-			test.OK(t, again.ChooseExtractor(other))
-			test.OK(t, again.ChooseExtractor(here))
+			test.OK(t, again.UseExtractor(other, true))
+			test.OK(t, again.UseExtractor(here, true))
 			s = again.State()
 			if s.Prior.Sum != sum {
 				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
@@ -113,25 +113,25 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 func TestASessionWithoutPicturesKeepsItsExtractor(t *testing.T) {
 	here, other := model.Extractor{ID: "net@1"}, model.Extractor{ID: "net@2", SHA256: "2"}
 	w := newWorld(t, log.NewMemory())
-	test.OK(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here, false))
 	first := w.State().SessionID
 	second := test.Must(w.NewSession("second"))(t)
-	test.OK(t, w.ChooseExtractor(other))
+	test.OK(t, w.UseExtractor(other, true))
 	test.OK(t, w.OpenSession(first))
-	test.OK(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here, false))
 	for _, again := range []*world{w, newWorld(t, w.store)} {
-		test.OK(t, again.UseExtractor(here))
+		test.OK(t, again.UseExtractor(here, false))
 		test.OK(t, again.OpenSession(second))
 		if x := again.State().Extractor; x.ID != other.ID || x.SHA256 != other.SHA256 || !x.Chosen || x.Foreign != "" {
 			t.Errorf("opened again: %+v", x)
 		}
-		test.OK(t, again.UseExtractor(other))
+		test.OK(t, again.UseExtractor(other, false))
 		if x := again.State().Extractor; x.ID != other.ID || x.Chosen {
 			t.Errorf("with its own: %+v", x)
 		}
 	}
 	// A picture of another extractor settles it.
-	test.OK(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here, false))
 	test.Must(w.AddExample(w.addClass(t, "cat"), []float32{1, 2, 3}, nil, ""))(t)
 	if x := w.State().Extractor; x.ID != here.ID || x.Chosen {
 		t.Errorf("with a picture: %+v", x)

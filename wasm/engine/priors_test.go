@@ -276,7 +276,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 
 func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
-	test.OK(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here, false))
 	own, sum := priorFile(t, dim, 3)
 	w.importPrior(t, own)
 	w.teachAll(t, "cat", "dog")
@@ -292,7 +292,7 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	}
 	other.importPrior(t, own)
 	same(t, "with the prior", other.ask(t), w.ask(t))
-	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
+	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}, false))
 	if code(test.Err(other.LearnedPrior())) != "extractor" {
 		t.Error("the imported session does not say what read it")
 	}
@@ -311,7 +311,7 @@ func TestAnImportedSessionNamesItsExtractor(t *testing.T) {
 		if got := w.State().Extractor.ID; got != here.ID || saved.Extractor != here {
 			t.Errorf("%s: the session names %q, its file %q, want %q", name, got, saved.Extractor.ID, here.ID)
 		}
-		test.OK(t, w.UseExtractor(here))
+		test.OK(t, w.UseExtractor(here, false))
 		test.OK(t, first(w.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1))))
 	}
 }
@@ -329,14 +329,14 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, log.NewMemory())
-			test.OK(t, w.UseExtractor(c.before))
+			test.OK(t, w.UseExtractor(c.before, false))
 			ids := w.teachAll(t, "cat", "dog")
 			test.Must(w.Show(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
 			want := w.ask(t)
 			w.Flush()
 
 			again := newWorld(t, w.store)
-			test.OK(t, again.UseExtractor(c.after))
+			test.OK(t, again.UseExtractor(c.after, false))
 			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
 			for what, err := range map[string]error{
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, "")),
@@ -364,11 +364,11 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			if n != 3 {
 				t.Errorf("a refusal left %d pictures of 3", n)
 			}
-			test.OK(t, again.UseExtractor(c.before))
+			test.OK(t, again.UseExtractor(c.before, false))
 			if c.before.ID != "" {
 				same(t, "where it was read", again.ask(t), want)
 			}
-			test.OK(t, again.UseExtractor(c.after))
+			test.OK(t, again.UseExtractor(c.after, false))
 			test.OK(t, again.DeleteSession(again.State().SessionID))
 		})
 	}
@@ -376,13 +376,13 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
-	test.OK(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
+	test.OK(t, w.UseExtractor(model.Extractor{ID: "net@1"}, false))
 	learned := plainPrior(dim)
 	learned.Extractor = model.Extractor{ID: "net@1"}
 	b := test.Must(model.EncodePrior(learned))(t)
 	test.OK(t, third(w.ImportPrior(b, model.Extractor{ID: "net@1"})))
 	ids := w.teachAll(t, "cat")
-	test.OK(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here, false))
 	var tokens []string
 	for _, x := range w.State().Classes[0].Examples {
 		token := test.Must(w.RemoveExample(ids[0], x.ID))(t)
@@ -404,7 +404,7 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	}
 	w.Flush()
 	again := newWorld(t, w.store)
-	test.OK(t, again.UseExtractor(here))
+	test.OK(t, again.UseExtractor(here, false))
 	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
 		if s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Extractor.Foreign != "" {
 			t.Errorf("%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
