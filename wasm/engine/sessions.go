@@ -45,16 +45,21 @@ func (e *Engine) openAny(id string) error {
 			return err
 		}
 	}
-	all, err := log.Summaries(e.db)
-	if err != nil {
-		return err
-	}
-	if len(all) > 0 { // another tab may just have deleted it
-		if found, err := e.openStored(all[0].ID); found || err != nil {
+	for { // two tabs that start at once make one session
+		all, err := log.Summaries(e.db)
+		if err != nil {
 			return err
 		}
+		if len(all) > 0 { // another tab may just have deleted it
+			if found, err := e.openStored(all[0].ID); found || err != nil {
+				return err
+			}
+		}
+		first := e.newSummary("My classes")
+		if log.CreateFirst(e.db, first) != nil {
+			return e.openNew(first, nil) // it is stored once that is possible
+		}
 	}
-	return e.create("My classes")
 }
 
 // Sessions lists all sessions, the last changed first. It waits.
@@ -80,19 +85,19 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	if err := e.create(name); err != nil {
+	made := e.newSummary(name)
+	if err := e.openNew(made, nil); err != nil {
 		return "", err
 	}
-	return e.State().SessionID, nil
+	return made.ID, nil
 }
 
-// create opens a new session and stores it.
-func (e *Engine) create(name string) error {
+// newSummary returns a new, empty session.
+func (e *Engine) newSummary(name string) log.Summary {
 	now := e.hooks.Now().UnixMilli()
 	e.mu.Lock()
-	here := e.here
-	e.mu.Unlock()
-	return e.openNew(log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings(), Extractor: here}}, nil)
+	defer e.mu.Unlock()
+	return log.Summary{Session: log.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings(), Extractor: e.here}}
 }
 
 // openNew opens a session that is not stored yet, and stores it.

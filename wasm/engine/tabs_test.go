@@ -295,6 +295,29 @@ func refusal(t *testing.T, what string, err error, want string) {
 }
 
 // Cases of two people at work in two tabs.
+// overtaken is a database in which another tab does something before the first write.
+type overtaken struct {
+	*log.Memory
+	other func()
+}
+
+func (s *overtaken) Do(writes bool, f func(log.Tx) error) error {
+	if other := s.other; writes && other != nil {
+		s.other = nil
+		other()
+	}
+	return s.Memory.Do(writes, f)
+}
+
+func TestTwoTabsAtAFirstVisitMakeOneSession(t *testing.T) {
+	store := log.NewMemory()
+	var b *world
+	a := newWorld(t, &overtaken{store, func() { b = newWorld(t, store) }})
+	if all := test.Must(a.Sessions())(t); len(all) != 1 || a.State().SessionID != b.State().SessionID {
+		t.Errorf("the sessions are %+v; open are %q and %q", all, a.State().SessionID, b.State().SessionID)
+	}
+}
+
 func TestTwoTabs(t *testing.T) {
 	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
 	for name, check := range map[string]func(t *testing.T, w *tabs, a, b *world, ids []string){

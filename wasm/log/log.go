@@ -184,6 +184,17 @@ func Create(db DB, s Summary, classes []metaqda.Class) error {
 	return db.Do(true, func(t Tx) error { return create(t, s, classes, nil, nil) })
 }
 
+// CreateFirst stores a new, empty session if there is none.
+func CreateFirst(db DB, s Summary) error {
+	return db.Do(true, func(t Tx) error {
+		ids, err := sessions(t)
+		if err != nil || len(ids) > 0 {
+			return err
+		}
+		return create(t, s, nil, nil, nil)
+	})
+}
+
 func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step) error {
 	var all []*metaqda.Example
 	for _, k := range classes {
