@@ -318,6 +318,37 @@ func TestARemovalWaitsForRoom(t *testing.T) {
 	}
 }
 
+// A session for which there is no room is listed and can be opened again and deleted.
+func TestSessionsThatCannotBeStoredAreListed(t *testing.T) {
+	s := &stubborn{Memory: log.NewMemory()}
+	w := newWorld(t, s)
+	former := w.State().SessionID
+	s.fails = func(log.Table) error { return &log.Error{Code: "quota", Message: "The storage is full."} }
+	ids := []string{test.Must(w.NewSession("Garden"))(t), ""}
+	w.addClass(t, "finch")
+	ids[1] = test.Must(w.NewSession("Pond"))(t)
+	test.OK(t, w.OpenSession(former))
+	w.addClass(t, "cat")
+	var all []string
+	for _, one := range test.Must(w.Sessions())(t) {
+		all = append(all, fmt.Sprint(one.Name, " ", one.Classes))
+	}
+	if slices.Sort(all); !slices.Equal(all, []string{"Garden 1", "My classes 1", "Pond 0"}) {
+		t.Errorf("listed are %v", all)
+	}
+	test.OK(t, w.DeleteSession(ids[1]))
+	test.OK(t, w.OpenSession(ids[0]))
+	if k := w.State().Classes; len(k) != 1 || k[0].Label != "finch" {
+		t.Errorf("the session that is opened again has %+v", k)
+	}
+	test.OK(t, w.DeleteSession(ids[0]))
+	s.fails = nil
+	w.Flush()
+	if all := test.Must(newWorld(t, s.Memory).Sessions())(t); len(all) != 1 || all[0].ID != former || all[0].Classes != 1 {
+		t.Errorf("with room again these are stored: %+v", all)
+	}
+}
+
 // stubborn is a database whose writes fail, or that reports complete transactions as timed out.
 type stubborn struct {
 	*log.Memory

@@ -71,8 +71,14 @@ func (e *Engine) Sessions() ([]log.Summary, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !slices.ContainsFunc(all, func(s log.Summary) bool { return s.ID == e.session.ID }) { // it could not be stored
-		all = slices.Insert(all, 0, e.session.summary())
+	for _, s := range append(slices.Clone(e.parked), e.session) {
+		i := slices.IndexFunc(all, func(stored log.Summary) bool { return stored.ID == s.ID })
+		switch {
+		case i < 0: // it could not be stored
+			all = slices.Insert(all, 0, s.summary())
+		case len(s.pending) > 0:
+			all[i] = s.summary()
+		}
 	}
 	return all, nil
 }
@@ -344,23 +350,18 @@ func (e *Engine) DeleteSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
-	switch err := log.Exists(e.db, id); err {
-	case nil, log.ErrDeleted:
-	case log.ErrCleared:
-		return errNoSession
-	default:
+	err := log.Exists(e.db, id)
+	switch {
+	case err == log.ErrCleared && e.drop(id):
+		err = nil
+	case err == log.ErrCleared:
+		err = errNoSession
+	case err == nil || err == log.ErrDeleted:
+		err = e.erase(id)
+	}
+	if err != nil {
 		return err
 	}
-	if err := log.Delete(e.db, id); err != nil {
-		return err
-	}
-	if e.hooks.Mark != nil {
-		e.hooks.Mark(id, "")
-	}
-	if err := log.Sweep(e.db); err != nil {
-		return err
-	}
-	var err error
 	if e.State().SessionID == id {
 		err = e.openAny("")
 	} else {
@@ -368,6 +369,30 @@ func (e *Engine) DeleteSession(id string) error {
 	}
 	e.tabs(Note{Session: id, Head: true}) // only now there is a session to open: otherwise both tabs would make one
 	return err
+}
+
+// erase deletes a stored session.
+func (e *Engine) erase(id string) error {
+	if err := log.Delete(e.db, id); err != nil {
+		return err
+	}
+	if e.hooks.Mark != nil {
+		e.hooks.Mark(id, "")
+	}
+	return log.Sweep(e.db)
+}
+
+// drop gives up a session that could not be stored. It reports whether there is one with this id.
+func (e *Engine) drop(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range append(slices.Clone(e.parked), e.session) {
+		if s.ID == id && s.create != nil {
+			s.create, s.pending = nil, nil
+			return true
+		}
+	}
+	return false
 }
 
 // Damaged returns a file of unusable records: those of the open session and those without a
