@@ -129,7 +129,9 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	notice = strings.TrimSpace(notice + " " + unchecked)
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	e.Flush()
+	if err := e.leave(); err != nil {
+		return "", "", err
+	}
 	s, classes := contentsOf(file, e.hooks.Now().UnixMilli())
 	others, err := log.Summaries(e.db)
 	if err != nil {

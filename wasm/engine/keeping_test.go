@@ -349,6 +349,26 @@ func TestSessionsThatCannotBeStoredAreListed(t *testing.T) {
 	}
 }
 
+// Once the storage was cleared, the session that only the tab has stays open.
+func TestASessionInThisTabAloneIsNotReplaced(t *testing.T) {
+	s := log.NewMemory()
+	w := newWorld(t, s)
+	other := test.Must(w.NewSession("Garden"))(t)
+	w.teachAll(t, "cat", "dog")
+	id, file := w.State().SessionID, test.Must(w.SharedFile(true))(t)
+	w.Lose()
+	_, made := w.NewSession("Pond")
+	_, _, imported := w.ImportSession(file, model.Extractor{})
+	for what, err := range map[string]error{"a new one": made, "a file": imported, "another": w.OpenSession(other), "deletion": w.DeleteSession(id)} {
+		if code(err) != "cleared" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := test.Must(w.SharedFile(true))(t); !bytes.Equal(got, file) || w.State().SessionID != id {
+		t.Error("the session is another one now")
+	}
+}
+
 // stubborn is a database whose writes fail, or that reports complete transactions as timed out.
 type stubborn struct {
 	*log.Memory

@@ -90,12 +90,21 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 	}
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	e.Flush()
+	if err := e.leave(); err != nil {
+		return "", err
+	}
 	made := e.newSummary(name)
 	if err := e.openNew(made, nil); err != nil {
 		return "", err
 	}
 	return made.ID, nil
+}
+
+// leave stores the changes of the open session before another one is opened. If the storage is gone,
+// it returns why: the session would be lost.
+func (e *Engine) leave() error {
+	e.Flush()
+	return e.Gone()
 }
 
 // newSummary returns a new, empty session.
@@ -129,7 +138,9 @@ func (e *Engine) openNew(made log.Summary, classes []metaqda.Class) error {
 func (e *Engine) OpenSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	e.Flush()
+	if err := e.leave(); err != nil {
+		return err
+	}
 	found, err := e.openStored(id)
 	if err == nil && !found {
 		err = log.ErrDeleted
@@ -183,9 +194,6 @@ func (e *Engine) enter(s *session) error {
 	e.changes.renew()
 	err := e.record(false)
 	e.noteCommands()
-	if e.keeping.gone == log.ErrCleared { // a closed store stays closed for all sessions
-		e.keeping.gone, e.keeping.trouble = nil, ""
-	}
 	e.prepare()
 	e.refresh()
 	e.announce()
@@ -349,7 +357,9 @@ var errNoSession = fail("session", "There is no such session: choose one that se
 func (e *Engine) DeleteSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	e.Flush()
+	if err := e.leave(); err != nil {
+		return err
+	}
 	err := log.Exists(e.db, id)
 	switch {
 	case err == log.ErrCleared && e.drop(id):

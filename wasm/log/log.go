@@ -148,7 +148,7 @@ type Error = metaqda.Error
 
 // ErrCleared is the reason why a change is refused after the site's data were cleared while the page
 // was open.
-var ErrCleared error = &Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file before you close it."}
+var ErrCleared error = &Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file, then reload the page."}
 
 // ErrDeleted is the reason why a change of a deleted session is refused.
 var ErrDeleted error = &Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}

@@ -238,8 +238,11 @@ test("where the site's data are cleared under an open page, what is added is ref
       .getByRole('alert')
       .filter({ hasText: /save|export/ })
       .waitFor();
+    const dialog = await sessionsOf(page);
+    await dialog.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden'); // it would take the place of what is here alone
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'only in this tab: save it to a file, then reload the page' }).waitFor();
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
-    await sessionsOf(page);
     await downloaded(page, 'Save this session');
   }));
 
