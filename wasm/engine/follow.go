@@ -15,15 +15,13 @@ import (
 // that it lacks from the log. So notes may come late, twice, or in another order.
 type Note struct {
 	Session string
-	Step    int  // number of the last one, 0 if it is not known
-	Head    bool // the list of sessions may be another one
+	Step    int // number of the last one, 0 if it is not known
 }
 
 // Code codes the fields.
 func (n *Note) Code(c json.Codec) {
 	c.Text("session", &n.Session, true)
 	c.Int("step", &n.Step, true)
-	c.Bool("head", &n.Head, true)
 }
 
 // Follow applies the steps that another tab has stored. It waits.
@@ -36,9 +34,7 @@ func (e *Engine) Follow(n Note) error {
 	concerned := s.ID == n.Session && e.keeping.gone == nil
 	e.mu.Unlock()
 	if !concerned {
-		if n.Head {
-			e.announce() // the list may show the name of that session
-		}
+		e.announce() // the list of sessions shows that one
 		return nil
 	}
 	err := e.catchUp(s, n.Step)
@@ -103,7 +99,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Unlock()
 	if len(stored) > 0 {
 		e.tell(nil)
-		e.tabs(Note{s.ID, s.stored.N, true})
+		e.tabs(Note{s.ID, s.stored.N})
 	}
 	return err
 }

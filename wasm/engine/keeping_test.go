@@ -429,7 +429,7 @@ func TestAChangeThatIsStoredLateIsMadeOnce(t *testing.T) {
 					other := newWorld(t, s.Memory)
 					test.OK(t, other.RenameSession(other.State().SessionID, "Shed"))
 					other.Flush()
-					test.OK(t, w.Follow(Note{w.State().SessionID, 100, false}))
+					test.OK(t, w.Follow(Note{w.State().SessionID, 100}))
 				}
 				if more {
 					test.OK(t, second(w.AddClass("horse")))

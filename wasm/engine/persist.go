@@ -147,6 +147,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 			e.mu.Lock()
 			s.stored, s.create, wrote = made, nil, true
 			e.mu.Unlock()
+			e.tabs(Note{Session: s.ID, Step: made.N})
 			continue
 		case len(some) == 0:
 			return wrote, e.compact(s)
@@ -221,7 +222,6 @@ func (e *Engine) took(s *session, some []*pending) {
 		p.N = s.stored.N + 1
 		s.stored.Took(p.Step)
 		done[p.number] = true
-		n.Head = n.Head || p.Command == nil
 	}
 	n.Step = s.stored.N
 	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return done[p.number] })

@@ -345,7 +345,7 @@ func (e *Engine) RenameSession(id, name string) error {
 	default:
 		return err
 	}
-	e.tabs(Note{Session: id, Head: true})
+	e.tabs(Note{Session: id})
 	e.announce()
 	return nil
 }
@@ -377,7 +377,7 @@ func (e *Engine) DeleteSession(id string) error {
 	} else {
 		e.announce()
 	}
-	e.tabs(Note{Session: id, Head: true}) // only now there is a session to open: otherwise both tabs would make one
+	e.tabs(Note{Session: id}) // only now there is a session to open: otherwise both tabs would make one
 	return err
 }
 

@@ -330,6 +330,7 @@ async function build(engine, reader) {
   const list = coalesced(() => sessions.show(listed));
   let shown = 0;
   let followed = 0;
+  let judged = '';
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
     shown = 0; // if the next lines fail, everything is shown again
@@ -343,14 +344,19 @@ async function build(engine, reader) {
     else classes.follow(steps);
     shown = revision;
     const { all: taught } = classes.model;
-    recogniser.follow(taught);
+    const key = judgedBy(state, taught);
+    const news = all || steps.length || key !== judged; // otherwise only another session has changed, or a setting that answers do not depend on
+    judged = key;
+    if (news) {
+      recogniser.follow(taught);
+      check.changed();
+      why.changed();
+    }
     byId('use', HTMLElement).hidden = !taught.some(({ examples }) => examples.length);
     then.follow(taught, state.actions);
-    sorting.follow(taught, judgedBy(state, taught), state);
+    sorting.follow(taught, key, state);
     samples.showIn(state.sessionId, taught);
     choice.follow(classes.model);
-    check.changed();
-    why.changed();
     larger.changed();
     changes.show(state);
     settings.show(state);

@@ -174,6 +174,15 @@ test('what one tab changes is seen in another, and who is too late is told', () 
     assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
     await newSession(page, 'Pond');
     assert.equal(await page.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'the notice goes with its session');
+
+    const sessions = await sessionsOf(page);
+    await sessions.getByRole('button', { name: 'Delete Garden' }).click();
+    await sessions.getByText('Delete “Garden” with 0 pictures for good?').waitFor();
+    await page.locator('.goodness-result').evaluate((result) => result.classList.remove('stale'));
+    await other.keyboard.press('Escape');
+    await teach(other, 'Rocket', ['noto']);
+    await sessions.getByText('Delete “Garden” with 1 picture for good?').waitFor();
+    assert.equal(await page.locator('.goodness-result.stale').count(), 0, 'how good this session is does not depend on others');
   }));
 
 /**
