@@ -13,15 +13,16 @@ import (
 )
 
 // SaveSession takes a snapshot of the open session. The function that it returns writes the
-// file, and then notes that the session was saved. That function waits: it writes thousands of
-// pictures in slices of a few milliseconds, between which the session may change.
+// file, and then notes that the session was saved as it was at the call. That function waits: it
+// writes thousands of pictures in slices of a few milliseconds, between which the session may
+// change, or another one may be opened.
 func (e *Engine) SaveSession() (write func() ([]byte, error)) {
+	now := e.hooks.Now().UnixMilli()
 	id, whole := e.export(true)
 	return func() ([]byte, error) {
 		b, err := whole()
 		if err == nil { // the file is complete, even if noting the save fails
-			e.noteSaved(id)
-			e.Flush()
+			e.noteSaved(id, log.Edit{Saved: now})
 		}
 		return b, err
 	}
@@ -95,16 +96,21 @@ func (e *Engine) write(c *model.Classifier) ([]byte, error) {
 	}
 }
 
-// noteSaved notes that the session with this id was saved to a file, if it is still open.
-func (e *Engine) noteSaved(id string) {
+// noteSaved notes that a session was saved to a file. It waits.
+func (e *Engine) noteSaved(id string, edit log.Edit) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session.ID == id {
-		edit := log.Edit{Saved: e.hooks.Now().UnixMilli()}
+	open := e.session.ID == id
+	if open {
 		edit.Apply(&e.session.Session)
 		e.note(&pending{Step: log.Step{Edit: &edit}})
-		e.announce()
 	}
+	e.mu.Unlock()
+	if open {
+		e.Flush()
+	} else if log.AppendTo(e.db, id, edit) == nil {
+		e.tabs(Note{Session: id})
+	}
+	e.announce()
 }
 
 // ImportSession opens a new session with the content of a file. It waits. If the prior that the

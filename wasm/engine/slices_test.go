@@ -288,6 +288,22 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	}
 }
 
+// A save is noted with the moment of the file, also if another session was opened while it was written.
+func TestASaveIsNotedInASessionThatWasLeft(t *testing.T) {
+	w := newWorld(t, log.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	id, asked := w.State().SessionID, w.clock
+	write := w.SaveSession()
+	w.addClass(t, "hen")
+	changed := w.clock
+	test.Must(w.NewSession("Garden"))(t)
+	test.Must(write())(t)
+	test.OK(t, w.OpenSession(id))
+	if saved := w.State().Saved; saved <= asked || saved > changed {
+		t.Errorf("saved at %d, the file is of %d, a class came by %d", saved, asked+1, changed)
+	}
+}
+
 // A session with many pictures answers its query anew after a change, not within the call that
 // changes it.
 func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
