@@ -30,12 +30,17 @@ test('anything thrown becomes a sentence', () => {
 
 test('a session is described by what it holds', () => {
   const session = { id: '1', name: 'x', classes: 1, examples: 2, noun: 'sound', updated: 0, saved: 0 };
-  const day = 86_400_000;
   assert.equal(describe(session), '1 class, 2 sounds, never saved to a file');
   assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 sounds');
-  assert.equal(describe({ ...session, saved: 10 * day }, { now: 13.5 * day }), '1 class, 2 sounds, saved to a file 3 days ago');
-  assert.equal(describe({ ...session, saved: 10 * day }, { now: 10.2 * day }), '1 class, 2 sounds, saved to a file today');
-  assert.match(describe({ ...session, updated: Date.UTC(2026, 2, 4, 12) }), /^1 class, 2 sounds, .*4.*, never/);
+  const at = (/** @type {number} */ date, hour = 12) => new Date(2026, 2, date, hour).getTime(); // in local time
+  for (const [now, when] of /** @type {[number, string][]} */ ([
+    [at(13), '3 days ago'],
+    [at(11, 1), 'yesterday'], // two hours later
+    [at(10, 23), 'today'],
+    [at(9), 'today'], // the clock was set back
+  ]))
+    assert.equal(describe({ ...session, saved: at(10, 23) }, { now }), `1 class, 2 sounds, saved to a file ${when}`);
+  assert.match(describe({ ...session, updated: at(4) }), /^1 class, 2 sounds, .*4.*, never/);
   const [one, other] = [12, 13].map((second) => describe({ ...session, updated: Date.UTC(2026, 2, 4, 12, 0, second) }, { exact: true }));
   assert.notEqual(one, other, 'two sessions of one name are told apart');
 });

@@ -292,6 +292,12 @@ const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** The file name of a session. @param {string} session its name */
 export const fileName = (session) => `${writable(session)}.safetensors`;
 
+/** The number of a moment's calendar day, in local time. @param {number} time in milliseconds since 1970 */
+function dayOf(time) {
+  const at = new Date(time);
+  return Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 86_400_000;
+}
+
 /**
  * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
@@ -304,7 +310,7 @@ export function describe({ classes, examples, noun: word, updated, saved }, { no
     parts.push(
       new Date(updated).toLocaleString(undefined, { day: 'numeric', month: 'short', ...(exact && { hour: 'numeric', minute: '2-digit', second: '2-digit' }) }),
     );
-  if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.floor((now - saved) / 86_400_000), 'day')}` : 'never saved to a file');
+  if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.max(0, dayOf(now) - dayOf(saved)), 'day')}` : 'never saved to a file');
   return parts.join(', ');
 }
 
