@@ -136,13 +136,15 @@ test('a classifier saved to a file gives the same probabilities where it is load
     await teach(page, 'Cat', taught);
     await teach(page, 'Rocket', taught);
     const before = await recognise(page, sample('emojione', 'rocket'));
-    const rows = (await sessionsOf(page)).getByRole('listitem');
-    await rows.getByText('never saved to a file').waitFor();
+    const dialog = await sessionsOf(page);
+    const rows = dialog.getByRole('listitem');
+    await dialog.getByText('never saved to a file').waitFor(); // said once
     const file = await (await downloaded(page, 'Save this session')).path();
     await page.getByLabel('Open a saved session').setInputFiles(file);
     await status(page, 'The session was opened.');
     await rows.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
-    await rows.getByText('saved to a file today').nth(1).waitFor(); // what came out of a file is in one
+    await rows.getByText('saved to a file today').waitFor();
+    await dialog.getByText('Last saved to a file: ').waitFor(); // what came out of a file is in one
     await visit({ site }, async ({ page: fresh }) => {
       await sessionsOf(fresh);
       await fresh.getByLabel('Open a saved session').setInputFiles(file);

@@ -32,6 +32,7 @@ test('a session is described by what it holds', () => {
   const session = { id: '1', name: 'x', classes: 1, examples: 2, noun: 'sound', updated: 0, saved: 0 };
   assert.equal(describe(session), '1 class, 2 sounds, never saved to a file');
   assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 sounds');
+  assert.equal(describe(session, { open: true }), '1 class, 2 sounds'); // the dialog says it above
   const at = (/** @type {number} */ date, hour = 12) => new Date(2026, 2, date, hour).getTime(); // in local time
   for (const [now, when] of /** @type {[number, string][]} */ ([
     [at(13), '3 days ago'],

@@ -123,7 +123,7 @@ export class SessionsDialog {
     const exact = this.#all.some((other) => other.id !== id && other.name === name); // otherwise two sessions of one name look the same
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') =>
       html`<button class="button ${kind}" type="button" aria-label=${label || nothing} aria-describedby=${exact ? `about-${id}` : nothing} @click=${work}>${text}</button>`;
-    const about = html`<span class="small muted block" id="about-${id}">${describe(session, { exact })}</span>`;
+    const about = html`<span class="small muted block" id="about-${id}">${describe(session, { exact, open })}</span>`;
     if (id === this.#leaving) {
       // deleting cannot be undone, so the row asks for a confirmation
       return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?${exact ? about : nothing}</p>
@@ -302,15 +302,16 @@ function dayOf(time) {
  * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
  * @param {Pick<SessionInfo, 'classes' | 'examples' | 'updated' | 'saved'> & {noun: string}} session
- * @param {{now?: number, exact?: boolean}} [options] now: in milliseconds since 1970; exact: with the time of the last change
+ * @param {{now?: number, exact?: boolean, open?: boolean}} [options] now: in milliseconds since 1970; exact: with the time of the last change;
+ *   open: whether it is in use, so that `describeKeeping` says when it was saved
  */
-export function describe({ classes, examples, noun: word, updated, saved }, { now = Date.now(), exact = false } = {}) {
+export function describe({ classes, examples, noun: word, updated, saved }, { now = Date.now(), exact = false, open = false } = {}) {
   const parts = [counted(classes, 'class', 'classes'), counted(examples, word)];
   if (updated)
     parts.push(
       new Date(updated).toLocaleString(undefined, { day: 'numeric', month: 'short', ...(exact && { hour: 'numeric', minute: '2-digit', second: '2-digit' }) }),
     );
-  if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.max(0, dayOf(now) - dayOf(saved)), 'day')}` : 'never saved to a file');
+  if (examples && !open) parts.push(saved ? `saved to a file ${ago.format(-Math.max(0, dayOf(now) - dayOf(saved)), 'day')}` : 'never saved to a file');
   return parts.join(', ');
 }
 
