@@ -1,11 +1,29 @@
 // @ts-check
 /** What comes late, or while something else is at work: it counts once, for what it was meant for, and for nothing else. */
 import assert from 'node:assert/strict';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import test from 'node:test';
-import { addClass, card, hold, holdPictures, newSession, open, openSession, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+import {
+  addClass,
+  card,
+  eventually,
+  hold,
+  holdPictures,
+  newSession,
+  open,
+  openSession,
+  recognise,
+  sample,
+  sessionsOf,
+  status,
+  teach,
+  visit,
+} from './harness.js';
 import { appendEdit } from './engine/former.js';
 import { sortState } from './many.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -288,6 +306,13 @@ test('what is undone while it is added is undone also if another session is open
 
 test('a picture that is read while another session is opened stays out of a class of the same name there', { timeout: 120_000 }, () =>
   visit({}, async ({ page, site }) => {
+    const [folders, unread] = ['folders', 'unread'].map(temporaryFolder);
+    for (const folder of ['bad', 'good']) {
+      await mkdir(path.join(folders, folder));
+      for (const concept of ['cat', 'rocket']) await cp(sample('noto', concept), path.join(folders, folder, `${concept}.png`));
+    }
+    await mkdir(path.join(unread, 'bad'));
+    await writeFile(path.join(unread, 'bad', 'broken.png'), 'no picture');
     await addClass(page, 'Cat');
     await appendEdit(page, { Extractor: { ID: 'net@1', SHA256: '00' } }); // to name its examples the list asks the network
     await open(page, site);
@@ -308,9 +333,21 @@ test('a picture that is read while another session is opened stays out of a clas
     await goOn();
     await recognise(page, sample('noto', 'rocket'));
     list();
-    await page.locator('.toast').filter({ hasText: 'Another session was opened before all pictures were added to “Cat”: add the others again.' }).waitFor();
+    await page.locator('.toast').filter({ hasText: 'Adding pictures to “Cat” was stopped to open another session: add the others again.' }).waitFor();
     assert.ok(!(await page.evaluate("said.some((text) => text.startsWith('Cancelled'))")), 'which would seem to be about what was opened');
     await page.locator('#session-name').filter({ hasText: 'Second' }).waitFor();
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+
+    const read = await holdPictures(page, 1);
+    await page.locator('#teach-folders').setInputFiles(folders);
+    await card(page, 'bad').getByText('1 picture', { exact: true }).waitFor();
+    await openSession(page, 'One');
+    await read();
+    await page.locator('.toast').filter({ hasText: 'Adding pictures of folders was stopped to open another session: add the others again.' }).waitFor();
+    assert.deepEqual(await page.evaluate("[said.some((text) => text.startsWith('Cancelled')), document.querySelectorAll('.toast').length]"), [false, 2]);
+
+    await page.locator('#teach-folders').setInputFiles(unread);
+    await card(page, 'bad').getByRole('alert').filter({ hasText: 'broken.png' }).waitFor();
+    await eventually(async () => assert.equal(await page.locator('#status').textContent(), '', 'no number of pictures beside the error'));
   }),
 );

@@ -8,7 +8,7 @@ import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
-import { added, repeated } from './words.js';
+import { added, leftOut, repeated } from './words.js';
 
 /** @import {ClassList} from './classes.js' */
 /** @import {Taught} from './model.js' */
@@ -221,6 +221,7 @@ export class ClassCard {
     note('adding', ++atWork > 0);
     this.show();
     const { one } = this.list.kinds.now;
+    const single = line === this.list.line; // several folders are one step, and one message
     const late = files.length === 1 ? setTimeout(() => say(`Adding “${files[0].name}” …`), LONG) : undefined; // several have a bar
     try {
       const result = await line.run(
@@ -235,7 +236,7 @@ export class ClassCard {
         {
           signal: stop.signal,
           ready: this.list.ready,
-          around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // several folders are one step
+          around: single ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined,
           onProgress: (done) => {
             adding.begun = true;
             adding.done = done;
@@ -249,12 +250,10 @@ export class ClassCard {
       const told = added(this.taught.name, adding.added.length, adding.again);
       const { reason } = stop.signal;
       if (reason === GONE || (reason === UNDONE && adding.added.length)) return result; // that has been announced
-      if (reason === LEFT && (result.cancelled || result.errors.length))
-        toast({
-          text: `Another session was opened before all ${one}s were added to “${this.taught.name}”: add the others again.`,
-          key: this.id,
-        });
-      else if (!result.cancelled) say(told);
+      if (reason === LEFT && (result.cancelled || result.errors.length)) {
+        if (single) toast({ text: leftOut(one, `to “${this.taught.name}”`), key: this.id });
+      } else if (!result.cancelled)
+        say(adding.added.length || !this.#error ? told : ''); // the error says it
       else if (adding.batches === 1) say(`Cancelled: ${told}`);
       return result;
     } catch (error) {

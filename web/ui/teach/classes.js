@@ -1,6 +1,6 @@
 // @ts-check
 /** The list of classes: their cards in order, the ways to add classes, and teaching from folders. */
-import { complain, say } from '../kit/announce.js';
+import { complain, say, toast } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
@@ -11,6 +11,7 @@ import { savePictures } from '../sessions/pictures.js';
 import { ClassCard, LEFT } from './card.js';
 import { classOf, CorrectBar } from './correct.js';
 import { Classes } from './model.js';
+import { leftOut } from './words.js';
 
 /** @import {ClassState, Engine, Step} from '../../library/types.js' */
 
@@ -272,25 +273,32 @@ export class ClassList {
   async #teachFolders(classes, rest, signal) {
     const errors = [];
     let pictures = 0;
-    let cancelled = signal.aborted;
+    let failed = false;
+    let cancelled = false;
     const { one } = this.kinds.now;
     const all = [...classes.values()].reduce((sum, some) => sum + some.length, 0);
     say(`Teaching ${counted(all, one)} of ${counted(classes.size, 'folder')} …`);
-    for (const [name, some] of cancelled ? [] : classes) {
+    for (const [name, some] of classes) {
+      cancelled ||= signal.aborted;
+      if (cancelled) break;
       try {
         const card = await this.#cardFor(await this.#target(name));
-        signal.onabort = () => card.stop();
+        signal.onabort = () => card.stop(signal.reason);
         const result = signal.aborted ? null : await card.addFiles(some, new Line());
         pictures += result?.done ?? 0;
-        cancelled = signal.aborted || (result?.cancelled ?? false);
+        failed ||= Boolean(result?.errors.length);
+        cancelled = result ? result.cancelled : signal.aborted;
       } catch (reason) {
         errors.push(sentence(reason));
       }
-      if (cancelled) break;
     }
     complain(byId('add-class-error', HTMLElement), summary(errors));
     const added = `${counted(pictures, one)} of ${counted(classes.size, 'folder')} taught.`;
-    say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, one)} in no folder ${rest === 1 ? 'was' : 'were'} left out.` : ''));
+    if (signal.reason === LEFT && (cancelled || failed)) toast({ text: leftOut(one, 'of folders'), key: 'folders' });
+    else if (cancelled) say(`Cancelled: ${added}`);
+    else if (!pictures && (failed || errors.length))
+      say(''); // the errors say it
+    else say(added + (rest ? ` ${counted(rest, one)} in no folder ${rest === 1 ? 'was' : 'were'} left out.` : ''));
   }
 
   /** Asks once whether to add folders to existing classes of the same names. @param {string[]} names @returns {Promise<boolean>} */
@@ -321,16 +329,16 @@ export class ClassList {
     return id ? { id } : { name };
   }
 
-  /** Stops waiting files, which were meant for the former session. */
-  stop() {
-    this.#folders.abort();
+  /** Stops waiting folders. @param {string} [reason] */
+  stop(reason) {
+    this.#folders.abort(reason);
     this.#folders = new AbortController();
   }
 
   /** Stops all that is being added, since another session is opened. */
   leave() {
     for (const card of this.#cards.values()) card.stop(LEFT);
-    this.stop();
+    this.stop(LEFT);
   }
 
   /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target */

@@ -28,6 +28,14 @@ export function added(name, pictures, again) {
   return `${counted(pictures, noun())} added to “${name}”.${had}`;
 }
 
+/**
+ * Says that adding was stopped because another session was chosen, even if that was not opened in the end.
+ *
+ * @param {string} one example
+ * @param {string} where they were added
+ */
+export const leftOut = (one, where) => `Adding ${one}s ${where} was stopped to open another session: add the others again.`;
+
 /** The fewest near-copies for which there is a hint. */
 const WORTH_SAYING = 3;
 
