@@ -227,8 +227,18 @@ func TestScoresInUnitsOfTheSpread(t *testing.T) {
 // What the examples say is what is said of each without it, and of each as out of set in a
 // session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {
-	for _, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {
+	for k, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {
 		c, x := teach(t, niw.HandCrafted(8, 1.3), centred, shots)
+		tol := 1e-9
+		if k > 5 { // residuals a thousand times as long as the prior expects
+			tol = 1e-7 // the definition itself loses digits
+			for _, rows := range x {
+				for _, v := range rows {
+					floats.Scale(1e3, v)
+				}
+			}
+			c = scene(x).teach(t, c.prior, centred)
+		}
 		s := c.Support()
 		for i, y := range s.Class {
 			at := c.support.asked[i].at
@@ -241,7 +251,7 @@ func TestSharedSupportLeavesEachOut(t *testing.T) {
 					if j == y && (kind == 1 || len(x[j]) == 1) {
 						continue
 					}
-					if !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))) {
+					if !(math.Abs(got[j]-want[j]) <= tol*(1+math.Abs(want[j]))) {
 						t.Errorf("%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
 					}
 				}

@@ -2,6 +2,7 @@ package lda
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -39,8 +40,8 @@ type shared struct {
 // room is scratch memory that later calls use again. Allocating it for each piece of work would make
 // the program's memory grow, which takes milliseconds in WebAssembly.
 type room struct {
-	x, inners, images, means, meanImages, betweens, row []float64
-	own                                                 []int
+	inners, images, means, meanImages, betweens, row []float64
+	own                                              []int
 }
 
 // matrix returns a matrix whose data are *in, which it lengthens if needed. Its content is arbitrary.
@@ -158,22 +159,26 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 //
 //	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
 //
-// Cost that of the images of the examples, C (d+n) for each, and C n for each class of
-// theirs.
+// Cost n²/2 + C n for each example, n the order of U, and C (d+n) for each class of theirs.
 func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []asked) {
 	n, c := len(asked), len(taught)
 	if n == 0 {
 		return
 	}
-	x, inners := matrix(&s.room.x, n, s.cov.dim), matrix(&s.room.inners, n, c)
+	inners, images := matrix(&s.room.inners, n, c), matrix(&s.room.images, n, s.cov.n)
 	s.room.own = s.room.own[:0] // the columns of their classes
 	for i, a := range asked {
-		copy(rowOf(x, i), a.of.row(a.at))
+		s.cov.residualTo(rowOf(images, i), a)
 		if i == 0 || a.of != asked[i-1].of {
 			s.room.own = append(s.room.own, s.cov.index[a.of].column)
 		}
 	}
-	images, betweens, at := s.innersOf(inners, x), s.betweens(s.room.own), -1
+	clear(inners.Data)
+	if s.cov.n > 0 {
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, s.cov.factor(), images)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, images, s.cov.images(), 0, inners)
+	}
+	betweens, at := s.betweens(s.room.own), -1
 	s.room.row = grow(s.room.row, c)
 	l, row := leftOut{shared: s}, s.room.row
 	for i, a := range asked {
@@ -181,7 +186,7 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 			at++
 			l.of, l.between = s.cov.index[a.of], rowOf(betweens, at)
 		}
-		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
+		l.n, l.inners, l.square = a.of.n[a.at], rowOf(inners, i), squaredNorm(rowOf(images, i))
 		for whole, dst := range [][]float64{scores, apart} {
 			if dst == nil {
 				continue
@@ -197,29 +202,56 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 	}
 }
 
+// residualTo stores a row r in dst. Its image t = U⁻ᵀ r tells all about the residual a of an example
+// from the mean of its class:
+//
+//	<a,x̄_j> = tᵀ V_j,   tᵀt = <a,a> in primal form, else 1/γ - <a,a>
+//
+// In primal form r is a. Otherwise r has 1/(w n) in the row of D that the example has. The example b
+// has none. Its r is minus 1/(w n) in all rows of the class, since the residuals of a class, times
+// what they count, sum to zero. As A⁻¹ Dᵀ = Dᵀ M⁻¹ (M - D Dᵀ), nothing large is subtracted: 1 - γ <a,a>
+// would lose all digits where residuals are far longer than the prior expects.
+func (c *covariance) residualTo(dst []float64, a asked) {
+	clear(dst)
+	m, n := c.index[a.of], a.of.n[a.at]
+	switch id := a.of.ids[a.at]; {
+	case a.of.count() == 1: // a is zero
+	case c.primal:
+		floats.SubTo(dst, a.of.row(a.at), c.mean(m.column))
+	case id != m.base:
+		dst[slices.Index(c.of, rowOfClass{m, id, n})] = 1 / (c.weight * n)
+	default:
+		for r, of := range c.of {
+			if of.member == m {
+				dst[r] = -1 / (c.weight * n)
+			}
+		}
+	}
+}
+
 // leftOut computes the rows of [shared.supportTo] of one example x of class y.
 type leftOut struct {
 	*shared
 	of      *member
 	n       float64   // what x counts
 	between []float64 // <x̄_j, x̄_y>
-	inners  []float64 // <x,x̄_j>
-	norm2   float64   // <x,x>
+	inners  []float64 // <x̄_j, a>
+	square  float64   // tᵀt of [covariance.residualTo]
 }
 
 // take stores e_j in row, with the example taken out of the session's mean, or its whole class if
 // whole is set.
 func (l *leftOut) take(row []float64, whole bool) {
 	y, k, left := l.of.column, l.of.weight, l.of.weight-l.n
-	inners := l.inners
-	aa := l.norm2 - 2*inners[y] + l.norm[y] // <a,a>
-	xa := l.norm2 - inners[y]               // <x,a>
-	ya := inners[y] - l.norm[y]             // <x̄_y, a>
 	// m_s' = (total m_s - less x̄_y - onA z a)/z
-	less, onA, beta, step := l.pull(k), 0.0, 0.0, 0.0
+	less, onA, beta, step, aa := l.pull(k), 0.0, 0.0, 0.0, 0.0 // aa: <a,a>
 	if l.of.count > 1 {
 		gamma := l.cov.weight * l.n * k / left
-		beta = gamma / math.Max(1-gamma*aa, leastPivot)
+		rest := gamma * l.square // 1 - γ <a,a>
+		if aa = 1/gamma - l.square; l.cov.primal {
+			aa, rest = l.square, math.Max(1-rest, leastPivot)
+		}
+		beta = gamma / rest
 	}
 	if !whole {
 		less -= l.pull(left)
@@ -234,19 +266,17 @@ func (l *leftOut) take(row []float64, whole bool) {
 		onA = -l.pull(left) * step / z
 	}
 	onY, scale := -less/z, l.total/z
-	var sa float64 // <m_s, a>
-	for j, v := range l.alpha {
-		sa += v * (inners[j] - l.between[j])
-	}
+	ya := l.inners[y]                   // <x̄_y, a>
+	xa := ya + aa                       // <x,a>
+	sa := floats.Dot(l.alpha, l.inners) // <m_s, a>
 	msA := scale*sa + onY*ya + onA*aa
 	// <x,m_s'>, <m_s',m_s'> before β
-	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y] + onA*xa
+	xs := scale*(l.atMean[y]+sa) + onY*(l.norm[y]+ya) + onA*xa
 	ss := scale*scale*l.meanNorm + onY*onY*l.norm[y] + onA*onA*aa + 2*(scale*onY*l.atMean[y]+scale*onA*sa+onY*onA*ya)
 	xs += beta * xa * msA
 	ss += beta * msA * msA
-	for j := range row {
-		h, in, nn := l.h[j], inners[j], l.norm[j]
-		ja := inners[j] - l.between[j] // <x̄_j, a>
+	for j, ja := range l.inners {
+		h, in, nn := l.h[j], l.between[j]+ja, l.norm[j] // in: <x̄_j, x>
 		js := scale*l.atMean[j] + onY*l.between[j] + onA*ja
 		if j == y {
 			if whole {
