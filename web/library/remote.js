@@ -110,7 +110,7 @@ export class Remote {
             // Vectors are sent at once, so that later calls come after this one.
             const vectors = (
               all.every(isVector)
-                ? all.map(vectorOf)
+                ? all.map((x, i) => vectorOf(x, one ? undefined : i))
                 : one
                   ? [await embedded(this.#extractor, args[0], signal)]
                   : await embeddedAll(this.#extractor, all, signal)

@@ -39,31 +39,32 @@ export function isVector(x) {
 /**
  * The numbers of a vector. An entry that is not a number is refused: null, which JSON writes for NaN, would count as 0.
  *
- * @param {unknown} x @returns {Numbers}
+ * @param {unknown} x @param {number} [at] its place in a batch @returns {Numbers}
  */
-export function vectorOf(x) {
+export function vectorOf(x, at) {
   if (x instanceof Float32Array && x.length > 0) return x;
+  const one = at === undefined ? 'the vector' : `vector ${at} of the batch`;
   if (!isVector(x) && !Array.isArray(x))
     throw new MetaqdaError(
       'argument',
-      `The vector is ${kindOf(x)}: hand over an array of numbers, a typed array or a tensor, or what the method embed answers for another input.`,
+      `There is ${kindOf(x)} in place of ${one}: hand over an array of numbers, a typed array or a tensor, or what the method embed answers for another input.`,
     );
   const numbers = isTensor(x) ? x.dataSync() : /** @type {Numbers} */ (x);
   if (!Array.isArray(numbers) && !ArrayBuffer.isView(numbers))
-    throw new MetaqdaError('argument', `The dataSync() of the tensor returned ${kindOf(numbers)}: it must return an array of numbers or a typed array.`);
+    throw new MetaqdaError('argument', `The dataSync() of ${one} returned ${kindOf(numbers)}: it must return an array of numbers or a typed array.`);
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
       `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
     );
   }
-  if (numbers.length === 0) attached(numbers);
+  if (numbers.length === 0) attached(numbers, one);
   const every = Array.isArray(numbers) || numbers instanceof Float64Array; // others hold numbers of one kind, all small enough
   for (let i = 0, n = every ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
     const v = numbers[i];
-    if (typeof v !== 'number') throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(v)}, not a number: hand over finite numbers only.`);
+    if (typeof v !== 'number') throw new MetaqdaError('value', `Entry ${i} of ${one} is ${kindOf(v)}, not a number: hand over finite numbers only.`);
     if (!Number.isFinite(Math.fround(v)) && Number.isFinite(v))
-      throw new MetaqdaError('value', `Entry ${i} of the vector is ${v}, which 32 bits cannot hold: hand over numbers up to 3.4e38.`);
+      throw new MetaqdaError('value', `Entry ${i} of ${one} is ${v}, which 32 bits cannot hold: hand over numbers up to 3.4e38.`);
   }
   return numbers;
 }
@@ -71,13 +72,13 @@ export function vectorOf(x) {
 /** A copy of a vector, so that the caller may reuse its array at once. Another input is returned as it is. @template T @param {T} x */
 export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
 
-/** Throws if the buffer of an array was transferred: it has no numbers then. @param {unknown} numbers */
-function attached(numbers) {
+/** Throws if the buffer of an array was transferred: it has no numbers then. @param {unknown} numbers @param {string} one what it is */
+function attached(numbers, one) {
   if (!ArrayBuffer.isView(numbers)) return;
   try {
     new Uint8Array(numbers.buffer);
   } catch {
-    throw new MetaqdaError('argument', 'The buffer of the vector was transferred to another thread: hand over a copy of the vector.');
+    throw new MetaqdaError('argument', `The buffer of ${one} was transferred to another thread: hand over a copy.`);
   }
 }
 
@@ -86,12 +87,12 @@ function attached(numbers) {
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
- * @param {Input | Vector} x @param {AbortSignal} [signal]
+ * @param {Input | Vector} x @param {AbortSignal} [signal] @param {number} [at] its place in a batch
  * @returns {Promise<Numbers>}
  */
-export async function embedded(extractor, x, signal) {
+export async function embedded(extractor, x, signal, at) {
   signal?.throwIfAborted();
-  if (isVector(x) || (!extractor && Array.isArray(x))) return vectorOf(x);
+  if (isVector(x) || (!extractor && Array.isArray(x))) return vectorOf(x, at);
   if (!extractor)
     throw new MetaqdaError(
       'extractor',
@@ -112,7 +113,7 @@ export async function embedded(extractor, x, signal) {
  */
 export async function embeddedAll(extractor, batch, signal) {
   const vectors = [];
-  for (const x of listOf(batch, 'batch')) vectors.push(await embedded(extractor, x, signal));
+  for (const [i, x] of listOf(batch, 'batch').entries()) vectors.push(await embedded(extractor, x, signal, i));
   return vectors;
 }
 

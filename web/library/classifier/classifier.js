@@ -444,7 +444,7 @@ export class Classifier {
     let rows;
     let d = 0;
     for (const [i, x] of all.entries()) {
-      const vector = await embedded(this.#extractor, x, signal);
+      const vector = await embedded(this.#extractor, x, signal, i);
       if (!rows) {
         d = vector.length;
         rows = new Float32Array(all.length * d);

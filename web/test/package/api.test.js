@@ -294,7 +294,7 @@ test('what is of a wrong kind is refused by every call', async () => {
   assert.throws(() => c.predictSync({ length: 0 }), refusal('argument'));
   assert.throws(() => c.predictSync(/** @type {any} */ (new Blob())), {
     code: 'argument',
-    message: /^The vector is an object: .* what the method embed answers/,
+    message: /^There is an object in place of the vector: .* what the method embed answers/,
   });
   assert.equal((await s.frame(tensor(64, [1, 64]))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
   /** @type {any} */
@@ -494,6 +494,9 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.addExampleSync(vector(0, 0).fill(Infinity), 'a'), refusal('value'));
   for (const large of [[0, 1e39], new Float64Array([0, 1e39])])
     assert.throws(() => c.predictSync(large), /^MetaqdaError: Entry 1 of the vector is 1e\+39, which 32 bits/);
+  const batch = /** @type {any} */ ([vector(0, 0), [1, null]]); // it names the vector of a batch, too
+  for (const call of [c.addExamples(batch, ['a', 'b']), c.classify(batch), c.suggest(batch)])
+    await assert.rejects(call, /^MetaqdaError: Entry 1 of vector 1 of the batch is null, not a number/);
   assert.throws(() => c.addExampleSync(vector(0, 0), ' '), refusal('label'));
   assert.throws(() => c.addExampleSync(vector(0, 0), /** @type {any} */ (7)), refusal('argument'));
   assert.throws(() => c.addExampleSync(/** @type {any} */ ('x'), 'a'), refusal('argument'));
