@@ -72,13 +72,13 @@ export function vectorOf(x, at) {
 /** A copy of a vector, so that the caller may reuse its array at once. Another input is returned as it is. @template T @param {T} x */
 export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
 
-/** Throws if the buffer of an array was transferred: it has no numbers then. @param {unknown} numbers @param {string} one what it is */
+/** Throws if an array has lost its numbers: its buffer was transferred, or made smaller. @param {unknown} numbers @param {string} one what it is */
 function attached(numbers, one) {
   if (!ArrayBuffer.isView(numbers)) return;
   try {
-    new Uint8Array(numbers.buffer);
+    /** @type {Float32Array} */ (numbers).values();
   } catch {
-    throw new MetaqdaError('argument', `The buffer of ${one} was transferred to another thread: hand over a copy.`);
+    throw new MetaqdaError('argument', `The buffer of ${one} was transferred to another thread, or made smaller: hand over a copy.`);
   }
 }
 
@@ -125,6 +125,7 @@ export async function embeddedAll(extractor, batch, signal) {
  * @returns {T[]}
  */
 export function listOf(many, what) {
+  if (/** @type {any} */ (many)?.length === 0) attached(many, `the ${what}`);
   const one = typeof many === 'string' || (what === 'batch' && isVector(many) && /** @type {any} */ (many).length !== 0);
   if (one || typeof many?.[Symbol.iterator] !== 'function')
     throw new MetaqdaError(

@@ -203,6 +203,14 @@ test('settings change what is answered, and are in the file', async () => {
 /** A tensor by its looks. @param {number} n @param {number[]} shape */
 const tensor = (n, shape) => ({ shape, dataSync: () => new Float32Array(n).fill(1) });
 
+/** A vector whose buffer was made smaller. */
+function shrunk() {
+  const buffer = new /** @type {any} */ (ArrayBuffer)(256, { maxByteLength: 512 });
+  const x = new Float32Array(buffer, 0, 64).fill(1);
+  buffer.resize(8);
+  return x;
+}
+
 /** A vector whose buffer is another thread's. */
 function transferred() {
   const x = vector(0, 0, 64);
@@ -229,6 +237,9 @@ test('what is of a wrong kind is refused by every call', async () => {
       ['argument', 'addExamples', [x, transferred()], ['a', 'b']],
       ['argument', 'classify', [x, transferred()]],
       ['argument', 'nearest', transferred()],
+      ['argument', 'addExamples', transferred(), ['a', 'b']],
+      ['argument', 'predict', shrunk()],
+      ['argument', 'classify', [x, shrunk()]],
       ['value', 'predict', new BigInt64Array(64)],
       ['argument', 'predict', tensor(64, [2, 32])],
       ['argument', 'predict', tensor(64, [3])],
