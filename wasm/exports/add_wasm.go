@@ -44,6 +44,9 @@ func AddRows(b, n int32) int32 {
 //go:wasmexport mq_add_labels
 func AddLabels(b, n, m int32) int32 {
 	return guard(func() (int32, error) {
+		if n < 0 || m < 0 {
+			return 0, errShort
+		}
 		all, _ := texts(0, n+m)
 		labels, groups := all[:n], all[n:]
 		for m == 1 && len(groups) < int(n) {

@@ -96,11 +96,16 @@ func onePiece(work func(more func() bool) bool) int32 {
 func Decide(h int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		n := 1 + c.Len()
+		if len(state.answer) < n {
+			return 0, errUnasked
+		}
 		d := c.Decide(state.answer[1:n], state.answer[0])
 		state.answer = append(state.answer[:n], decided(d)...)
 		return reply(d.Headline, nil)
 	})
 }
+
+var errUnasked = &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector: predict one first."}
 
 func decided(d metaqda.Decision) []float64 {
 	return []float64{float64(d.Class), number(d.Doubtful), float64(d.First)}
@@ -142,7 +147,7 @@ func Set(h int32, coverage float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		p := state.asked
 		if state.of != c || len(p) != 1+c.Len() {
-			return 0, &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector: predict one, then ask for its set."}
+			return 0, errUnasked
 		}
 		s, err := c.SetOf(metaqda.Answer{Probabilities: p[1:], None: p[0]}, coverage)
 		if err != nil {

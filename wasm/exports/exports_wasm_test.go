@@ -146,6 +146,9 @@ func TestInputThatIsTooShortIsTheCallersMistake(t *testing.T) {
 		func() int32 { return Has(h, 99) },
 		func() int32 { return Labels(h, 9) },
 		func() int32 { return AddRows(b, 9) },
+		func() int32 { return AddLabels(b, -1, 1) },
+		func() int32 { return AddLabels(b, 1, -1) },
+		func() int32 { state.answer = nil; return Decide(h) },
 		func() int32 { return Next(w, 0, 9) },
 		func() int32 { return About(h, 4) },
 	} {
