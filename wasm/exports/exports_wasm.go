@@ -245,7 +245,7 @@ func Prior(n int32) int32 {
 func known(sum string) (*metaqda.Prior, error) {
 	p := state.priors[sum]
 	if sum != "" && p == nil {
-		return nil, &metaqda.Error{Code: "prior", Message: "There is no prior with sha256 " + sum + ": hand over its file first."}
+		return nil, &metaqda.Error{Code: "prior", Message: "There is no prior with sha256 " + strconv.Quote(sum) + ": hand over its file first."}
 	}
 	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	metaqda "metaqda/core"
 	"metaqda/wasm/memory"
@@ -187,6 +188,10 @@ func TestWhatIsNotThereIsRefused(t *testing.T) {
 	n := put(nil, strings.Repeat("0", 64))
 	refused(t, "prior", Create(0, n[0], 0, 0))
 	refused(t, "prior", OpenFile(0, n[0]))
+	n = put(nil, "\xff")
+	if refused(t, "prior", Create(0, n[0], 0, 0)); !utf8.Valid(state.reply) {
+		t.Errorf("the reply %q is not UTF-8", state.reply)
+	}
 	refused(t, "disposed", Step(99))
 	refused(t, "disposed", Next(99, 0, -1))
 	refused(t, "disposed", AddRows(99, 0))
