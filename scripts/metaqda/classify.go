@@ -287,7 +287,7 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := dataset.LoadRows(j.Data)
+	rows, err := dataset.LoadRows(j.Data, c.Dim())
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func answers(t *testing.T, j job) *lda.Answers {
 	prior, err := files.Prior(j.Prior)
 	test.OK(t, err)
 	taught := test.Must(dataset.Load(j.Examples))(t)
-	rows := test.Must(dataset.LoadRows(j.Data))(t)
+	rows := test.Must(dataset.LoadRows(j.Data, 0))(t)
 	o := prior.Session.Options()
 	o.NonePrior = *j.NonePrior
 	c := test.Must(lda.New(prior.NIW, o))(t)
@@ -231,7 +231,7 @@ func TestTeachingATable(t *testing.T) {
 		row := fmt.Sprintf("%v,%v,%v\n", cos+0.2*rng.NormFloat64(), sin+0.2*rng.NormFloat64(), 300*rng.NormFloat64())
 		text, bare = text+strconv.Itoa(i%3)+","+row, bare+row
 	}
-	for name, content := range map[string]string{"table.csv": text, "bare.csv": bare, "table.json": "{}", "one.csv": "label,a\nx,1\ny,2\n",
+	for name, content := range map[string]string{"table.csv": text, "bare.csv": "x,y,class\n" + bare, "table.json": "{}", "one.csv": "label,a\nx,1\ny,2\n",
 		"same.csv": "label,a,b\na,1,2\nA ,2,3\n", "none.csv": "label,a,b\nnone of these,1,2\n", "wide.csv": "x" + strings.Repeat(",1", 9000) + "\n"} {
 		save(t, at(name), []byte(content))
 	}

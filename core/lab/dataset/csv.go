@@ -88,6 +88,7 @@ type csvParser struct {
 	file   string
 	column int  // of the label, -1 for none
 	bare   bool // labels are not needed
+	want   int  // numbers of a row, if that is known
 	x      []float32
 	names  []string // class name of each row
 	dim    int
@@ -109,7 +110,10 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 	if p.group >= 0 {
 		p.dim--
 	}
-	for _, name := range labelColumns {
+	for i, name := range labelColumns {
+		if i > 0 && p.dim == p.want { // y is a number, too
+			break
+		}
 		if p.column = headed(first, name); p.column >= 0 {
 			p.dim--
 			return true, nil

@@ -347,7 +347,7 @@ func FuzzDecode(f *testing.F) {
 		_, _ = DecodeMeta("f.json", data)
 		for _, file := range []string{"f.npz", "f.npy", "f.csv"} {
 			for _, m := range []*Meta{nil, {Dimension: 2, Files: []string{"a", "b", "c"}}} {
-				r, err := DecodeRows(file, data, m)
+				r, err := DecodeRows(file, data, m, 0)
 				if err != nil {
 					if r != nil {
 						t.Error("rows and an error")

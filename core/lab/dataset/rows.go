@@ -29,25 +29,26 @@ func (r *Rows) File() string { return r.file }
 func (r *Rows) Row(i int) []float32 { return r.X[i*r.Dim : (i+1)*r.Dim : (i+1)*r.Dim] }
 
 // LoadRows reads embeddings from a .npz, .npy or .csv. If there is a .json beside it, it takes
-// "files" and "extractor" from there. It ignores labels.
-func LoadRows(path string) (*Rows, error) {
+// "files" and "extractor" from there. It ignores labels. d is as in [DecodeRows].
+func LoadRows(path string, d int) (*Rows, error) {
 	data, meta, err := readBoth(path)
 	if err != nil {
 		return nil, err
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz", ".npy", ".csv":
-		return DecodeRows(path, data, meta)
+		return DecodeRows(path, data, meta, d)
 	}
 	return nil, unknownKind(path)
 }
 
 // DecodeRows decodes embeddings: the array "embeddings" (N x d, real) of a .npz, a .npy, or a .csv.
-// A .csv is as for [DecodeCSV], with or without a column of class names. meta may be nil. file is
-// used in messages.
-func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
+// A .csv is as for [DecodeCSV], with or without a column of class names. d is the length of rows if
+// it is known, else 0: if a .csv has d columns, those headed class, target or y are numbers. meta
+// may be nil. file is used in messages.
+func DecodeRows(file string, data []byte, meta *Meta, d int) (*Rows, error) {
 	s := &Set{file: file}
-	if err := s.decodeRows(data); err != nil {
+	if err := s.decodeRows(data, d); err != nil {
 		return nil, err
 	}
 	if s.Dim <= 0 || len(s.X) == 0 {
@@ -72,12 +73,12 @@ func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
 }
 
 // decodeRows fills in the rows alone.
-func (s *Set) decodeRows(data []byte) error {
+func (s *Set) decodeRows(data []byte, d int) error {
 	switch strings.ToLower(filepath.Ext(s.file)) {
 	case ".npy":
 		return fromFile(s.file, data, s.readMatrix)
 	case ".csv":
-		p := csvParser{file: s.file, bare: true}
+		p := csvParser{file: s.file, bare: true, want: d}
 		err := p.read(bytes.NewReader(data))
 		s.X, s.Dim = p.x, p.dim
 		return err

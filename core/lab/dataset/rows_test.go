@@ -27,16 +27,16 @@ func TestRowsNeedNoLabels(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"a.npz": unlabelledNPZ(t, "<f4", "(3, 2)", x), "b.npy": npyBytes("<f4", "(3, 2)", x), "labelled.npz": writeNPZ(t, x, 2, []int32{9, -4, 9}),
 		"bare.csv": []byte("1,2\n3,4\n5,6\n"), "marked.csv": []byte("\ufeff1,2\n3,4\n5,6\n"), "headed.csv": []byte("a,b\n1,2\n3,4\n5,6\n"), "named.csv": []byte("1,x,2\n3,y,4\n5,x,6\n"), "classed.csv": []byte("Label,a,b\n7,1,2\n8,3,4\n7,5,6\n"),
-		"grouped.csv": []byte("group,a,b\n7,1,2\n8,3,4\n7,5,6\n"),
+		"x-and-y.csv": []byte("x,y\n1,2\n3,4\n5,6\n"), "grouped.csv": []byte("group,a,b\n7,1,2\n8,3,4\n7,5,6\n"),
 	} {
 		path := filepath.Join(dir, name)
 		test.OK(t, os.WriteFile(path, data, 0o644))
-		r, err := LoadRows(path)
+		r, err := LoadRows(path, 2)
 		if err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true" {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 		test.OK(t, os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644))
-		r, err = LoadRows(path)
+		r, err = LoadRows(path, 2)
 		if err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.Row(1)) != "[p q r] x [3 4]" {
 			t.Errorf("%s with its .json: %v, %v", name, r, err)
 		}
@@ -62,7 +62,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		"other dimension": {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Dimension: 3}, -1, "has 2 numbers in a row but x.json says 3"},
 		"too few files":   {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Files: []string{}}, -1, "has 1 embeddings but x.json names 0 files"},
 	} {
-		r, err := DecodeRows("x.npz", c.data, c.meta)
+		r, err := DecodeRows("x.npz", c.data, c.meta, 0)
 		var wrong *FileError
 		if r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, %v; want %q", name, r, err, c.say)
@@ -70,7 +70,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 	}
 	for _, path := range []string{"gone.npz", fixtures + "emoji.json"} {
 		var wrong *FileError
-		r, err := LoadRows(path)
+		r, err := LoadRows(path, 0)
 		if r != nil || !errors.As(err, &wrong) {
 			t.Errorf("%s: %v, %v", path, r, err)
 		}
