@@ -185,6 +185,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"not a zip", func() error { _, err := DecodeNPZ("x.npz", []byte("hello"), nil); return err }, -1, "no .npz"},
 		{"csv without label", csv("1,2\n3,4\n", nil), -1, "first line of headings"},
 		{"csv with a word", csv("label,a\nx,1\ny,oops\n", nil), 1, `"oops"`},
+		{"csv without a label", csv("label,a\nx,1\n ,2\ny,3\n", nil), 1, "has no label"},
 		{"csv with NaN", csv("label,a\nx,NaN\n", nil), 0, `"NaN"`},
 		{"csv of pandas with row numbers", csv(",a,label\n0,1,x\n1,2,y\n", nil), -1, "leave out a column of row numbers"},
 		{"csv without a line", csv("", nil), -1, "holds no embeddings"},

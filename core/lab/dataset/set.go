@@ -182,7 +182,10 @@ func checkClasses(file string, classes []string) error {
 // beside the data, or else the names in the order of their bytes.
 func (s *Set) label(names []string, m *Meta) error {
 	index := make(map[string]int)
-	for _, name := range names {
+	for row, name := range names {
+		if strings.TrimSpace(name) == "" {
+			return &FileError{File: s.file, Row: row, Problem: "has no label", Remedy: "write the name of its class there, or remove the row"}
+		}
 		index[name] = -1
 	}
 	if s.Classes = slices.Sorted(maps.Keys(index)); m != nil && m.Classes != nil {
