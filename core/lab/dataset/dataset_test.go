@@ -166,7 +166,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"semicolons", csv("label;a;b\nx;1,5;2\n", nil), -1, "write commas there, and decimal points"},
 		{"decimal commas", csv("x;1,5;2,5\n", nil), -1, "write commas there, and decimal points"},
 		{"two classes of one name", func() error { _, err := DecodeMeta("x.json", []byte(`{"classes":["a","a"]}`)); return err }, -1, "both called"},
-		{"negative label", npz(good, []int32{0, -1}, nil), 1, "label -1"},
+		{"negative label", npz(good, []int32{0, -1}, nil), 1, "label -1 is outside 0..0; whole numbers count the classes from 0: save names in their place"},
 		{"label without class", npz(good, []int32{0, 2}, meta(`{"classes":["a","b"]}`)), 1, "label 2 is outside 0..1"},
 		{"absurd label", npz(good, []int32{0, 2000000000}, nil), 1, "label 2000000000"},
 		{"dimension", npz(good, []int32{0, 1}, meta(`{"dimension":3}`)), -1, "2 numbers in a row but x.json says 3"},

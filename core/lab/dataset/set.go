@@ -137,7 +137,7 @@ func (s *Set) check() error {
 	for i, c := range s.Labels {
 		if c < 0 || c >= len(s.Classes) {
 			return &FileError{File: s.file, Row: i, Problem: fmt.Sprintf("label %d is outside 0..%d", c, len(s.Classes)-1),
-				Remedy: "labels index the class names of the .json beside the data: correct the label or add the class"}
+				Remedy: "whole numbers count the classes from 0: save names in their place, with numpy's astype(str), or name the classes in the .json beside the data"}
 		}
 		s.rows[c] = append(s.rows[c], i)
 	}
