@@ -62,8 +62,8 @@ except ImportError:
 def unlabelled(y):
     """Returns the first row without a label, None if all have one. scikit-learn checks numbers, but
     its messages about None and missing values of pandas name no row."""
-    if hasattr(y, 'isna'):
-        missing = np.asarray(y.isna()).ravel()
+    if (nulls := getattr(y, 'isna', None) or getattr(y, 'is_null', None)) is not None:  # pandas; polars and pyarrow
+        missing = np.asarray(nulls()).ravel()
     elif getattr(y, 'dtype', None) == object or isinstance(y, (list, tuple)):
         missing = [missing_label(label) for label in y]
     else:

@@ -122,7 +122,14 @@ class Contract(Case):
             def isna(self):
                 return np.array([v is None for v in self])
 
-        for y in [['a', None, 'b'], ['a', np.nan, 'b'], np.array(['a', Missing(), 'b'], object), np.array(['a', None, 'b'], object), Series([1, None, 2])]:
+        class Column:  # as a series of polars, or an array of pyarrow
+            def is_null(self):
+                return np.array([False, True, False])
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array(['a', None, 'b'], object)
+
+        for y in [Column(), ['a', None, 'b'], ['a', np.nan, 'b'], np.array(['a', Missing(), 'b'], object), np.array(['a', None, 'b'], object), Series([1, None, 2])]:
             self.refused('value', 'row 1 has no label', FewShotClassifier().fit, np.eye(3), y)
 
     def test_labels_of_two_kinds_are_refused(self):
