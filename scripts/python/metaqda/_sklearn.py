@@ -71,6 +71,13 @@ def unlabelled(y):
     return int(np.argmax(missing)) if np.any(missing) else None
 
 
+def plain(labels):
+    """Returns numbers that are kept as objects with a type of numbers, and other labels as they are."""
+    if getattr(labels, 'dtype', None) == object and not any(isinstance(label, str) for label in labels):
+        return np.asarray(list(labels))
+    return labels
+
+
 def missing_label(label):
     """Returns whether a label is None, NaN, NaT or pandas.NA."""
     try:
@@ -100,7 +107,7 @@ def checked(estimator, X, y=NO_LABELS, reset=False):
                 raise ValueError(f'Input y contains NaN or None: row {row} has no label. Give it one, or leave the row out.')
             if hasattr(getattr(y, 'dtype', None), 'numpy_dtype'):  # pandas' Int64, which would become float64
                 y = y.to_numpy(y.dtype.numpy_dtype)
-            X, y = validate_data(estimator, X, y, reset=reset, dtype=np.float32, order='C')
+            X, y = validate_data(estimator, X, plain(y), reset=reset, dtype=np.float32, order='C')
             try:
                 np.unique(y)
             except TypeError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ._engine import Engine
-from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked
+from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked, plain
 from .errors import MetaqdaError
 from .watch import Watch
 
@@ -445,7 +445,7 @@ def _list(classes):
     """Returns the labels of partial_fit's classes."""
     if classes is None:
         return np.array([])
-    classes = np.asarray(list(classes) if isinstance(classes, (set, frozenset)) else classes)
+    classes = plain(np.asarray(list(classes) if isinstance(classes, (set, frozenset)) else classes))
     if classes.ndim != 1:
         raise MetaqdaError('argument', f'classes has the shape {classes.shape}: give a list of labels.')
     return classes

@@ -132,6 +132,12 @@ class Contract(Case):
         for y in [Column(), ['a', None, 'b'], ['a', np.nan, 'b'], np.array(['a', Missing(), 'b'], object), np.array(['a', None, 'b'], object), Series([1, None, 2])]:
             self.refused('value', 'row 1 has no label', FewShotClassifier().fit, np.eye(3), y)
 
+    def test_numbers_kept_as_objects_are_numbers(self):
+        for labels in [[2, 1, 2], [True, False, True]]:
+            c = FewShotClassifier().partial_fit(np.eye(3), np.array(labels, object), classes=np.array(labels, object))
+            self.assertEqual(c.predict(np.eye(3)).tolist(), labels)
+            self.assertEqual(c.classes_.dtype, np.array(labels).dtype)
+
     def test_labels_of_two_kinds_are_refused(self):
         for teach in [FewShotClassifier().fit, FewShotClassifier().partial_fit]:
             self.refused('label', 'use one kind', teach, np.eye(2), np.array(['a', 1], object))
