@@ -386,13 +386,39 @@ async function offlineUse(version) {
   byId('offline', HTMLElement).hidden = !kept;
 }
 
+/**
+ * Waits for the extractor of pictures. While it cannot be fetched, a notice says so: it is fetched again
+ * when that is pressed, and when the network returns.
+ *
+ * @param {Promise<Extractor>} loading @param {() => Promise<Extractor>} load
+ */
+async function fetched(loading, load) {
+  for (;;) {
+    try {
+      return await loading;
+    } catch (error) {
+      if (/** @type {{code?: string}} */ (error).code !== 'extractor-unreachable') throw error;
+      const bar = byId('loading', HTMLElement);
+      bar.hidden = true;
+      say('');
+      await new Promise((/** @type {(nothing?: unknown) => void} */ retry) => {
+        const close = toast({ text: sentence(error), action: 'Try again', onAction: retry, onDismiss: retry });
+        addEventListener('online', () => retry(close()), { once: true });
+      });
+      bar.hidden = false;
+      loading = load();
+    }
+  }
+}
+
 /** @returns {Promise<string>} the version of the site, '' where it is not known */
 async function start() {
   sayInDialogs();
   keepFocus();
   pressOnce();
   const progress = progressBar();
-  const loading = loadExtractor({ onProgress: progress('extractor') });
+  const load = () => loadExtractor({ onProgress: progress('extractor') });
+  const loading = load();
   loading.catch(() => {}); // awaited below, after the engine
   const manifest = fetchManifest();
   const about = byId('about', HTMLDialogElement);
@@ -414,7 +440,7 @@ async function start() {
     })
   );
   await usePagePrior(engine, manifest);
-  const extractor = loading.then(async (loaded) => {
+  const extractor = fetched(loading, load).then(async (loaded) => {
     await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });
     return loaded;
   });

@@ -267,9 +267,9 @@ test('where the new prior cannot be fetched the page goes on with the former one
   ),
 );
 
-test('where no prior could ever be fetched the page works with one that was not learned', () =>
+test('where no prior could ever be fetched the page works with one that was not learned, and a network that cannot be fetched is fetched again', () =>
   onCopy((site) =>
-    visit({ site, expect: [/404/], open: false }, async ({ page }) => {
+    visit({ site, expect: [/404|ERR_FAILED/], open: false }, async ({ page }) => {
       const back = await hide(site.folder, 'prior.safetensors');
       const fails = () => notice(page, 'The page’s background knowledge could not be fetched. A generic one is used instead').waitFor();
       // A network that wants a login answers everything with a page.
@@ -287,6 +287,18 @@ test('where no prior could ever be fetched the page works with one that was not 
       await page.getByRole('button', { name: 'Try again' }).click();
       await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
       await eventually(async () => assert.match((await priorText(page)) ?? '', /sha256/));
+      await page.route('**/extractor/extractor.json', (route) => route.abort(), { times: 2 });
+      await page.goto(`${site.origin}/`);
+      const unreachable = notice(page, 'extractor.json could not be fetched');
+      await unreachable.waitFor();
+      await page.locator('#loading').waitFor({ state: 'hidden' });
+      const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/extractor.json'));
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await failed;
+      await unreachable.waitFor();
+      await page.evaluate(() => dispatchEvent(new Event('online')));
+      await ready(page);
+      await unreachable.waitFor({ state: 'detached' });
     }),
   ));
 
