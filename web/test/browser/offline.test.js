@@ -290,14 +290,20 @@ test('where no prior could ever be fetched the page works with one that was not 
       await page.route('**/extractor/extractor.json', (route) => route.abort(), { times: 2 });
       await page.goto(`${site.origin}/`);
       const unreachable = notice(page, 'extractor.json could not be fetched');
+      const live = page.locator('#live-button');
       await unreachable.waitFor();
       await page.locator('#loading').waitFor({ state: 'hidden' });
+      for (const pressed of ['true', 'false']) {
+        await live.click(); // it waits for the network, and says so
+        assert.equal(await live.getAttribute('aria-pressed'), pressed);
+      }
       const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/extractor.json'));
       await page.getByRole('button', { name: 'Try again' }).click();
       await failed;
       await unreachable.waitFor();
       await page.evaluate(() => dispatchEvent(new Event('online')));
       await ready(page);
+      assert.equal(await live.getAttribute('aria-pressed'), 'false', 'what was called off stays so');
       await unreachable.waitFor({ state: 'detached' });
     }),
   ));

@@ -122,7 +122,7 @@ export class Recogniser {
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.picture.addEventListener('load', () => this.picture.style.setProperty('--aspect', `${this.picture.naturalWidth / this.picture.naturalHeight}`));
     this.liveButton.addEventListener('click', () => {
-      if (this.#source) this.#stop();
+      if (this.liveButton.ariaPressed === 'true') this.#stop();
       else void this.#watch();
     });
     this.clearButton.addEventListener('click', () => {
@@ -386,6 +386,7 @@ export class Recogniser {
     const [last, top] = [this.#last, this.#top()];
     this.close();
     const turn = ++this.#turn;
+    this.#again = null;
     if (!last) return this.#forget();
     const sample = await last.sample();
     const both = async () => [await pictureOf(sample), last.cells ?? (await sample.cells?.()) ?? null];
@@ -404,6 +405,7 @@ export class Recogniser {
    * only after the answer for the last one, so nothing queues up.
    */
   async #watch() {
+    this.liveButton.setAttribute('aria-pressed', 'true'); // also while it waits, so that another press calls it off
     if (!(await this.#turnOf(() => this.#watch()))) return;
     takeSource(this.#stop);
     complain(this.error, '');
@@ -418,7 +420,6 @@ export class Recogniser {
     const source = (this.#source = open({ onLost: fail }));
     this.live.replaceChildren(source.element);
     this.live.hidden = false;
-    this.liveButton.setAttribute('aria-pressed', 'true');
     try {
       await source.start();
       if (this.#source !== source) return; // another source or file is open by now
