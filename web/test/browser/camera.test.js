@@ -63,6 +63,12 @@ test('the live camera recognises what it sees, and a second choice moves what th
     await button.click();
     await video.waitFor({ state: 'detached' });
     assert.equal(await track.evaluate((one) => one.readyState), 'ended', 'the camera is switched off');
+    const goOn = await holdPictures(page, 0);
+    await button.click();
+    await shown(/^Recognising what the camera sees/);
+    await button.click();
+    await page.locator('#status:empty').waitFor({ state: 'attached' }); // it no longer recognises
+    await goOn();
   });
 });
 

@@ -387,7 +387,10 @@ export class Recogniser {
     this.close();
     const turn = ++this.#turn;
     this.#again = null;
-    if (!last) return this.#forget();
+    if (!last) {
+      say(''); // it said that the live view runs
+      return this.#forget();
+    }
     const sample = await last.sample();
     const both = async () => [await pictureOf(sample), last.cells ?? (await sample.cells?.()) ?? null];
     const [picture, cells] = /** @type {[Blob, Cells|null]} */ (await both().finally(() => sample.close()));
