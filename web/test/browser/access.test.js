@@ -186,8 +186,8 @@ const hiddenChoices = (page) =>
       .map((one) => one.textContent),
   );
 
-test('on a phone the room above the tabs shows the page while nothing is said', () =>
-  visit({ context: { viewport: { width: 390, height: 844 } } }, async ({ page }) => {
+test('on a phone the room above the tabs shows the page while nothing is said; turned, the phone shows the same part of it', () =>
+  visit({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
     const ground = () => page.locator('#status').evaluate((line) => getComputedStyle(line).backgroundColor);
     await addClass(page, 'Cat');
     await status(page, /^Added the class/);
@@ -196,6 +196,13 @@ test('on a phone the room above the tabs shows the page while nothing is said', 
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
     await page.locator('#sort').evaluate((view) => view.removeAttribute('hidden'));
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)', 'below many pictures too');
+    await page.locator('#sort').evaluate((view) => view.setAttribute('hidden', ''));
+
+    const at = async (/** @type {import('playwright-core').Locator} */ one) => (await one.boundingBox())?.y ?? NaN;
+    const part = page.locator('#goodness');
+    await part.evaluate((one) => scrollBy({ top: one.getBoundingClientRect().top - 80, behavior: 'instant' }));
+    await page.setViewportSize({ width: 844, height: 390 });
+    await eventually(async () => assert.ok(Math.abs((await at(part)) - 80) < 40, `it stands at ${await at(part)}`));
   }));
 
 test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000, ...LONG }, () =>
