@@ -186,7 +186,7 @@ const hiddenChoices = (page) =>
       .map((one) => one.textContent),
   );
 
-test('on a phone the room above the tabs shows the page while nothing is said; turned, the phone shows the same part of it', () =>
+test('on a phone the room above the tabs shows the page while nothing is said; turned, the phone shows the same part of it, and a new class', () =>
   visit({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
     const ground = () => page.locator('#status').evaluate((line) => getComputedStyle(line).backgroundColor);
     await addClass(page, 'Cat');
@@ -203,6 +203,9 @@ test('on a phone the room above the tabs shows the page while nothing is said; t
     await part.evaluate((one) => scrollBy({ top: one.getBoundingClientRect().top - 80, behavior: 'instant' }));
     await page.setViewportSize({ width: 844, height: 390 });
     await eventually(async () => assert.ok(Math.abs((await at(part)) - 80) < 40, `it stands at ${await at(part)}`));
+    await page.locator('#class-name').evaluate((field) => field.scrollIntoView({ block: 'start', behavior: 'instant' }));
+    await addClass(page, 'Rocket');
+    await eventually(async () => assert.ok((await at(card(page, 'Rocket'))) >= 0, `it stands at ${await at(card(page, 'Rocket'))}`));
   }));
 
 test('the buttons under an answer are whole and in sight with any number of classes, and so is the best bar', { timeout: 120_000, ...LONG }, () =>

@@ -382,9 +382,10 @@ export class ClassList {
       field.value = ''; // the next name may be typed at once
       try {
         if (!name) throw new Error('Give the new class a name first.');
-        await this.changes.addClass(name);
+        const card = await this.#cardFor({ name });
         complain(error, '');
         say(`Added the class “${name}”. Add two to five ${this.kinds.now.one}s to it.`);
+        card.element.scrollIntoView({ block: 'nearest' }); // the field keeps its place, maybe at the upper edge
       } catch (reason) {
         complain(error, sentence(reason));
         field.value ||= name;
