@@ -134,6 +134,14 @@ test('holding the button captures again and again, by mouse and by keyboard; the
     assert.equal(await box.locator('.thumb').count(), 0, 'the last frame is not taught as a new one');
     await toggle.click();
     await box.locator('video').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 640, height: 360 }); // a phone on its side
+    await toggle.click();
+    await shutter.and(page.locator(':enabled')).waitFor();
+    const [frame, button] = [await still(box.locator('video')), await still(shutter)];
+    assert.ok(
+      frame.y >= 0 && Math.max(frame.y + frame.height, button.y + button.height) <= 360,
+      `the picture and its button are in sight: ${JSON.stringify([frame, button])}`,
+    );
   });
 });
 
