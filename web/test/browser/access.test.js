@@ -189,8 +189,10 @@ const hiddenChoices = (page) =>
 test('on a phone the room above the tabs shows the page while nothing is said; turned, the phone shows the same part of it, and a new class', () =>
   visit({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
     const ground = () => page.locator('#status').evaluate((line) => getComputedStyle(line).backgroundColor);
-    await addClass(page, 'Cat');
+    await addClass(page, 'Snowdrops in May');
     await status(page, /^Added the class/);
+    const cut = await page.locator('.card-name').evaluate((name) => name.scrollWidth - name.clientWidth);
+    assert.ok(cut <= 0, `${cut} pixels of the name are cut off beside what fits below it`);
     assert.notEqual(await ground(), 'rgba(0, 0, 0, 0)', 'a sentence has its ground');
     await page.locator('#status.quiet').waitFor({ state: 'attached' });
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
