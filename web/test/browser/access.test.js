@@ -123,12 +123,30 @@ test('the focus stays where it is while a button is at work, and near what had i
 const beyond = (page) =>
   page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map((one) => one.scrollWidth - one.clientWidth)));
 
+/** Buttons whose text comes closer than three pixels to their upper or lower border. @param {Page} page */
+const tight = (page) =>
+  page.locator('.button:visible').evaluateAll((all) =>
+    all
+      .filter((one) => {
+        const { top, bottom } = one.getBoundingClientRect();
+        return [...one.childNodes]
+          .filter((part) => part instanceof Text)
+          .some((part) => {
+            const text = document.createRange();
+            text.selectNodeContents(part);
+            return [...text.getClientRects()].some((line) => line.top < top + 3 || line.bottom > bottom - 3);
+          });
+      })
+      .map((one) => one.textContent),
+  );
+
 test('no width from 195 pixels on has to be scrolled to the side, nor with long names of letters that run to the left', { timeout: 120_000 }, () =>
   visit({ context: { hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
     const look = async (/** @type {string} */ state) => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 2 * width });
         assert.equal(await beyond(page), 0, `${state}, ${width} pixels wide`);
+        assert.deepEqual(await tight(page), [], `${state}, ${width} pixels wide: what is written on a button keeps clear of its border`);
       }
     };
     await look('an empty page');
