@@ -140,6 +140,24 @@ const tight = (page) =>
       .map((one) => one.textContent),
   );
 
+/** What is pressed and lower than 44 pixels. @param {Page} page */
+const low = (page) =>
+  page
+    .locator(':is(.button, .chip, summary):visible')
+    .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.textContent));
+
+/** How many pixels the order of the sorted pictures lacks to be as wide as its longest text. @param {Page} page */
+const lacking = (page) =>
+  page.evaluate(() => {
+    const select = /** @type {HTMLElement|null} */ (document.querySelector('#sort-order'));
+    if (!select?.offsetWidth) return 0;
+    const now = select.offsetWidth;
+    select.style.flex = 'none';
+    const wanted = select.offsetWidth;
+    select.style.flex = '';
+    return wanted - now;
+  });
+
 test('no width from 195 pixels on has to be scrolled to the side, nor with long names of letters that run to the left', { timeout: 120_000 }, () =>
   visit({ context: { hasTouch: true, reducedMotion: 'reduce' } }, async ({ page }) => {
     const look = async (/** @type {string} */ state) => {
@@ -147,6 +165,8 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
         await page.setViewportSize({ width, height: 2 * width });
         assert.equal(await beyond(page), 0, `${state}, ${width} pixels wide`);
         assert.deepEqual(await tight(page), [], `${state}, ${width} pixels wide: what is written on a button keeps clear of its border`);
+        assert.deepEqual(await low(page), [], `${state}, ${width} pixels wide: a finger hits it`);
+        if (width > 195) assert.ok((await lacking(page)) <= 0, `${state}, ${width} pixels wide: the order of the pictures is not cut off`);
       }
     };
     await look('an empty page');
