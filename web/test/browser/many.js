@@ -61,7 +61,8 @@ export async function lookSorted(page, concepts, look) {
   await page.locator('.shot').first().click();
   await page.getByRole('dialog', { name: 'Picture' }).waitFor();
   await look('one of them, large');
-  await page.keyboard.press('Escape');
+  await page.evaluate(() => history.back()); // it closes what is uppermost alone
+  await page.getByRole('dialog', { name: 'Picture' }).waitFor({ state: 'hidden' });
   await page
     .getByRole('button', { name: /^Select all of/ })
     .first()

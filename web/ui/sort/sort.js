@@ -114,7 +114,11 @@ export class Sorting {
     this.tools = el('div', { class: 'sort-tools' });
     this.selection = new Selection({ gallery: this.gallery, onTeach: this.#teach });
     addEventListener('popstate', () => {
-      if (this.open) this.#leave();
+      if (!this.open) return;
+      const dialog = [...document.querySelectorAll('dialog')].findLast(({ open }) => open);
+      if (!dialog) return this.#leave();
+      dialog.close(); // Back closes what is uppermost
+      history.pushState('sort', '');
     });
     this.element.append(
       this.head,
