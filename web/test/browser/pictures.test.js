@@ -203,6 +203,19 @@ test('a batch shows how far it is and can be cancelled, and undone while it is u
     await box.getByText(`${shown} picture`).waitFor();
     await box.locator('progress').waitFor({ state: 'detached' });
     await all();
+
+    const rest = await holdPictures(page, 5);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
+    await box.getByText(`${shown + 5} pictures`).waitFor();
+    const bin = page.getByRole('button', { name: 'Delete Cat' });
+    await bin.click();
+    await bin.click(); // once more, as nothing has happened yet
+    await rest();
+    const gone = Number(/\d+/.exec(await status(page, /^Deleted “Cat” with \d+ pictures\.$/)));
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await status(page, 'Undone: remove Cat.');
+    assert.ok(gone > shown, `${gone} pictures`);
+    await box.getByText(`${gone} pictures`).waitFor();
   }));
 
 // In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,

@@ -1,5 +1,6 @@
 // @ts-check
 /** The card of one class: its name, its pictures, and the ways to add more. */
+import { nextTask } from '../../base/task.js';
 import { say, toast } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { capital, counted, sentence } from '../kit/dom.js';
@@ -275,6 +276,12 @@ export class ClassCard {
     this.#adding?.stop.abort(reason);
   }
 
+  /** Stops adding since the class is to be removed. Resolves once what was added is a step of its own, so that undo brings it back. */
+  async quit() {
+    this.stop(GONE);
+    while (this.#adding) await nextTask();
+  }
+
   /** Releases everything that the card holds. */
   dispose() {
     this.stop(GONE);
@@ -320,7 +327,8 @@ export class ClassCard {
 
   /** @param {MouseEvent} event */
   #delete = ({ detail }) => {
-    if (detail < 2) void this.#guard(() => this.list.remove(this.id)); // the second click of a double click was meant for the class that was here
+    if (detail > 1 || this.#adding?.stop.signal.reason === GONE) return; // the second click of a double click was meant for the class that was here
+    void this.#guard(() => this.list.remove(this.id));
   };
 
   /** @param {string} id @param {number} clicks */

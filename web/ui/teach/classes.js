@@ -234,6 +234,7 @@ export class ClassList {
 
   /** Deletes a class and focuses the one in its place. @param {string} id */
   async remove(id) {
+    await this.card(id)?.quit();
     const at = this.model.all.findIndex((one) => one.id === id);
     await this.changes.removeClass(id);
     const left = this.model.all.filter((one) => one.id !== id);
