@@ -236,6 +236,8 @@ test('on a phone the room above the tabs shows the page while nothing is said; t
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
     await page.locator('#sort').evaluate((view) => view.removeAttribute('hidden'));
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)', 'below many pictures too');
+    const pulled = await page.evaluate(() => [document.documentElement, document.body].map((one) => getComputedStyle(one).overscrollBehaviorY));
+    assert.deepEqual(pulled, ['contain', 'contain'], 'no pull reloads the page, which would lose them');
     await page.locator('#sort').evaluate((view) => view.setAttribute('hidden', ''));
 
     const at = async (/** @type {import('playwright-core').Locator} */ one) => (await one.boundingBox())?.y ?? NaN;
