@@ -243,3 +243,12 @@ test('a number behind a name of right-to-left letters stays behind it', () => {
   const groups = new Map([...classes, { id: NONE }].map(({ id }, i) => [id, i + 1]));
   assert.equal(outcome(6, groups, 0, classes), '6 pictures: 1 ילד\u200e, 2 ילדה\u200e, 3 none of these. None doubtful.');
 });
+
+test('no doubt is spoken of where there is no answer', () => {
+  assert.equal(outcome(2, new Map([[WAITING, 2]]), 0, []), '2 pictures: 2 not sorted.');
+  const groups = new Map([
+    [NONE, 2],
+    [WAITING, 1],
+  ]);
+  assert.equal(outcome(3, groups, 1, []), '3 pictures: 2 none of these, 1 not sorted. 1 doubtful.');
+});

@@ -91,7 +91,8 @@ export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
     .filter(({ id }) => groups.has(id))
     .map(({ id, name }) => `${groups.get(id)} ${marked(name)}`);
-  return `${counted(pictures, noun())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
+  const none = groups.has(WAITING) ? '' : ' None doubtful.'; // without an answer there is nothing to doubt
+  return `${counted(pictures, noun())}: ${parts.join(', ')}.${doubtful ? ` ${doubtful} doubtful.` : none}`;
 }
 
 /** The remaining time in words, empty if unknown. @param {number} spent milliseconds @param {number} done number done in that time @param {number} left number still to do */
