@@ -69,6 +69,14 @@ test('the live camera recognises what it sees, and a second choice moves what th
     await button.click();
     await page.locator('#status:empty').waitFor({ state: 'attached' }); // it no longer recognises
     await goOn();
+    await page.setViewportSize({ width: 844, height: 390 }); // a phone on its side
+    await button.click();
+    await page.getByRole('meter').first().waitFor();
+    const [picture, answer] = [await still(video), await still(page.locator('#verdict'))];
+    assert.ok(
+      [picture, answer].every(({ y, height }) => y >= 0 && y + height <= 390),
+      `the live picture and its answer are in sight together: ${JSON.stringify([picture, answer])}`,
+    );
   });
 });
 
