@@ -7,6 +7,7 @@ import { counted, sentence } from '../../ui/kit/dom.js';
 import { credit } from '../../ui/teach/samples.js';
 import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
 import { describePrior } from '../../ui/sessions/settings.js';
+import { answerOf } from '../../ui/recognise/good.js';
 import { whyAsked } from '../../ui/sort/ask.js';
 
 test('counts have their plural', () => {
@@ -19,6 +20,16 @@ test('a picture is asked about for the number of those that look like it', () =>
   assert.equal(whyAsked(0), 'The page finds no other picture like it: its name helps with this one alone.');
   assert.equal(whyAsked(1), '1 other picture looks like it: its name helps with that one too.');
   assert.equal(whyAsked(12), '12 other pictures look like it: its name helps with them too.');
+});
+
+test('a comparison with good ones says what it decides', () => {
+  const said = (/** @type {number} */ wrong) => {
+    const { decision, headline } = answerOf({ wrong }, 'Good');
+    return [decision, headline];
+  };
+  assert.deepEqual(said(0.1), ['Good', 'Like the examples of “Good”: 90 %']);
+  assert.deepEqual(said(0.51), [null, 'Perhaps not like the examples of “Good”']);
+  assert.deepEqual(said(0.999), [null, 'Not like the examples of “Good”: > 99 %']);
 });
 
 test('anything thrown becomes a sentence', () => {

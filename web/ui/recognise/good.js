@@ -3,11 +3,12 @@
  * Says whether a picture is like the examples of a session's only class. If these are good, it says whether the picture is
  * good. It replaces the answer about classes, so that there is only one number.
  */
-import { el, marked, noun } from '../kit/dom.js';
+import { capital, el, marked, noun } from '../kit/dom.js';
 import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
 import { percent } from '../sort/sorting.js';
 
+/** @import {Prediction} from '../../library/index.js' */
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Classifier} from '../../library/index.js' */
 /** @import {Sample} from '../kinds/index.js' */
@@ -16,7 +17,7 @@ import { percent } from '../sort/sorting.js';
 
 /** Fewest examples that can be compared with (core/anomaly). */
 const FEWEST = 3;
-/** From this probability on it says whether the picture is like the examples or not. */
+/** From this probability on it says without “perhaps” whether the picture is like the examples or not. */
 const SURE = 0.6;
 
 /** Whether a picture is more probably unlike the examples than like them. @param {Pick<Odd, 'wrong'>} odd */
@@ -87,12 +88,19 @@ export class Good {
     }
   }
 
+  /** The answer that is shown: the one about classes, or the comparison in its place. @template {Prediction|null} T @param {T} answer @param {Odd|null} odd @returns {T} */
+  told(answer, odd) {
+    if (!answer || !odd || !this.on) return answer;
+    const own = answerOf(odd, this.#name);
+    return { ...answer, ...own, probabilities: { ...answer.probabilities, ...own.probabilities } }; // classes without examples have 0
+  }
+
   /** @param {Odd|null} odd */
   show(odd) {
     this.#turn(!!odd && this.on);
     if (!odd || !this.on) return;
     render(
-      html`<p class="verdict good-says">${sayingOf(odd, this.#name)}</p>
+      html`<p class="verdict good-says">${sayingOf(odd, marked(this.#name))}</p>
       <p class="small muted good-note">${
         this.#alike
           ? `The ${noun()}s of this class are nearly the same, so anything else looks unlike them: teach other views, too.`
@@ -104,11 +112,16 @@ export class Good {
   }
 }
 
-/** @param {Odd} odd @param {string} name of the only class */
+/** A comparison as an answer about the only class. @param {Pick<Odd, 'wrong'>} odd @param {string} name of the class */
+export function answerOf(odd, name) {
+  const decision = unlike(odd) ? null : name;
+  return { decision, first: decision, probabilities: { [name]: 1 - odd.wrong }, none: odd.wrong, headline: sayingOf(odd, name) };
+}
+
+/** @param {Pick<Odd, 'wrong'>} odd @param {string} name of the only class */
 function sayingOf(odd, name) {
-  const { wrong } = odd;
-  if (Math.max(wrong, 1 - wrong) < SURE) return `Perhaps not like the examples of “${name}”`;
-  return unlike(odd) ? `Not like the examples of “${marked(name)}”: ${percent(wrong)}` : `Like the examples of “${marked(name)}”: ${percent(1 - wrong)}`;
+  const [p, like] = unlike(odd) ? [odd.wrong, `not like the examples of “${name}”`] : [1 - odd.wrong, `like the examples of “${name}”`];
+  return p < SURE ? `Perhaps not like the examples of “${name}”` : `${capital(like)}: ${percent(p)}`;
 }
 
 /**

@@ -227,10 +227,13 @@ export class Recogniser {
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
     this.#shown = embedding && open;
-    const judged = this.#judge(answer, cells).catch((error) => complain(this.error, sentence(error)));
-    if (this.good.on) await judged;
+    const judged = this.#judge(answer, cells).catch((error) => {
+      complain(this.error, sentence(error));
+      return null;
+    });
+    const odd = this.good.on ? await judged : null;
     if (turn !== this.#turn) return;
-    this.seen.answer(answer);
+    this.seen.answer(this.good.told(answer, odd));
     this.#showBar();
     await this.onAsked(embedding); // its content moves the answer
   }
@@ -252,6 +255,7 @@ export class Recogniser {
   async #judge(answer, cells) {
     const odd = await this.good.judge(cells && this.#shown, () => cells === this.#cells);
     if (cells === this.#cells) await this.where.show(answer && cells && { cells, answer, odd });
+    return odd;
   }
 
   /** The example made of the shown sample, if it is still taught. In live view this is looked up at each press. */
@@ -452,11 +456,11 @@ export class Recogniser {
     const live = await this.engine.frame(look.embedding, this.seen.perHour);
     if (this.#source !== source) return;
     this.#last = look;
-    this.seen.live(live);
     const { answer } = live;
     this.where.mirrored = source.mirrored ?? false;
     const odd = await this.good.judge(answer && look.sample, () => this.#source === source);
     if (this.#source !== source) return;
+    this.seen.live({ ...live, answer: this.good.told(answer, odd) });
     const cells = odd?.cells ?? look.cells;
     if (cells) this.#located = true;
     await this.where.show(answer && cells ? { cells, answer, odd } : null, !!answer && this.#located === true);
