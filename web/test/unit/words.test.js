@@ -28,6 +28,8 @@ test('a comparison with good ones says what it decides', () => {
     return [decision, headline];
   };
   assert.deepEqual(said(0.1), ['Good', 'Like the examples of “Good”: 90 %']);
+  assert.deepEqual(said(0.45), ['Good', 'Perhaps like the examples of “Good”']);
+  assert.deepEqual(said(0.5), ['Good', 'Perhaps like the examples of “Good”']);
   assert.deepEqual(said(0.51), [null, 'Perhaps not like the examples of “Good”']);
   assert.deepEqual(said(0.999), [null, 'Not like the examples of “Good”: > 99 %']);
 });

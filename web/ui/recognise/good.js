@@ -121,7 +121,7 @@ export function answerOf(odd, name) {
 /** @param {Pick<Odd, 'wrong'>} odd @param {string} name of the only class */
 function sayingOf(odd, name) {
   const [p, like] = unlike(odd) ? [odd.wrong, `not like the examples of “${name}”`] : [1 - odd.wrong, `like the examples of “${name}”`];
-  return p < SURE ? `Perhaps not like the examples of “${name}”` : `${capital(like)}: ${percent(p)}`;
+  return p < SURE ? `Perhaps ${like}` : `${capital(like)}: ${percent(p)}`;
 }
 
 /**
