@@ -1,12 +1,15 @@
 // @ts-check
 /** Answers of a shared file about whether a picture is like the examples of its only class. */
-import { oddBy } from '../../ui/recognise/good.js';
+import { oddBy, onlyClass } from '../../ui/recognise/good.js';
 
 /** @import {Classifier} from '../../library/index.js' */
 /** @import {Kinds} from '../../ui/kinds/index.js' */
 
-/** Whether a file can say so: it has one class, and small copies of its pictures. @param {readonly string[]} classes with examples @param {import('./copies.js').Copies} copies */
-export const judges = (classes, copies) => classes.length === 1 && copies.size > 0;
+/** Whether a file can say so now: there are small copies of enough examples of its only class. @param {Pick<Classifier, 'labels'|'examples'>} classifier @param {import('./copies.js').Copies} copies */
+export function judges(classifier, copies) {
+  const [only, ...others] = classifier.labels.map((label) => classifier.examples(label)).filter(({ length }) => length);
+  return others.length === 0 && onlyClass([{ examples: only?.filter((id) => copies.has(id)) }]) !== null;
+}
 
 /** @param {{classifier: Classifier, kinds: Kinds, copies: import('./copies.js').Copies}} parts */
 export const goodOnes = ({ classifier, kinds, copies }) =>

@@ -93,13 +93,12 @@ async function start(blocks, write, program) {
   document.body.dataset.place = (await extractor).place;
   const kind = room.kind(() => extractor, 'yamnet' in (about.extractor.networks ?? {}));
   buildNotices(new TextDecoder().decode(await read('notices')));
-  const judging = kind.id === 'pictures' && judges(about.classes, copies);
   const known = () => {
     const { counts, labels } = classifier;
     byId('what', HTMLElement).textContent = taskOf(
       labels.filter((label) => counts[label]),
       kind.one,
-      judging,
+      kind.id === 'pictures' && judges(classifier, copies),
       about.learn,
     );
     showKnown(classifier, kind, copies);
@@ -125,16 +124,15 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** A sentence that says what the file does. @param {string[]} classes @param {string} one example @param {boolean} judging whether it says that something is wrong with a picture of its class @param {boolean} learn */
+/** A sentence that says what the file does. @param {string[]} classes @param {string} one example @param {boolean} judging whether it compares a picture with its only class @param {boolean} learn */
 function taskOf(classes, one, judging, learn) {
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
-  const does =
-    judging && classes.length === 1
-      ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
-      : classes.length === 1
-        ? `This file says how likely a ${one} is “${classes[0]}”.`
-        : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
+  const does = judging
+    ? `This file says whether a ${one} is like “${classes[0]}”, or something is wrong with it.`
+    : classes.length === 1
+      ? `This file says how likely a ${one} is “${classes[0]}”.`
+      : `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}.`;
   return `${does} Show it a ${one}.${learn ? ' If it is wrong, tell it the right class.' : ''}`;
 }
 

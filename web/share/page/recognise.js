@@ -9,7 +9,7 @@ import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { Then } from '../../ui/then/then.js';
 import { compose } from './compose.js';
-import { goodOnes, judges } from './good.js';
+import { goodOnes } from './good.js';
 import { showMeters } from './meters.js';
 
 /** @import {Target} from '../../ui/teach/correct.js' */
@@ -23,7 +23,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name, examples: classifier.examples(name), actions: actions.classes.get(name) }));
   const kinds = kindsOf([kind]);
-  const good = judges(about.classes, copies) ? goodOnes({ classifier, kinds, copies }) : undefined;
+  const good = copies.size > 0 ? goodOnes({ classifier, kinds, copies }) : undefined;
   const then = new Then();
   const keepsCopies = copies.size > 0;
   /** Examples added here, by ids that stay the same when undo restores one: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */

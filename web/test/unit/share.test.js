@@ -11,6 +11,7 @@ import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacke
 import { base128, bytesOf } from '../../base/base128.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
+import { judges } from '../../share/page/good.js';
 import { largeness } from '../../share/parts.js';
 import { metadataOf, tensorOf } from '../../base/safetensors.js';
 import { actionsIn } from '../../ui/then/actions.js';
@@ -203,4 +204,15 @@ test('the command refuses what a shared file could not recognise with', async ()
     assert.equal(status, 2, stderr);
     assert.match(stderr, /** @type {RegExp} */ (why));
   }
+});
+
+test('a file compares pictures with its only class once three of its examples have copies', () => {
+  const can = (/** @type {Record<string, string[]>} */ classes, /** @type {string[]} */ copied) =>
+    judges({ labels: Object.keys(classes), examples: (label) => classes[label] }, new Map(copied.map((id) => [id, new Uint8Array(1)])));
+  assert.equal(can({ good: ['a', 'b', 'c'] }, ['a', 'b', 'c']), true);
+  assert.equal(can({ good: ['a', 'b', 'c'], empty: [] }, ['a', 'b', 'c']), true);
+  assert.equal(can({ good: ['a', 'b'] }, ['a', 'b']), false, 'two are too few');
+  assert.equal(can({ good: ['a', 'b', 'c'] }, ['a', 'b']), false, 'so are two copies');
+  assert.equal(can({ good: ['a', 'b', 'c'], other: ['d'] }, ['a', 'b', 'c']), false, 'another class');
+  assert.equal(can({ empty: [] }, []), false);
 });
