@@ -31,6 +31,7 @@ import { tellCutShort } from './kit/note.js';
 import { Then } from './then/then.js';
 import { ThenForm } from './then/form.js';
 import { Sorting } from './sort/sort.js';
+import { judgedBy } from './sort/sorting.js';
 import { Why } from './recognise/why.js';
 
 /** @import {Extractor, LoadedEngine as Engine} from '../library/types.js' */
@@ -211,16 +212,6 @@ function coalesced(show) {
     }
     running = false;
   };
-}
-
-/**
- * A cache key for answers: it changes whenever answers may change.
- *
- * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
- * @param {readonly import('./teach/model.js').Taught[]} classes
- */
-function judgedBy({ sessionId, nonePrior, prior }, classes) {
-  return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
 }
 
 /** Connects the views with the engine. @param {Engine} engine @param {Reader} reader */

@@ -7,7 +7,7 @@ import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
 import { outcome } from '../../ui/sort/bars.js';
 import { compare, copiedBytes, copyAll, leaveOut } from '../../ui/sort/items.js';
-import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, together, verdict, WAITING } from '../../ui/sort/sorting.js';
+import { countsOf, groupsOf, isDoubtful, judgedBy, NONE, percent, tableOf, together, verdict, WAITING } from '../../ui/sort/sorting.js';
 import { judge } from '../../ui/teach/goodness.js';
 
 /** @import {Sortable} from '../../ui/sort/sorting.js' */
@@ -31,6 +31,13 @@ const outOfSet = picture('10.png', [0.66, 0.24, 0.1], -1, true);
 const taught = picture('taught.png', [0.9, 0.1, 0], -1, false, 'd');
 const waiting = { name: 'w', path: 'w', answer: null, taught: '' };
 const all = [cat, doubt, dog, outOfSet, taught, waiting];
+
+test('answers are made anew after each change of the examples', () => {
+  const key = (/** @type {string[]} */ ...examples) =>
+    judgedBy({ sessionId: 's', nonePrior: 0.2, prior: /** @type {any} */ ({ sha256: '' }) }, [{ id: 'c', examples }]);
+  assert.equal(key('1', '2', '3'), key('1', '2', '3'));
+  assert.notEqual(key('1', '3'), key('2', '3'), 'the last example and the number of examples are the same');
+});
 
 test('a picture is what the engine decided, or what it was taught as', () => {
   assert.deepEqual([cat, outOfSet, taught, waiting].map(verdict), [

@@ -32,6 +32,15 @@ export { NONE };
 export const WAITING = 'not-sorted-yet';
 
 /**
+ * A cache key for answers: it changes whenever answers may change.
+ *
+ * @param {Pick<import('../../library/types.js').EngineState, 'sessionId'|'nonePrior'|'prior'>} state
+ * @param {readonly {id: string, examples: readonly string[]}[]} classes
+ */
+export const judgedBy = ({ sessionId, nonePrior, prior }, classes) =>
+  JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.join(' ')])]);
+
+/**
  * The group of a picture and its probability. A taught picture belongs to the class that
  * it is taught as.
  *
