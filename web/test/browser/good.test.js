@@ -6,7 +6,7 @@ import test from 'node:test';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary.js';
 import { seeing } from './extractor/film.js';
-import { addClass, addPictures, card, eventually, recognise, sample, status, teach, teachNew, visit } from './harness.js';
+import { addClass, addPictures, card, eventually, recognise, sample, sessionsOf, status, teach, teachNew, visit } from './harness.js';
 import { savedTable, sortState } from './many.js';
 import { opened, share } from './share/shared.js';
 import { LONG } from '../long.js';
@@ -42,7 +42,16 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await addPictures(page, 'Good', files.slice(0, 2));
     await recognise(page, await cat(11));
     assert.equal(await page.locator('.good').isVisible(), false, 'two examples are too few');
+    const offered = async (/** @type {boolean} */ compares) => {
+      await (await sessionsOf(page)).getByRole('button', { name: 'Share…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Share' });
+      await dialog.getByText(/^“.*” as one file: 1 class/).waitFor();
+      assert.equal((await dialog.innerText()).includes('With them the file says whether something is wrong'), compares);
+      for (let i = 0; i < 2; i++) await page.keyboard.press('Escape');
+    };
+    await offered(false);
     await addPictures(page, 'Good', files.slice(2));
+    await offered(true);
     await says(page, /^Like the examples of “Good”: (> )?\d+ %$/); // what is shown is judged anew
     await page.getByText('The pictures of this class are nearly the same, so anything else looks unlike them: teach other views, too.').waitFor();
     await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();

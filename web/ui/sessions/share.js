@@ -5,6 +5,7 @@ import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/do
 import { html, render } from '../kit/view.js';
 import { contentsOf, kept } from '../../library/kept.js';
 import { fileName, megabytes } from '../../share/assemble.js';
+import { onlyClass } from '../recognise/good.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -89,7 +90,7 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.#compares = taught.length === 1 && noun() === 'picture' ? ' With them the file says whether something is wrong with a picture.' : '';
+    this.#compares = onlyClass(taught) && noun() === 'picture' ? ' With them the file says whether something is wrong with a picture.' : '';
     this.#what =
       `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
       'in Chrome, Edge and Firefox and recognises there, without a network and with nothing to install.';
