@@ -3,6 +3,7 @@
 import { complain } from '../kit/announce.js';
 import { byId, counted, el, marked, noun, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline, spoilsInWords, trialsOf } from './goodness.js';
+import { onlyClass } from '../recognise/good.js';
 import { html, icon, nodesOf, nothing, ref, render, repeat } from '../kit/view.js';
 
 /** @import {Influence} from '../../library/index.js' */
@@ -101,10 +102,10 @@ export class CheckPanel {
   /** @param {Goodness} goodness @param {Review|null} review null while it is not there */
   #show(goodness, review) {
     this.#shown = { goodness, review };
-    this.headline.textContent = headline(goodness);
+    const { model, kinds } = this.classes;
+    this.headline.textContent = headline(goodness, kinds.now.id === 'pictures' && onlyClass(model.all) !== null);
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
-    const { model } = this.classes;
     // The other examples were restored, or their class is gone, or they are part of a larger step.
     this.#out = this.#out.filter((one) => one.undo && model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to);
     const repeats = classes.filter((one) => one.repeats > 0);

@@ -125,9 +125,10 @@ function bandsOf(verdicts) {
   });
 }
 
-/** The headline. @param {Goodness} goodness */
-export function headline({ right, asked, classes }) {
-  if (classes.length === 1 && asked) return `${right} of ${asked} recognised as “${classes[0].label}”. Other things were not tried.`;
+/** The headline. @param {Goodness} goodness @param {boolean} [compared] whether new pictures are compared with the only class part by part: here they are not */
+export function headline({ right, asked, classes }, compared = false) {
+  if (classes.length === 1 && asked)
+    return `${right} of ${asked} recognised as “${classes[0].label}”${compared ? ' as a whole, not part by part' : ''}. Other things were not tried.`;
   if (asked === 0) return `Add a second, different ${noun()} to a class to measure this.`;
   if (right < asked || asked === 1) return `${right} of ${asked} right`;
   return asked === 2 ? 'Both right' : `All ${asked} right`;
