@@ -114,7 +114,7 @@ export class Where {
     this.#words(
       odd ? null : next,
       most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of}”.` : `No place speaks for ${name}.`,
-      ground ? 'It looks at the background: move the thing, or show the background as a class.' : '',
+      ground ? 'It may look at the background: move the thing, or show the background as a class.' : '',
     );
   }
 
