@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"metaqda/core/niw"
@@ -107,7 +108,7 @@ func TestFramesOfAGroupAreOneGoodExample(t *testing.T) {
 		test.OK(t, c.SetCells(test.Must(c.Add("good", []string{"a", "a", "b", "b"}[i], mean))(t), cells, cellLength))
 	}
 	cells, _ := goodOne(rng, 0)
-	if _, err := c.Anomaly(cells, cellLength); Code(err) != "few" {
+	if _, err := c.Anomaly(cells, cellLength); Code(err) != "few" || !strings.Contains(err.Error(), "frames of a group counted once, and there are 2:") {
 		t.Errorf("two groups: %v", err)
 	}
 }

@@ -72,7 +72,7 @@ type FewError struct{ Got int }
 
 // Error returns a sentence with the remedy.
 func (e *FewError) Error() string {
-	return "This needs at least " + strconv.Itoa(Fewest) + " good examples with cells, and there are " + strconv.Itoa(e.Got) + ": add more, and set the cells of each example."
+	return "This needs at least " + strconv.Itoa(Fewest) + " good examples with cells, frames of a group counted once, and there are " + strconv.Itoa(e.Got) + ": add more, and set the cells of each example."
 }
 
 // Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
