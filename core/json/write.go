@@ -1,7 +1,6 @@
 package json
 
 import (
-	"encoding/base64"
 	"maps"
 	"slices"
 	"strconv"
@@ -164,7 +163,7 @@ func (w *Writer) Has(_ string, is bool) bool { return is }
 
 func (w *Writer) Refuse() {}
 
-// Any writes a value that [Parse] returned, or an int, a finite float64, or bytes in base64.
+// Any writes a value that [Parse] returned, or an int, or a finite float64.
 func (w *Writer) Any(v any) {
 	w.comma()
 	switch v := v.(type) {
@@ -180,8 +179,6 @@ func (w *Writer) Any(v any) {
 		w.B = append(w.B, v...)
 	case string:
 		w.String(v)
-	case []byte:
-		w.B = append(base64.StdEncoding.AppendEncode(append(w.B, '"'), v), '"')
 	case []any:
 		w.Open('[')
 		for _, x := range v {

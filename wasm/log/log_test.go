@@ -682,6 +682,11 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	if test.OK(t, err); len(c.Damaged) != 1 || c.Damaged[0].Key != "s/9" {
 		t.Errorf("after those of a class were discarded, set aside are %+v", c.Damaged)
 	}
+	x := &metaqda.Example{ID: "cat1", Order: math.Inf(1), Vector: []float32{0.1, float32(math.NaN())}, Thumbnail: []byte{1}}
+	file = EncodeDamaged([]Damage{{Table: Snapshots, Key: "s/1", Record: x}})
+	if !json.Valid(file) || !bytes.Contains(file, []byte(`"Thumbnail":"AQ==","Vector":[0.1,"number that is not finite"]`)) {
+		t.Errorf("an example of impossible numbers: %s", file)
+	}
 }
 
 // Of many examples the thumbnails are read when they are wanted.

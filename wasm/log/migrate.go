@@ -414,9 +414,13 @@ func printable(v any) any {
 	case *metaqda.Example:
 		numbers := make([]any, len(v.Vector))
 		for i, x := range v.Vector {
-			numbers[i] = json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32))
+			if numbers[i] = printable(float64(x)); x-x == 0 {
+				numbers[i] = json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32)) // as short as 32 bits allow
+			}
 		}
-		return json.Object{"ID": v.ID, "Class": v.Class, "Order": v.Order, "Group": v.Group, "Vector": numbers, "Thumbnail": v.Thumbnail, "Apart": v.Apart}
+		return json.Object{"ID": v.ID, "Class": v.Class, "Order": printable(v.Order), "Group": v.Group, "Vector": numbers, "Thumbnail": printable(v.Thumbnail), "Apart": v.Apart}
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
 	case float64:
 		if v-v != 0 {
 			return "number that is not finite"
