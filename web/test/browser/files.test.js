@@ -105,6 +105,22 @@ test('files of another feature extractor are refused in a sentence that names bo
     await load(page, 'classifier', numbers);
     await sessions.getByRole('alert').filter({ hasText: 'This file holds numbers for other programs, which cannot be opened here' }).waitFor();
     await page.keyboard.press('Escape');
+    const header = Buffer.from('{"__metadata__":{"format":"pt","extractor":"none"}}'); // of another program
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(header.length));
+    await load(page, 'classifier', Buffer.concat([length, header]));
+    await sessions.getByRole('alert').filter({ hasText: 'its format is “pt”, want “metaqda.classifier”' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => {
+      const { arrayBuffer } = Blob.prototype;
+      Blob.prototype.arrayBuffer = async () => {
+        Blob.prototype.arrayBuffer = arrayBuffer;
+        throw new DOMException('The requested file could not be read', 'NotReadableError'); // as of a file of gigabytes
+      };
+    });
+    await load(page, 'classifier', exported);
+    await sessions.getByRole('alert').filter({ hasText: 'could not be read: check that it is still there' }).waitFor();
+    await page.keyboard.press('Escape');
     await load(page, 'classifier', exported);
     await status(page, 'The session was opened.');
   }));

@@ -191,12 +191,9 @@ export class SessionsDialog {
   /** Opens a session of a file. @param {Event} event */
   #import = (event) =>
     void this.#try(async () => {
-      const {
-        bytes,
-        facts: { extractor = '{}' },
-      } = await savedIn(event, 'session');
+      const { bytes, facts } = await savedIn(event, 'session');
       await this.onSwitched();
-      const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
+      const { notice } = await this.reader.opening(extractorOf(facts), (reader) => this.engine.importSession(bytes, reader));
       tell('The session was opened.', notice);
       await this.#refresh();
     });
@@ -284,6 +281,15 @@ export class SessionsDialog {
       this.#error = sentence(error);
     }
     this.#draw();
+  }
+}
+
+/** The sha256 of the extractor that a file names; empty without one and in a malformed file: the engine then says what is wrong. @param {Record<string, string>} facts */
+function extractorOf({ extractor = '{}' }) {
+  try {
+    return JSON.parse(extractor)?.sha256 ?? '';
+  } catch {
+    return '';
   }
 }
 

@@ -142,9 +142,13 @@ export async function savedIn({ target }, what) {
   const field = /** @type {HTMLInputElement} */ (target);
   const [file] = field.files ?? [];
   field.value = '';
-  const bytes = new Uint8Array(await file.arrayBuffer());
+  const bytes = new Uint8Array(
+    await file.arrayBuffer().catch(() => {
+      throw new Error(`“${file.name}” could not be read: check that it is still there, and that it is a file that this page saved.`); // or it has gigabytes
+    }),
+  );
   const facts = metadataOf(bytes);
-  if (!facts && what === 'session' && new TextDecoder().decode(bytes).includes(' id="block-classifier"'))
+  if (!facts && what === 'session' && bytes[0] === 0x3c /* < */ && new TextDecoder().decode(bytes).includes(' id="block-classifier"'))
     throw new Error(
       `“${file.name}” is a shared page. Open it in the browser, press “Save as a session for metaqda” there, and open the saved file here. ` +
         'If it has no such button, ask its author for the session.',
