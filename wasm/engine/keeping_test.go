@@ -524,6 +524,12 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	if v != "" {
 		t.Errorf("said once more: %q", v)
 	}
+	test.Must(e.RemoveClass(e.State().Classes[0].ID))(t)
+	e.Flush()
+	v = open(log.NewMemory()).State().Vanished
+	if v != "" {
+		t.Errorf("a session without classes was lost, and it is said: %q", v)
+	}
 }
 
 // A session of a former version for which there is no room is not lost, and says what it waits for.

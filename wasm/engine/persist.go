@@ -374,16 +374,20 @@ func (m *mark) code(c json.Codec) {
 	c.Int("Examples", &m.Examples, true)
 }
 
-// mark writes the mark of the open session.
+// mark writes the mark of the open session. A session without classes has none: nothing can be lost.
 func (e *Engine) mark() {
 	e.mu.Lock()
 	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
-	unmark, note := e.keeping.unmark, e.hooks.Mark != nil && e.keeping.gone == nil && m.Classes > 0
-	if note {
+	unmark, note, gone := e.keeping.unmark, m.Classes > 0, e.hooks.Mark == nil || e.keeping.gone != nil
+	if note && !gone {
 		e.keeping.unmark = nil
 	}
 	e.mu.Unlock()
-	if !note {
+	switch {
+	case gone:
+		return
+	case !note:
+		e.hooks.Mark(m.ID, "")
 		return
 	}
 	for _, id := range unmark { // vanished sessions are reported at every start until something new is taught
