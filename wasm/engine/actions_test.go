@@ -98,6 +98,9 @@ func TestALiveViewSaysWhatComesAndGoes(t *testing.T) {
 		return events, here
 	}
 	events, here := look(nil, 8)
+	if w.frame.Verdict != "There is nothing to recognise at the moment." {
+		t.Errorf("before silence it says %q", w.frame.Verdict)
+	}
 	if len(events) > 0 || here != "" {
 		t.Errorf("of nothing: %+v, here is %q", events, here)
 	}

@@ -268,7 +268,7 @@ func (e *Engine) display(p []float64, d metaqda.Decision) {
 
 func (e *Engine) input(p []float64, d metaqda.Decision) view.Input {
 	s := e.session.Settings
-	in := view.Input{Query: e.live.query != nil, Waiting: e.live.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
+	in := view.Input{Query: e.live.query != nil, Live: e.live.watch != nil, Waiting: e.live.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
 	for i := range in.Classes {
 		k, n := e.taught.At(i)
 		in.Classes[i] = view.Class{ID: k.ID, Name: k.Label, Examples: n, Views: len(k.Bursts)}

@@ -36,6 +36,7 @@ type Input struct {
 	Classes []Class // in the order of the session
 	None    float64 // probability of none of these
 	Query   bool    // there is something to recognise
+	Live    bool    // a live view runs
 	Waiting bool    // the classifier is not ready yet
 	Sort    Sort
 
@@ -240,6 +241,8 @@ func missing(in Input) string {
 		return "Add a few examples to “" + in.Classes[0].Name + "”."
 	case taught == 0:
 		return "Add a few examples to each class."
+	case !in.Query && in.Live:
+		return "There is nothing to recognise at the moment."
 	case !in.Query:
 		return "Choose something to recognise."
 	case in.Waiting:

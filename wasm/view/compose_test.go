@@ -41,6 +41,7 @@ func TestVerdict(t *testing.T) {
 		{"one class without pictures", Input{Classes: []Class{{ID: "a", Name: "cat"}}}, "Add a few examples to “cat”"},
 		{"classes without pictures", Input{Classes: []Class{{ID: "a"}, {ID: "b"}}, Query: true}, "Add a few examples to each"},
 		{"no query", Input{Classes: classes(0, 0)}, "Choose something"},
+		{"silence before the microphone", Input{Classes: classes(0, 0), Live: true}, "There is nothing to recognise"},
 	} {
 		got := Compose(c.in).Verdict
 		if !strings.HasPrefix(got, c.want) {
