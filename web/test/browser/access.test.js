@@ -119,9 +119,11 @@ test('the focus stays where it is while a button is at work, and near what had i
     assert.equal(await page.locator('.card').count(), 0);
   }));
 
-/** How far the page or an open dialog reaches beyond its width. @param {Page} page */
+/** How far the page, an open dialog or the pictures of a class reach beyond their width. @param {Page} page */
 const beyond = (page) =>
-  page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map((one) => one.scrollWidth - one.clientWidth)));
+  page.evaluate(() =>
+    Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open], .thumbs')].map((one) => one.scrollWidth - one.clientWidth)),
+  );
 
 /** Buttons whose text comes closer than three pixels to their upper or lower border. @param {Page} page */
 const tight = (page) =>
