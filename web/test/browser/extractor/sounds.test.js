@@ -17,7 +17,7 @@ import { LONG } from '../../long.js';
 
 const folder = temporaryFolder('sounds');
 
-const REFUSED = 'I can only compare spoken words here: record or choose a spoken word.';
+const REFUSED = 'I can only compare single spoken words here: record or choose one word.';
 
 /** @param {Page} page @param {string} kind @param {number} which */
 async function ask(page, kind, which) {

@@ -174,7 +174,7 @@ test('without YAMNet words are embedded, and other sounds are refused', async ()
   let refused = 0;
   for (const kind of Object.keys(kinds)) {
     await embed(await decodeSound(soundOf(kind, 0))).catch((/** @type {any} */ error) => {
-      assert.deepEqual([error.code, error.message], ['no-speech', 'I can only compare spoken words here: record or choose a spoken word.']);
+      assert.deepEqual([error.code, error.message], ['no-speech', 'I can only compare single spoken words here: record or choose one word.']);
       refused++;
     });
   }
