@@ -373,6 +373,12 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 	outlier := slices.Clone(embeddings)
 	outlier[7] = make([]float32, 64)
 	outlier[7][3] = 1e6
+	relu := make([][]float32, 5) // a few pictures of one class: most columns are nearly always zero
+	for i := range relu {
+		for j := range 1280 {
+			relu[i] = append(relu[i], float32(math.Exp(float64(j%7-5))*math.Abs(r.NormFloat64())))
+		}
+	}
 	for n, want := range map[int]bool{1: false, 2: true, 10: true, 11: false, 20: false} {
 		squares := slices.Repeat([]float64{1}, n)
 		squares[0] = 9
@@ -390,6 +396,7 @@ func TestRowsOfATableAreFoundWithoutAScale(t *testing.T) {
 		{"points near each other", points[:2], false},
 		{"one point", points[:1], false},
 		{"embeddings", embeddings, false},
+		{"embeddings of nearly the same picture", relu, false},
 		{"word vectors of different lengths", words, false},
 		{"embeddings and one row that is far away", outlier, false},
 	} {

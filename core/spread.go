@@ -9,13 +9,18 @@ import (
 // Word vectors have more.
 const fewColumns = 32
 
+// mostColumns is the largest number of columns whose deviations are compared. Longer vectors are of networks.
+// Most columns behind a ReLU are nearly always zero, so deviations among a few pictures of one class differ
+// a hundredfold, too: in 5 of 6 classes of steel_defects with five examples.
+const mostColumns = 256
+
 // spreadOf is the number of examples that [Classifier.Unscaled] uses. More would hardly change
 // deviations.
 const spreadOf = 1000
 
 // Unscaled reports whether vectors look like rows of a table. Settings.Scale would help then. Under
-// [Default] and without a scale it asks two questions. Do the standard deviations of columns differ
-// by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors of
+// [Default] and without a scale it asks two questions. Do the standard deviations of at most 256
+// columns differ by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors of
 // at most 32 numbers differ by more than fourfold? Then directions, which alone count without a scale,
 // say too little. Constant columns do not count. Of more than ten columns or vectors, neither do the
 // smallest and the largest tenth. Of more than 1,000 examples it takes 500 to 1,000 at equal steps.
@@ -47,7 +52,7 @@ func (c *Classifier) Unscaled() bool {
 		}
 	}
 	square = slices.DeleteFunc(square, func(s float64) bool { return s == 0 })
-	return differ(square, 100) || len(mean) <= fewColumns && differ(lengths, 4)
+	return len(mean) <= mostColumns && differ(square, 100) || len(mean) <= fewColumns && differ(lengths, 4)
 }
 
 // differ reports whether the square roots of numbers differ by more than a factor, apart from the

@@ -504,8 +504,8 @@ func step(s *metaqda.Step, err error) (int32, error) {
 	return reply(s.Name, nil)
 }
 
-// Unscaled returns 1 if "standardise" would help, otherwise 0. It helps if columns differ in spread by
-// more than a hundredfold. It also helps if vectors of at most 32 numbers differ in length by more
+// Unscaled returns 1 if "standardise" would help, otherwise 0. It helps if the columns of vectors of at
+// most 256 numbers differ in spread by more than a hundredfold. It also helps if vectors of at most 32 numbers differ in length by more
 // than fourfold.
 //
 //go:wasmexport mq_unscaled
