@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -45,7 +44,13 @@ func (w *Writer) Close(c byte) { w.B = append(w.B, c) }
 
 // comma separates a value from one before it.
 func (w *Writer) comma() {
-	if n := len(w.B); n > 0 && strings.IndexByte("{[:,", w.B[n-1]) < 0 {
+	n := len(w.B)
+	if n == 0 {
+		return
+	}
+	switch w.B[n-1] {
+	case '{', '[', ':', ',':
+	default:
 		w.B = append(w.B, ',')
 	}
 }
@@ -61,7 +66,12 @@ func (w *Writer) String(s string) {
 	const hex = "0123456789abcdef"
 	w.comma()
 	w.B = append(w.B, '"')
-	for _, r := range s {
+	plain := 0 // most texts are ids of plain characters
+	for plain < len(s) && s[plain] >= ' ' && s[plain] <= '~' && s[plain] != '"' && s[plain] != '\\' && s[plain] != '<' && s[plain] != '>' && s[plain] != '&' {
+		plain++
+	}
+	w.B = append(w.B, s[:plain]...)
+	for _, r := range s[plain:] {
 		switch {
 		case r == '"' || r == '\\':
 			w.B = append(w.B, '\\', byte(r))
