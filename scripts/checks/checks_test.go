@@ -36,7 +36,7 @@ var layers = []string{
 var users = []struct{ imported, by string }{
 	{"^syscall/js$", `^(wasm\b|scripts/bench/browser$)`},
 	{"^encoding/json$", "^(core/lab|scripts)"}, // a fifth of the programs; core/json takes its place
-	{"^fmt$", "^(core/(lab|test)|scripts)"}, // it brings reflection
+	{"^fmt$", "^(core/(lab|test)|scripts)"},    // it brings reflection
 	{"^(os|path/filepath)$", "^(core/lab/dataset|wasm|scripts)"},
 	{"^(syscall|os|net|plugin|runtime/cgo|C)(/|$)", "^(wasm|scripts)"},
 	{"^[^.]*(/|$)", ""}, // the rest of the standard library
