@@ -1,6 +1,8 @@
 // @ts-check
 /** Sessions: kept over restarts of the browser, several side by side. */
 import assert from 'node:assert/strict';
+import { cp, mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import test from 'node:test';
 import { appendEdit } from './engine/former.js';
 import {
@@ -10,6 +12,7 @@ import {
   card,
   downloaded,
   eventually,
+  holdPictures,
   newSession,
   open,
   openSession,
@@ -151,6 +154,20 @@ test('what a tab said is gone once another tab has changed that', () =>
     await card(page, 'Cat').getByText('1 picture').waitFor();
     await eventually(async () => assert.equal(await said.textContent(), '', 'what is not undone any more'));
     assert.match((await other.locator('#status').textContent()) ?? '', /^Done again/, 'who changes it is told');
+
+    const folders = temporaryFolder('folders');
+    for (const name of ['Bird', 'Fish']) {
+      await mkdir(path.join(folders, name));
+      for (const style of ['noto', 'twemoji']) await cp(sample(style, 'penguin'), path.join(folders, name, `${style}.png`));
+    }
+    const goOn = await holdPictures(page, 1);
+    await page.locator('#teach-folders').setInputFiles(folders);
+    await card(other, 'Bird').getByText('1 picture').waitFor();
+    await other.locator('#undo-button').click();
+    await card(page, 'Bird').waitFor({ state: 'detached' });
+    await goOn();
+    await page.getByText('“Bird” was removed while its pictures were being added: add the missing folders again.').waitFor();
+    assert.equal(await said.textContent(), '', 'nothing is taught, and nobody cancelled it here');
   }));
 
 test('what one tab changes is seen in another, and who is too late is told', () =>

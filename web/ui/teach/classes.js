@@ -276,6 +276,7 @@ export class ClassList {
     let pictures = 0;
     let failed = false;
     let cancelled = false;
+    let removed = false;
     const { one } = this.kinds.now;
     const all = [...classes.values()].reduce((sum, some) => sum + some.length, 0);
     say(`Teaching ${counted(all, one)} of ${counted(classes.size, 'folder')} …`);
@@ -288,7 +289,9 @@ export class ClassList {
         const result = signal.aborted ? null : await card.addFiles(some, new Line());
         pictures += result?.done ?? 0;
         failed ||= Boolean(result?.errors.length);
-        cancelled = result ? result.cancelled : signal.aborted;
+        removed = !signal.aborted && !this.model.of(card.id); // perhaps by undo in another tab
+        cancelled = removed || (result ? result.cancelled : signal.aborted);
+        if (removed) errors.push(`“${name}” was removed while its ${one}s were being added: add the missing folders again.`);
       } catch (reason) {
         errors.push(sentence(reason));
       }
@@ -296,9 +299,9 @@ export class ClassList {
     complain(byId('add-class-error', HTMLElement), summary(errors));
     const added = `${counted(pictures, one)} of ${counted(classes.size, 'folder')} taught.`;
     if (signal.reason === LEFT && (cancelled || failed)) toast({ text: leftOut(one, 'of folders'), key: 'folders' });
-    else if (cancelled) say(`Cancelled: ${added}`);
-    else if (!pictures && (failed || errors.length))
+    else if (removed || (!pictures && !cancelled && (failed || errors.length)))
       say(''); // the errors say it
+    else if (cancelled) say(`Cancelled: ${added}`);
     else say(added + (rest ? ` ${counted(rest, one)} in no folder ${rest === 1 ? 'was' : 'were'} left out.` : ''));
   }
 
