@@ -46,7 +46,7 @@ type Answers struct {
 // is as for ProbabilitiesTo.
 //
 // Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
-// 4 C (d+n). Memory n (d + 5C) numbers.
+// 4 C (d+n). Up to 32 C of the pictures are compared with all. Memory n (d + 5C) numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
@@ -122,6 +122,7 @@ type batch struct {
 	onMean  []float64       // <w_i,m_s>
 	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
 	pseudo  []*pseudoLabels // of the classes with examples
+	burst   [][]uint64      // n: of those that had weight in a class, a bit for each picture: whether it is the picture itself or a frame of its burst
 	share   *mat.Dense      // n×C: p(y=j | x), without none
 	alone   *mat.Dense      // the same one by one
 	weights *mat.Dense      // n×C: pseudo-label weights before λ
@@ -135,7 +136,7 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		return err
 	}
 	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
-	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
+	b.weights, b.burst = mat.NewDense(b.n, len(b.of.taught), nil), make([][]uint64, b.n)
 	b.agree = newAgreement(b)
 	inners := make([]float64, b.n*len(b.of.taught))
 	for j, k := range b.of.taught {
@@ -348,10 +349,8 @@ type left struct {
 // own returns the part of class j's sum that is picture i itself or frames of its burst.
 func (b *batch) own(i, j int) (l left) {
 	q := b.pseudo[j]
-	reach := reachOf(b.of.near)
 	for r, f := range q.pictures {
-		near := max(reach, nearOfCopies(b.r2[i]+b.r2[f]))
-		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
+		if !b.inBurst(f, i) {
 			continue
 		}
 		w := q.weights[r]
@@ -367,6 +366,27 @@ func (b *batch) own(i, j int) (l left) {
 		l.pictures = append(l.pictures, f)
 	}
 	return l
+}
+
+// inBurst reports whether picture i is picture f or a frame of its burst, which findBurst has found.
+//
+//go:noinline // some kilobytes less to download
+func (b *batch) inBurst(f, i int) bool { return b.burst[f][i/64]>>(i%64)&1 == 1 }
+
+// findBurst finds the frames of the burst of picture f, unless it did so before. Cost n d at most.
+func (b *batch) findBurst(f int) error {
+	if b.burst[f] != nil {
+		return nil
+	}
+	found := make([]uint64, (b.n+63)/64)
+	for i := range b.n {
+		near := max(reachOf(b.of.near), nearOfCopies(b.r2[i]+b.r2[f]))
+		if b.burst[i] != nil && b.inBurst(i, f) || b.burst[i] == nil && within(rowOf(b.w, i), rowOf(b.w, f), near) {
+			found[i/64] |= 1 << (i % 64)
+		}
+	}
+	b.burst[f] = found
+	return b.spend(b.n * b.w.Cols)
 }
 
 // nearOfCopies returns the squared distance below which two pictures are copies. r2 is the sum of

@@ -93,6 +93,9 @@ func (b *batch) sum() error {
 		for r, v := range q.pictures {
 			floats.AddScaled(rowOf(sums, j), q.weights[r], rowOf(b.w, v))
 			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
+			if err := b.findBurst(v); err != nil {
+				return err
+			}
 		}
 		if err := b.spend(len(q.pictures) * (d + n)); err != nil {
 			return err
