@@ -98,6 +98,13 @@ test('a held Enter and a double click open a dialog once, and a held Enter adds 
     await hold();
     await card(page, 'Cat').waitFor();
     assert.equal(await page.locator('#add-class-error').textContent(), '');
+    await addClass(page, 'Rocket');
+    const button = await page.getByRole('button', { name: 'Add class' }).boundingBox();
+    assert.ok(button);
+    await page.mouse.move(button.x + 20, button.y + 20);
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    assert.equal(await page.locator('#add-class-error').textContent(), '', 'a slow double click misses no name');
   }));
 
 test('the focus stays where it is while a button is at work, and near what had it once that goes', () =>

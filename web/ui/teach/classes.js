@@ -399,12 +399,12 @@ export class ClassList {
       }
     });
     field.addEventListener('input', () => complain(error, ''));
-    // The second click of a double click would hit whatever the new card has moved to its place.
+    // The second click of a double click would hit whatever the new card has moved to its place, or miss the name that the first one took.
     let within = false;
     const swallow = (/** @type {MouseEvent} */ event) => {
       const inside = event.target instanceof Node && form.contains(event.target);
       if (event.detail < 2) within = inside;
-      else if (within && !inside) {
+      else if (within && !(inside && field.value)) {
         event.preventDefault();
         event.stopPropagation();
       }
