@@ -144,10 +144,10 @@ export function describe(reply) {
   const [undo, redo, ...lines] = decoder.decode(reply.subarray(20 + 4 * n)).split('\n');
   /** @type {string[]} */
   const labels = [];
+  let next = 0;
   const examples = Array.from({ length: n }, (_, i) => {
-    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(20 + 4 * i, true));
-    labels.push(label);
-    return ids;
+    labels.push(lines[next++]);
+    return lines.slice(next, (next += view.getUint32(20 + 4 * i, true)));
   });
   return { dimension, settings: { nonePrior, ...(scaled === 1 && { scale: /** @type {const} */ ('standardise') }) }, labels, examples, undo, redo };
 }
