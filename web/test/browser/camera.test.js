@@ -36,8 +36,8 @@ test('the live camera recognises what it sees, and a second choice moves what th
     });
     await shown(/^Done\. .*Cat.*\s%/);
     assert.deepEqual(
-      await page.evaluate("[said.findLast((text) => text), document.querySelector('#status').ariaAtomic]"),
-      [' Cat: 97 %.', 'false'],
+      await page.evaluate("[said.includes(' Cat: 97 %.'), document.querySelector('#status').ariaAtomic]"), // the next answer may have come
+      [true, 'false'],
       'a screen reader hears the answer alone',
     );
     await press('Rocket');
