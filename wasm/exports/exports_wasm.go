@@ -505,8 +505,8 @@ func step(s *metaqda.Step, err error) (int32, error) {
 }
 
 // Unscaled returns 1 if "standardise" would help, otherwise 0. It helps if the columns of vectors of at
-// most 256 numbers differ in spread by more than a hundredfold. It also helps if vectors of at most 32 numbers differ in length by more
-// than fourfold.
+// most 256 numbers differ in spread by more than a hundredfold. It also helps if vectors of at most 32
+// numbers differ in length by more than fourfold.
 //
 //go:wasmexport mq_unscaled
 func Unscaled(h int32) int32 {
