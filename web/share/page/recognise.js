@@ -26,6 +26,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const good = copies.size > 0 ? goodOnes({ classifier, kinds, copies }) : undefined;
   const then = new Then();
   const keepsCopies = copies.size > 0;
+  const before = classifier.labels; // of the file; some may have no examples
   /** Examples added here, by ids that stay the same when undo restores one: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
   const taught = new Map();
   let count = 0;
@@ -104,7 +105,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
     classifier.removeExample(id);
     taught.delete(example);
     copies.delete(id);
-    if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
+    if (!classifier.counts[label] && !before.includes(label)) classifier.removeClass(label);
     return { label, copy };
   };
   const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : classifier.label(target.name));

@@ -10,6 +10,7 @@ import { unpacked } from '../../../share/assemble.js';
 import { tensorOf } from '../../../base/safetensors.js';
 import { LONG } from '../../long.js';
 import {
+  addClass,
   assertMeters,
   assertProbabilities,
   eventually,
@@ -116,6 +117,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
   let file = '';
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    await addClass(page, 'Bin');
     file = await share(page, { learn: true });
   });
   /** @type {Record<string, number>} */
@@ -125,6 +127,12 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     const before = await recognise(page, sample('emojione', 'umbrella'));
     const bar = page.getByRole('group', { name: 'It is:' });
     await page.getByRole('button', { name: 'Save as a session for metaqda' }).waitFor(); // the page names it
+    await bar.getByRole('button', { name: 'Bin' }).click();
+    await status(page, 'Taught as “Bin”.');
+    await page.keyboard.press('Control+z');
+    await status(page, 'Undone: add a picture to Bin.');
+    await bar.getByRole('button', { name: 'Bin' }).waitFor(); // the class was there before, without examples
+    await assertMeters(page, before);
     await teachNew(page, bar, 'Umbrella');
     await page.getByText('This file tells 3 things apart: Cat, Rocket, Umbrella.').waitFor();
     await assertApart(page);
