@@ -371,7 +371,7 @@ func encode(labels []string, answers []core.Answer, files []string) ([]byte, err
 	heading := []string{"row", "file", "answer"}
 	for _, label := range labels {
 		name := label
-		for slices.Contains(heading, name) || name != label && slices.Contains(labels, name) {
+		for name == None || slices.Contains(heading, name) || name != label && slices.Contains(labels, name) {
 			name = "class " + name
 		}
 		heading = append(heading, name)

@@ -214,9 +214,9 @@ func answers(t *testing.T, j job) *lda.Answers {
 // Three classes have columns with units of their own: what the commands refuse, what they say
 // beside their work, and that they leave what they read.
 func TestEveryColumnOfTheTableHasANameOfItsOwn(t *testing.T) {
-	labels := []string{"file", "class file", "row", "cat"}
+	labels := []string{"file", "class file", "row", "cat", "none of these"}
 	table := string(test.Must(encode(labels, nil, nil))(t))
-	if want := "row,file,answer,class class file,class file,class row,cat,none of these\n"; table != want {
+	if want := "row,file,answer,class class file,class file,class row,cat,class none of these,none of these\n"; table != want {
 		t.Errorf("%q, want %q", table, want)
 	}
 }

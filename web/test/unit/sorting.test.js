@@ -214,6 +214,8 @@ test('the table has a line for each picture with all probabilities', () => {
   leaveOut(none, ['c', 'd']);
   assert.match(tableOf([none], classes), /\r\nf\/cat\.png,none of these,1\.0000,none of these,,0\.0000,0\.0000,1\.0000\r\n$/);
   assert.match(tableOf([outOfSet], classes), /,none of these,0\.6600,,yes,/, 'a guess');
+  const named = ['file', 'class file', 'none of these'].map((name) => ({ id: name, name }));
+  assert.match(tableOf([], named), /^file,answer,probability,taught as,doubtful,class class file,class file,class none of these,none of these\r\n$/);
   assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
 });

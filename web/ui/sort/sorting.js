@@ -146,7 +146,14 @@ export function tableOf(items, classes) {
         : [...classes.map((one) => number(answer?.probabilities[answer.classes.indexOf(one.id)])), number(answer?.none)]),
     ];
   });
-  const head = ['file', 'answer', 'probability', 'taught as', 'doubtful', ...classes.map(({ name }) => name), 'none of these'];
+  const head = ['file', 'answer', 'probability', 'taught as', 'doubtful'];
+  const all = classes.map(({ name }) => name);
+  for (const own of all) {
+    let name = own;
+    while (name === 'none of these' || head.includes(name) || (name !== own && all.includes(name))) name = `class ${name}`; // no two columns have one name
+    head.push(name);
+  }
+  head.push('none of these');
   return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
 
