@@ -223,7 +223,11 @@ export class Classifier {
    * @returns {Promise<Prediction>}
    */
   async predict(x, options) {
-    const vector = await this.embed(copied(x), options);
+    return this.#judged(await this.embed(copied(x), options), options);
+  }
+
+  /** @param {Vector} vector @param {CallOptions} [options] */
+  async #judged(vector, options) {
     await prepared(this.#engine, () => this.#call('mq_prepare') === 1, options?.signal);
     return this.predictSync(vector);
   }
@@ -269,8 +273,8 @@ export class Classifier {
     const rest = rests(options?.signal);
     this.#described(); // throws if it was disposed of
     const all = [];
-    for (const x of listOf(batch, 'batch')) {
-      all.push(await this.predict(x, options));
+    for (const [i, x] of listOf(batch, 'batch').entries()) {
+      all.push(await this.#judged(await embedded(this.#extractor, x, options?.signal, i), options));
       await rest();
     }
     return all;

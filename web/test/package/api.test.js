@@ -506,7 +506,7 @@ test('what cannot be is refused with a code', async () => {
   for (const large of [[0, 1e39], new Float64Array([0, 1e39])])
     assert.throws(() => c.predictSync(large), /^MetaqdaError: Entry 1 of the vector is 1e\+39, which 32 bits/);
   const batch = /** @type {any} */ ([vector(0, 0), [1, null]]); // it names the vector of a batch, too
-  for (const call of [c.addExamples(batch, ['a', 'b']), c.classify(batch), c.suggest(batch)])
+  for (const call of [c.addExamples(batch, ['a', 'b']), c.classify(batch), c.suggest(batch), c.predictMany(batch)])
     await assert.rejects(call, /^MetaqdaError: Entry 1 of vector 1 of the batch is null, not a number/);
   assert.throws(() => c.addExampleSync(vector(0, 0), ' '), refusal('label'));
   assert.throws(() => c.addExampleSync(vector(0, 0), /** @type {any} */ (7)), refusal('argument'));
