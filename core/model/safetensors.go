@@ -160,7 +160,7 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 
 func splitHeader(b []byte) (header, data []byte, err error) {
 	if len(b) < 8 {
-		return nil, nil, fail("it has ", len(b), " bytes, too few for any: choose another file")
+		return nil, nil, fail("it has ", len(b), " bytes, too few for any")
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader || len(b) > 8 && b[8] != '{' {
