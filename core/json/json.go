@@ -1,6 +1,6 @@
-// Package json reads and writes JSON (RFC 8259) without reflection: package encoding/json and its
-// imports make a fifth of a program for the browser. The bytes written are those of encoding/json.
-// Reading agrees with it too, except that names of fields must be exact.
+// Package json reads and writes JSON (RFC 8259) without reflection. Package encoding/json and its
+// imports would be a fifth of the browser's program. This package writes the same bytes, and reads the
+// same values, except that names of fields must be exact.
 package json
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Number is a number in the form that the text has.
+// Number is a number as it is written in the text.
 type Number string
 
-// Object is a JSON object. If a name stands twice, the last one counts.
+// Object is a JSON object. If a name occurs twice, the last value counts.
 type Object map[string]any
 
-// maxNesting bounds arrays and objects in each other, so that no text overflows the
-// stack. Ours have four levels.
+// maxNesting bounds how deep arrays and objects may be nested, so that no text overflows the stack.
+// Stored sessions and files use six levels at most.
 const maxNesting = 64
 
 // Parse returns the value of a text: nil, bool, number, string, []any or Object.
-// ok is false if it is not JSON or nested too deep. Bytes that are not UTF-8 in a string, and half
-// of a surrogate pair, become U+FFFD.
+// ok is false if the text is not JSON, or is nested too deep. In a string, bytes that are not UTF-8
+// become U+FFFD. So does half of a surrogate pair.
 func Parse(text []byte) (v any, ok bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	v, ok = parseValue(d)
@@ -71,20 +71,20 @@ func parseValue(d *jsontext.Decoder) (v any, ok bool) {
 	return nil, true // null
 }
 
-// Fields reads the values of an object into variables. A missing value or null leaves its variable
-// alone; one of another type is a failure.
+// Fields reads the values of an object into variables. If a value is missing or null, its variable
+// stays unchanged. A value of another type sets Failed.
 type Fields struct {
 	Object
 	Failed bool
 }
 
-// FieldsOf begins with a value that must be an object, or null.
+// FieldsOf returns the fields of v, which must be an object or null. Any other v sets Failed.
 func FieldsOf(v any) *Fields {
 	o, ok := v.(Object)
 	return &Fields{o, !ok && v != nil}
 }
 
-// field reads one value by a function that says whether it could.
+// field converts one value by read and stores it in dst. If read returns false, it sets Failed.
 func field[T any](f *Fields, name string, dst *T, read func(any) (T, bool)) {
 	v := f.Object[name]
 	if v == nil {
@@ -105,7 +105,7 @@ func (f *Fields) Bool(name string, dst *bool, _ bool)     { field(f, name, dst, 
 func (f *Fields) Has(name string, _ bool) bool            { return f.Object[name] != nil }
 func (f *Fields) Refuse()                                 { f.Failed = true }
 
-// Two reads an array into two numbers. Missing ones become zero, further ones are left out.
+// Two reads the first two numbers of an array. A missing number becomes zero.
 func (f *Fields) Two(name string, dst *[2]float64) {
 	all, ok := f.Object[name].([]any)
 	if !ok {
@@ -122,7 +122,7 @@ func (f *Fields) Two(name string, dst *[2]float64) {
 	}
 }
 
-// inner reads an object by a function.
+// Inner reads an object; the function read reads its fields.
 func (f *Fields) Inner(name string, read func(Codec)) {
 	if v := f.Object[name]; v != nil {
 		g := FieldsOf(v)
@@ -141,7 +141,8 @@ func (f *Fields) List(name string, _ int, read func(int, Codec)) {
 	}
 }
 
-// Read reads the object that a text is, and reports whether it could.
+// Read reads a text that is one object, and reports whether all of it was valid. The function of reads
+// the fields.
 func Read(text []byte, of func(Codec)) bool {
 	v, ok := Parse(text)
 	f := FieldsOf(v)
@@ -151,7 +152,7 @@ func Read(text []byte, of func(Codec)) bool {
 	return ok && !f.Failed
 }
 
-// AsText returns a value if it is text.
+// AsText returns v if it is a string; otherwise it returns false.
 func AsText(v any) (string, bool) {
 	s, ok := v.(string)
 	return s, ok

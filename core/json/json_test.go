@@ -33,11 +33,11 @@ func TestNestingIsBounded(t *testing.T) {
 	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
 	_, ok := Parse(deep(maxNesting))
 	if !ok {
-		t.Error("what is not too deep was refused")
+		t.Error("a text within maxNesting was refused")
 	}
 	_, ok = Parse(deep(1 << 20))
 	if ok {
-		t.Error("what is too deep was accepted")
+		t.Error("a text beyond maxNesting was accepted")
 	}
 }
 

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Codec writes the fields of an object ([Writer]), or reads them ([Fields]). So one function gives the
-// names and the order of the fields, for both. If always is false, a writer leaves out an empty text,
-// zero and false.
+// Codec writes the fields of an object ([Writer]), or reads them ([Fields]). So one function lists the
+// fields for both. If always is false, a writer leaves out an empty text, zero and false.
 type Codec interface {
 	Text(name string, v *string, always bool)
 	Float(name string, v *float64, always bool)
@@ -18,31 +17,32 @@ type Codec interface {
 	Two(name string, v *[2]float64)
 	Ints(name string, v *[]int)
 	Inner(name string, of func(Codec))
-	// List codes a list of objects: of codes the one at i. A writer has n of them; a reader has as many
-	// as the text has.
+	// List codes a list of objects. The function of codes the object at i. A writer writes n objects; a
+	// reader ignores n and reads all objects of the list.
 	List(name string, n int, of func(i int, c Codec))
-	// Has returns is when writing. When reading, it returns whether there is a value other than null.
+	// Has reports whether a field has a value: when writing, it returns the argument is. When reading,
+	// it returns whether the object has a value other than null.
 	Has(name string, is bool) bool
 	Refuse() // makes reading fail; does nothing when writing
 }
 
-// Text returns the text of an object.
+// Text returns an object as JSON. The function of codes its fields.
 func Text(of func(Codec)) string {
 	var w Writer
 	w.Object(of)
 	return string(w.B)
 }
 
-// Writer writes JSON to B. Commas come by themselves.
+// Writer writes JSON to B. It adds the commas.
 type Writer struct{ B []byte }
 
 // Open begins an array or an object.
 func (w *Writer) Open(c byte) { w.comma(); w.B = append(w.B, c) }
 
-// Close ends it.
+// Close ends an array or an object.
 func (w *Writer) Close(c byte) { w.B = append(w.B, c) }
 
-// comma separates a value from one before it.
+// comma writes a comma if a value stands before the next one.
 func (w *Writer) comma() {
 	n := len(w.B)
 	if n == 0 {
@@ -66,7 +66,7 @@ func (w *Writer) String(s string) {
 	const hex = "0123456789abcdef"
 	w.comma()
 	w.B = append(w.B, '"')
-	plain := 0 // most texts are ids of plain characters
+	plain := 0 // most strings are ids, in which nothing is escaped
 	for plain < len(s) && s[plain] >= ' ' && s[plain] <= '~' && s[plain] != '"' && s[plain] != '\\' && s[plain] != '<' && s[plain] != '>' && s[plain] != '&' {
 		plain++
 	}
@@ -205,14 +205,14 @@ func (w *Writer) Any(v any) {
 	}
 }
 
-// Object writes an object, whose fields of writes.
+// Object writes an object. The function of codes its fields.
 func (w *Writer) Object(of func(Codec)) {
 	w.Open('{')
 	of(w)
 	w.Close('}')
 }
 
-// Strings writes the fields of an object of strings, but one.
+// Strings writes strings as fields, in the order of their names. It leaves out the field except.
 func (w *Writer) Strings(m map[string]string, except string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if name != except {
