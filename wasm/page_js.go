@@ -46,8 +46,8 @@ type (
 	call = bridge.Call
 )
 
-// methods returns the methods that web/engine/contract.js describes. Some return at once, some once
-// their change is stored, some after waiting for storage or network.
+// methods returns the methods that web/engine/contract.js describes. Some return at once. Others
+// return when their change is stored. The rest wait for storage or the network.
 func (p *page) methods() map[string]bridge.Method {
 	atOnce, stored, waiting, ready := bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
@@ -131,10 +131,10 @@ func (p *page) methods() map[string]bridge.Method {
 	}
 }
 
-// gives is a method without arguments.
+// gives returns the decoder of a method without arguments.
 func gives(f call) bridge.Decoder { return func(*args) call { return f } }
 
-// does is a call without a result.
+// does returns a call without a result.
 func does(f func() error) call { return func() (any, error) { return nil, f() } }
 
 func undone(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
@@ -158,7 +158,7 @@ func (p *page) extractor(chosen bool) bridge.Decoder {
 	}
 }
 
-// imports is a method that reads a file. The first result of f has a name.
+// imports returns the decoder of a method that reads a file. name is the field of the first result of f.
 func imports(name string, f func([]byte, model.Extractor) (string, string, error)) bridge.Decoder {
 	return func(a *args) call {
 		file, here := a.Bytes("file"), a.Extractor("identity of the extractor")
@@ -169,9 +169,9 @@ func imports(name string, f func([]byte, model.Extractor) (string, string, error
 	}
 }
 
-// kept is a method for the changes that calls of metaqda/wasm/exports have made since the last call
-// of kept. Once these are stored, it returns the id of the last step for undo. It fails if another
-// tab was quicker and the changes were refused.
+// kept is the method that waits until the latest changes are stored. These are the changes that calls
+// of metaqda/wasm/exports made since the last call of kept. It returns the id of the last undo step. It
+// fails if the changes were refused because another tab was quicker.
 func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	last := p.Changed()
 	answer := map[string]any{"undo": last.Undo}
@@ -184,8 +184,8 @@ func (p *page) kept([]js.Value) (any, bridge.Call, error) {
 	return nil, func() (any, error) { return answer, p.Kept(last.Before, last.Number) }, nil
 }
 
-// stored is a method that changes something at once. It returns once the change is stored, and
-// fails if the change is refused because another tab was quicker.
+// stored makes a method that changes something at once. The method returns once the change is stored.
+// It fails if the change was refused because another tab was quicker.
 func (p *page) stored(d bridge.Decoder) bridge.Method {
 	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if err := p.Gone(); err != nil {
@@ -201,7 +201,7 @@ func (p *page) stored(d bridge.Decoder) bridge.Method {
 	})
 }
 
-// ready is a method that returns at once, or once the classifier knows all pictures.
+// ready makes a method that waits until all pictures are enrolled. If they are, it returns at once.
 func (p *page) ready(d bridge.Decoder) bridge.Method {
 	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if p.Ready() {
@@ -241,7 +241,7 @@ func newEngine(p *page) *engine.Engine {
 			return e
 		}
 	}
-	hooks.Marks, hooks.Mark = nil, nil // marks would report the sessions as lost, but they only cannot be read now
+	hooks.Marks, hooks.Mark = nil, nil // the marks would report as lost sessions that only cannot be read now
 	e = engine.New(log.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
@@ -249,7 +249,7 @@ func newEngine(p *page) *engine.Engine {
 	return e
 }
 
-// allMarks waits for the marks of all sessions, empty if they cannot be kept.
+// allMarks waits for the marks of all sessions. It returns an empty text if they cannot be read.
 func (p *page) allMarks() string {
 	v, err := bridge.Await(p.marks.Call("all"))
 	if err != nil {
@@ -270,8 +270,8 @@ func (p *page) on(event string, listener js.Value) error {
 	return nil
 }
 
-// emit calls the listener of the event changing at once, and the listeners of change in microtasks.
-// So an error of one listener of change is reported and stops no other. The listener of changing
+// emit calls the listener of the event changing at once, and each listener of change in a microtask.
+// There, an error of one listener is reported and does not stop the others. The listener of changing
 // must only record that the state has changed.
 func (p *page) emit() {
 	if p.first.Truthy() {
@@ -307,7 +307,7 @@ func (p *page) connectTabs() {
 // stays in this tab, and the next change reports the error.
 func (p *page) follow(n engine.Note) { go func() { _ = p.Follow(n) }() }
 
-// tellTabs sends a note as JSON, which the other tab can check as a whole.
+// tellTabs sends a note as one JSON text. The other tab can check such a text as a whole.
 func (p *page) tellTabs(n engine.Note) {
 	if !p.channel.Truthy() {
 		return
@@ -324,7 +324,7 @@ func (p *page) sessions() (any, error) {
 	return list, err
 }
 
-// saved is the method that returns the file of the session that is open when it is called.
+// saved is the method that returns the file of the open session, as the session is at the call.
 func (p *page) saved([]js.Value) (any, bridge.Call, error) {
 	write := p.SaveSession()
 	return nil, func() (any, error) { return slowArray(write()) }, nil

@@ -13,7 +13,7 @@ import (
 // The page gets the engine's state as JSON: making a thousand classes object by object across the
 // boundary would block the page. web/engine/contract.js describes the fields.
 
-// overview writes the fields of a state but the classes.
+// overview writes all fields of a state except the classes.
 func (p *page) overview(w *json.Writer, s engine.State) {
 	facts := json.Object{}
 	for name, fact := range s.Prior.Facts {
@@ -31,7 +31,7 @@ func (p *page) overview(w *json.Writer, s engine.State) {
 	}
 }
 
-// list writes classes with id, name, examples and bursts, the sizes of these.
+// list writes each class with its id, name, examples, sizes of bursts and actions.
 func list(w *json.Writer, classes []metaqda.Class) {
 	w.Open('[')
 	for i := range classes {
@@ -47,7 +47,7 @@ func list(w *json.Writer, classes []metaqda.Class) {
 	w.Close(']')
 }
 
-// step returns a change of classes and examples.
+// step returns one change of a class or an example.
 func step(s metaqda.Change) json.Object {
 	o := json.Object{"do": string(s.Do), "class": s.Class.ID, "at": s.At}
 	if s.Class.Label != "" {
@@ -80,9 +80,9 @@ func (p *page) state() js.Value {
 	return bridge.Parsed(string(w.B))
 }
 
-// changes returns the changes since a revision. Examples that are new to the page come with their
-// thumbnails, once. If there are many, the page gets them by the method thumbnails. The engine
-// keeps the bytes, and the page keeps the pictures that it shows.
+// changes returns the changes since a revision. A new example comes with its thumbnail, once. A list of
+// all classes has thumbnails only up to log.ManyPictures examples: for more, the page calls the method
+// thumbnails. The engine keeps the bytes, and the page keeps the pictures that it shows.
 func (p *page) changes(since float64) js.Value {
 	c := p.Changes(uint64(max(since, 0)))
 	var w json.Writer

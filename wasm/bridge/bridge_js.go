@@ -1,6 +1,6 @@
 // Package bridge is the boundary between Go and JavaScript. It makes methods that read their
-// arguments ([Args]) and return promises. Errors have a code and a sentence.
-// Arrays are copied once.
+// arguments ([Args]) and return promises. Errors have a code and a sentence. Typed arrays are copied
+// once.
 //
 // The methods themselves are in the tables of package main.
 package bridge
@@ -31,10 +31,9 @@ type Method func(args []js.Value) (result any, later Call, err error)
 // Call is a part of a method, for example all work after its arguments are decoded.
 type Call func() (result any, err error)
 
-// Func wraps a method as a function that returns a promise. Nothing in the
-// method itself may wait. A panic, in the method or after it, is a mistake of
-// this program: it rejects the promise with code "internal" and leaves the
-// program running.
+// Func wraps a method as a function that returns a promise. The method itself must not wait; only its
+// result later may. A panic in either is a mistake of this program. It rejects the promise with the
+// code "internal", and the program goes on.
 func Func(m Method) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var later Call
@@ -61,7 +60,7 @@ func Object(methods map[string]Method) js.Value {
 	return object
 }
 
-// promise returns a promise of what later returns.
+// promise returns a promise of the result of later.
 func promise(later Call) js.Value {
 	var start js.Func
 	start = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -106,8 +105,8 @@ func ErrorValue(err error) js.Value {
 	return v
 }
 
-// Await waits for a promise, or returns a value that is none. A rejection is
-// an error. It must not be called from a callback.
+// Await waits for a promise and returns its value. It returns any other value as it is. A rejection
+// becomes an error. Do not call Await from a callback.
 func Await(v js.Value) (js.Value, error) {
 	type outcome struct {
 		value js.Value
@@ -135,8 +134,8 @@ func Await(v js.Value) (js.Value, error) {
 	}
 }
 
-// Yield yields to the event loop: one turn if urgent, else until it is idle, a tenth of a
-// second at most. Sleeping does not work: during a garbage collection the program sleeps too long.
+// Yield lets the event loop run: for one turn if urgent, otherwise until it is idle, at most a tenth of
+// a second. time.Sleep cannot replace it: during a garbage collection it sleeps too long.
 func Yield(urgent bool) {
 	done := make(chan struct{})
 	heard := js.FuncOf(func(js.Value, []js.Value) any {
@@ -196,9 +195,9 @@ func Array(b []byte) js.Value {
 // Decoder reads the arguments of a method, and returns the work to do.
 type Decoder func(a *Args) Call
 
-// Args are the arguments of a call. Each method reads the next one. The name of an argument is for
-// the error, an *[engine.Error] that says what was expected. Missing arguments are undefined, and
-// surplus arguments are ignored.
+// Args are the arguments of a call. Each method of Args reads the next argument. The parameter name
+// names the argument in the error, an *[engine.Error] with the type that it must have. Missing
+// arguments are undefined, and surplus arguments are ignored.
 type Args struct {
 	rest []js.Value
 	err  error // the first one
@@ -222,7 +221,7 @@ func (a *Args) Has() bool {
 	return false
 }
 
-// typed returns the next argument, which must be of a type.
+// typed returns the next argument, which must have the type want. called names this type in the error.
 func (a *Args) typed(name string, want js.Type, called string) js.Value {
 	v := a.next()
 	if typeOf(v) != want {
@@ -266,7 +265,7 @@ func (a *Args) Bytes(name string) []byte {
 	return b
 }
 
-// Embedding reads an array of numbers, which must be an embedding.
+// Embedding reads an array of numbers, and checks their count and that they are finite.
 func (a *Args) Embedding(name string) []float32 {
 	x, err := numbersOf(name, a.next())
 	if err == nil {
@@ -284,7 +283,7 @@ func (a *Args) Extractor(name string) (x model.Extractor) {
 	return x
 }
 
-// Texts reads an object of two texts, each of which may be missing.
+// Texts reads two strings of an object. Either may be missing.
 func (a *Args) Texts(name, first, second string) (x, y string) {
 	v := a.typed(name, js.TypeObject, "an object with "+first+" and "+second)
 	if a.err != nil {
@@ -301,7 +300,7 @@ func (a *Args) Texts(name, first, second string) (x, y string) {
 	return x, y
 }
 
-// List reads an array: read reads each of its values.
+// List reads an array. It calls read for each value.
 func (a *Args) List(name string, read func(each *Args)) {
 	v := a.next()
 	if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
@@ -322,8 +321,8 @@ func typeOf(v js.Value) (t js.Type) {
 	return v.Type()
 }
 
-// Encode returns a result as a JavaScript value: bytes as a Uint8Array, null for no bytes, and a value
-// that syscall/js can convert as it is.
+// Encode returns a result in a form that syscall/js can convert. Bytes become a Uint8Array, or null if
+// there are none. A list of bytes becomes an array of these. Other values stay as they are.
 func Encode(v any) any {
 	switch v := v.(type) {
 	case []byte:
@@ -356,7 +355,7 @@ func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Met
 	}
 }
 
-// AtOnce is a method that returns at once.
+// AtOnce makes a method that returns at once.
 func AtOnce(d Decoder) Method {
 	return d.Then(func(call Call) (any, Call, error) {
 		result, err := call()
@@ -364,7 +363,7 @@ func AtOnce(d Decoder) Method {
 	})
 }
 
-// Waiting is a method that may wait.
+// Waiting makes a method that may wait.
 func Waiting(d Decoder) Method {
 	return d.Then(func(call Call) (any, Call, error) { return nil, call, nil })
 }
@@ -382,7 +381,8 @@ func bytesOf(what string, v js.Value) ([]byte, error) {
 	return b, nil
 }
 
-// numbersOf copies a Float32Array at once, through a view of its bytes. Another array becomes one first.
+// numbersOf copies a Float32Array in one piece, through a view of its bytes. It first converts any other
+// array to a Float32Array.
 func numbersOf(what string, v js.Value) ([]float32, error) {
 	if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
 		return nil, mistyped(what, "an array of numbers")
@@ -392,7 +392,7 @@ func numbersOf(what string, v js.Value) ([]float32, error) {
 	}
 	n := v.Length()
 	if n > model.MaxDimension {
-		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " has " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(model.MaxDimension) + "."}
+		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " has " + strconv.Itoa(n) + " numbers, but at most " + strconv.Itoa(model.MaxDimension) + " are possible: use an extractor with shorter embeddings."}
 	}
 	if n == 0 {
 		return nil, nil
