@@ -50,7 +50,7 @@ type Tx interface {
 type DB interface {
 	// Do calls f with a transaction, and aborts it if f returns an error. f must wait only for the
 	// transaction. If Do returns nil, the writes survive a loss of power, unless the device reports
-	// data as written that are not.
+	// data as written too early.
 	Do(writes bool, f func(Tx) error) error
 	// Erase makes the browser drop the bytes of deleted records from its files, as far as possible.
 	Erase()
@@ -121,7 +121,7 @@ type Step struct {
 	Thumbnails map[string][]byte // of the examples it adds; they are kept apart
 	Files      map[string][]byte // of the priors it chooses
 
-	anew bool // its record was damaged and is lost: read the session anew
+	anew bool // its record was damaged and lost: read the session anew
 }
 
 // Contents is a session as stored: the snapshot, and the steps after it.

@@ -32,16 +32,16 @@ type Record map[string]any
 // Unknown stands for a value of a type that no record has. Its text describes the value.
 type Unknown string
 
-// fields are those of the records of each former table.
+// fields lists the names of the fields in each former table.
 var fields = map[Table][]string{
 	oldSessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "actions", "prior", "extractor", "extractorSum"},
 	oldClasses:  {"id", "session", "name", "order", "actions"},
 	oldExamples: {"id", "session", "class", "order", "embedding", "thumbnail", "group"},
 }
 
-// Migrate turns the sessions of former versions into logs, each in one transaction, and sets aside
-// what cannot be used. It may be interrupted at any moment: the next call continues. waiting has
-// the sessions that stay unchanged because the storage is full.
+// Migrate turns the sessions of former versions into logs, each in one transaction. It sets aside
+// records that cannot be used. It may be interrupted at any moment: the next call continues. waiting
+// lists the sessions that stay unchanged because the storage is full.
 func Migrate(db DB) (waiting []string, err error) {
 	var ids, rest []Key
 	err = db.Do(false, func(t Tx) (err error) {
@@ -65,17 +65,17 @@ func Migrate(db DB) (waiting []string, err error) {
 			waiting = append(waiting, k.ID)
 		}
 	}
-	for more := true; more && len(waiting) > 0; { // each that becomes a log may make room for another
+	for more := true; more && len(waiting) > 0; { // a session that becomes a log may free room for another one
 		tried := len(waiting)
 		if waiting, err = migrateAll(db, waiting); err != nil {
 			return nil, err
 		}
 		more = len(waiting) < tried
 	}
-	if len(waiting) > 0 { // what remains belongs to them
+	if len(waiting) > 0 { // the remaining records belong to these sessions
 		return waiting, nil
 	}
-	return nil, db.Do(true, func(t Tx) error { // belongs to no session
+	return nil, db.Do(true, func(t Tx) error { // the remaining records belong to no session
 		for _, table := range []Table{oldSessions, oldClasses, oldExamples, oldSteps} {
 			keys, err := t.All(table)
 			if err != nil {
@@ -122,10 +122,10 @@ type former struct {
 	t       Tx
 	id      string
 	classes []metaqda.Class
-	known   map[string]int // classes
-	lengths map[int]int    // how many embeddings have each
+	known   map[string]int // index in classes, by id
+	lengths map[int]int    // number of embeddings, by length
 	found   []*metaqda.Example
-	raw     map[string]any
+	raw     map[string]any // records of found, by id
 }
 
 func migrate(t Tx, id string) error {
@@ -149,14 +149,14 @@ func migrate(t Tx, id string) error {
 	return t.Put(oldSessions, Key{ID: id}, nil)
 }
 
-// each calls take for every record of the session in a table, and deletes it. A reason that take
-// returns sets the record aside.
+// each calls take for every record of the session in a table. If take returns a reason, it sets the
+// record aside. It deletes every record.
 func (f *former) each(table Table, take func(key string, v any) (reason string)) error {
 	keys, err := f.t.Keys(table, f.id)
 	if err != nil {
 		return err
 	}
-	keys = slices.DeleteFunc(keys, func(k Key) bool { return k.N < 0 }) // no text
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return k.N < 0 }) // their keys are not text
 	return each(f.t, table, keys, func(k Key, v any) error {
 		if reason := take(k.ID, v); reason != "" {
 			if err := f.aside(table, k.ID, reason, v); err != nil {
@@ -237,7 +237,7 @@ func (f *former) readExamples() error {
 	return err
 }
 
-// usual returns the most frequent length, the longest one of equally frequent ones.
+// usual returns the most frequent length. Ties go to the longest.
 func usual(lengths map[int]int) (d int) {
 	for n, count := range lengths {
 		if count > lengths[d] || count == lengths[d] && n > d {
@@ -247,7 +247,7 @@ func usual(lengths map[int]int) (d int) {
 	return d
 }
 
-// readHistory reads the undo history as far as it is intact: a list of steps, each in its own record.
+// readHistory reads the undo history up to the first damaged step. Each step is a record of its own.
 func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 	all, err := f.t.All(oldSteps)
 	if err != nil {
@@ -279,7 +279,7 @@ func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 		return steps
 	}
 	undo, redo = read("Undo"), read("Redo")
-	for _, x := range held(undo, redo) { // removed ones had their thumbnails in the step
+	for _, x := range held(undo, redo) { // the step had the thumbnails of removed examples
 		if len(x.Thumbnail) > 0 {
 			err = cmp.Or(err, f.t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail))
 		}
@@ -287,11 +287,11 @@ func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 	return undo, redo, err
 }
 
-// oldStep returns the step of a former record, or nil.
+// oldStep returns the step of a former record, or nil if it is damaged.
 func oldStep(b []byte) *metaqda.Step {
 	s, ok := &metaqda.Step{}, true
 	take := func(r Record) *metaqda.Example {
-		for _, name := range []string{"embedding", "thumbnail"} { // JSON has them as text
+		for _, name := range []string{"embedding", "thumbnail"} { // JSON has these bytes in base64
 			if b, err := base64.StdEncoding.DecodeString(text(r, name)); err == nil && len(b) > 0 {
 				r[name] = b
 			}
@@ -312,7 +312,7 @@ func oldStep(b []byte) *metaqda.Step {
 			if x, is := fields["Example"].(json.Object); is {
 				e.Example = take(recordOf(x))
 			}
-			examples, _ := fields["Classes"].([]any) // of Class
+			examples, _ := fields["Classes"].([]any) // those of e.Class
 			if ok = ok && !r.wrong && (e.Class != nil || len(examples) == 0); !ok {
 				return
 			}
@@ -352,7 +352,7 @@ func oldSession(key string, v any) Session {
 		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
 }
 
-// oldExample returns the example of a record, or why it is none.
+// oldExample returns the example of a record, or the reason why it cannot be used.
 func oldExample(key string, v any) (x *metaqda.Example, reason string) {
 	x = &metaqda.Example{ID: key}
 	r, ok := v.(Record)
@@ -383,7 +383,7 @@ func text(r Record, key string) string {
 	return s
 }
 
-// actions returns text that a file can hold, nothing for anything else.
+// actions returns the actions of a record, or an empty text if a file cannot hold them.
 func actions(r Record) string {
 	s := text(r, "actions")
 	if model.CheckActions(s) != nil {
@@ -392,7 +392,7 @@ func actions(r Record) string {
 	return s
 }
 
-// number returns a finite number, 0 for anything else.
+// number returns a field of a record, or 0 if it is not a finite number.
 func number(r Record, key string) float64 {
 	if v, ok := r[key].(float64); ok && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		return v
@@ -400,7 +400,8 @@ func number(r Record, key string) float64 {
 	return 0
 }
 
-// printable returns v as [json.Writer.Any] writes it: without the numbers that JSON has no words for.
+// printable returns v in a form that [json.Writer.Any] can write. JSON has no form for NaN and infinity:
+// a text stands for these.
 func printable(v any) any {
 	switch v := v.(type) {
 	case Record:

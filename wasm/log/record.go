@@ -11,26 +11,34 @@ import (
 	"metaqda/core/model"
 )
 
-// A record of a step or a snapshot is bytes: the checksum of all that follows, the length of a text
-// in JSON, the text, and the number of examples. For each example follow its id, class and group
-// with their lengths, its order, the length of its embedding, and a checksum of all these and of
-// the embedding. Then come zeros up to a multiple of four bytes, and the embeddings. Numbers are
-// little-endian.
+// A record holds a step, or the head or a segment of a snapshot. Its bytes are, in this order:
+//
+//	checksum of all that follows, 4 bytes
+//	length of a text, and the text, which is JSON
+//	number of examples, and for each of them:
+//	  id, class and group, each after its length
+//	  order, a float64
+//	  length of the embedding
+//	  checksum of these fields and the embedding, 4 bytes
+//	zeros up to a multiple of 4 bytes
+//	embeddings, float32
+//
+// Lengths and the number of examples are varints; other numbers are little-endian.
 
 const perSegment = 256 // examples
 
 // head is the head of a snapshot.
 type head struct {
-	N          int // of the last step that the snapshot covers
+	N          int // number of the last step that the snapshot covers
 	Session    Session
 	Classes    []metaqda.Class
 	Undo, Redo []*metaqda.Step
 }
 
-// record is a record while its text is read or written: the examples are apart, in the order of
-// their entries.
+// record is the state of reading or writing the text of a record. The text does not contain the
+// examples, which stand after it in the order of their entries.
 type record struct {
-	examples []*metaqda.Example // those of the entries so far; when reading those of the entries that follow
+	examples []*metaqda.Example // when writing, of the entries so far; when reading, of the entries still to come
 	writes   bool
 	wrong    bool // the entries do not fit the examples
 }
@@ -45,7 +53,8 @@ func (h *head) code(r *record, c json.Codec) {
 	r.steps(c, "Redo", &h.Redo)
 }
 
-// steps codes steps of the undo history. It reads them up to the first that does not fit.
+// steps codes steps of the undo history. When reading, it keeps the steps before the first one that
+// does not fit.
 func (r *record) steps(c json.Codec, name string, all *[]*metaqda.Step) {
 	c.List(name, len(*all), func(i int, c json.Codec) {
 		s := &metaqda.Step{}
@@ -92,7 +101,8 @@ func (r *record) entry(e *metaqda.Entry, c json.Codec) {
 	r.examples = r.examples[n:]
 }
 
-// code leaves out the actions and the prior, which the head of a snapshot has beside the session.
+// code codes a session without its actions and its prior. The head of a snapshot has these two beside
+// the session.
 func (s *Session) code(c json.Codec) {
 	c.Text("ID", &s.ID, true)
 	c.Text("Name", &s.Name, true)
@@ -141,7 +151,7 @@ func (d *Edit) code(c json.Codec) {
 	moment(c, "Saved", &d.Saved, false)
 }
 
-// optional codes a value unless there is none.
+// optional codes *v, or nothing if it is nil.
 func optional[T any](c json.Codec, name string, v **T, code func(name string, v *T)) {
 	if c.Has(name, *v != nil) {
 		if *v == nil {
@@ -208,7 +218,7 @@ func decodeHead(v any) (h head, reason string) {
 	return h, ""
 }
 
-// decodeText reads a record with its text.
+// decodeText decodes a record, and reads its text by code.
 func decodeText(v any, code func(*record, json.Codec)) (r *record, reason string) {
 	text, examples, reason := decode(v)
 	r = &record{examples: examples}
@@ -304,9 +314,9 @@ func (s *scanner) number() uint64 {
 	return v
 }
 
-// decode returns the text and the examples of a record. Embeddings use the
-// memory of the record if it is aligned, since a session may have twenty million numbers. reason says
-// why the record cannot be used; it is empty if it can.
+// decode returns the text and the examples of a record. If the record is aligned, the embeddings are
+// not copied, since a session may have twenty million numbers. reason says why the record cannot be
+// used; it is empty if it can.
 func decode(v any) (text []byte, examples []*metaqda.Example, reason string) {
 	b, ok := v.([]byte)
 	switch {
@@ -328,13 +338,13 @@ func sound(v any) []*metaqda.Example {
 	return examples
 }
 
-// parse reads what follows the checksum of a record. If it is damaged, only the examples whose own
-// checksum is right are returned.
+// parse reads the bytes after the checksum of a record. From a damaged record it returns only the
+// examples whose own checksum is right.
 func parse(b []byte, damaged bool) (text []byte, examples []*metaqda.Example, reason string) {
 	s := &scanner{b: b}
 	text = s.take(s.number())
 	n := s.number()
-	if n > uint64(len(s.b))/16 { // each takes so many bytes at least
+	if n > uint64(len(s.b))/16 { // each takes at least 16 bytes
 		return nil, nil, "it is cut short"
 	}
 	own := make([]metaqda.Example, n) // one allocation for all

@@ -56,7 +56,7 @@ func asideOf(b []byte) (d Damage) {
 	return d
 }
 
-// code codes all but the record.
+// code codes all fields except Record.
 func (d *Damage) code(c json.Codec) {
 	c.Text("table", (*string)(&d.Table), true)
 	c.Text("key", &d.Key, true)
@@ -529,8 +529,7 @@ func name(t Table, k Key) string {
 	return k.ID
 }
 
-// EncodeDamaged returns a file of records that cannot be used: JSON, with bytes as
-// JSON has them, in base64.
+// EncodeDamaged returns a file of records that cannot be used. The file is JSON, with bytes in base64.
 func EncodeDamaged(all []Damage) []byte {
 	var w json.Writer
 	w.Object(func(json.Codec) {
