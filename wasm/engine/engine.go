@@ -54,7 +54,7 @@ type Engine struct {
 	mu       sync.Mutex      // everything below; never held while waiting
 	*session                 // the open session
 	parked   []*session      // former ones with changes that are not yet stored
-	keeping  keeping         // whether changes are stored
+	keeping  keeping         // whether changes are stored, and why not
 	here     model.Extractor // the page's extractor, empty while unknown
 	site     *metaqda.Prior  // the site's prior, nil until known
 	memory   memory.Budget   // of the classifier
@@ -73,7 +73,7 @@ type session struct {
 	pending    []*pending                  // changes not yet stored, in order
 	damaged    []log.Damage                // records that cannot be used
 	broken     []*metaqda.Example          // pictures that break the computation: they are stored, and not used
-	unreadable string                      // why its chosen prior cannot be read, empty if it can be read or is not here
+	unreadable string                      // why its chosen prior cannot be read; empty if it can, or if it is not stored
 	choices    map[string][2]string        // chosen priors before and after a step, by its id
 	preparing  bool                        // its pictures are being enrolled in slices
 	begun      int                         // number of open Begin
@@ -145,7 +145,7 @@ type Reader struct {
 	ID      string
 	SHA256  string
 	Foreign string // why its pictures cannot be compared with new ones, empty if they can
-	Chosen  bool   // there are no pictures, and it is another one than the page uses
+	Chosen  bool   // there are no pictures yet, and the extractor is not the one that the page uses
 }
 
 // Keeping says whether changes are stored.

@@ -34,7 +34,7 @@ func (e *Engine) Follow(n Note) error {
 	concerned := s.ID == n.Session && e.keeping.gone == nil
 	e.mu.Unlock()
 	if !concerned {
-		e.announce() // the list of sessions shows that one
+		e.announce() // the list of sessions shows the changed session
 		return nil
 	}
 	err := e.catchUp(s, n.Step)

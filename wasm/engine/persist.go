@@ -36,8 +36,8 @@ func (e *Engine) Noted() uint64 {
 
 // Kept stores the pending changes as Flush does. It returns an error if one of the changes from
 // before+1 to number was refused, because another tab changed something first. This tab has then
-// taken the change back. If storage was cleared, closed or aborted, it returns
-// that error: the changes are in this tab only. It waits.
+// taken the change back. If storage was cleared, closed or aborted, it returns that error: the changes
+// are in this tab only. It waits.
 func (e *Engine) Kept(before, number uint64) error {
 	failed := e.flush()
 	e.mu.Lock()
@@ -103,7 +103,7 @@ func (e *Engine) flush() error {
 	return err
 }
 
-// tell records whether changes were stored, and announces a trouble that is another one than before.
+// tell records whether changes were stored. It announces a new trouble, and the end of one.
 func (e *Engine) tell(err error) {
 	e.mu.Lock()
 	k := &e.keeping

@@ -342,8 +342,9 @@ func (e *Engine) prepareSlice(c *metaqda.Classifier) (more bool) {
 // coverage is the probability that a shown set of labels contains the right one.
 const coverage = 0.9
 
-// setOf returns the set of labels of an answer that is not sure, nil while its threshold is not known.
-// The first call after a change leaves out examples in slices, and shows the answer anew.
+// setOf returns the set of labels of an answer that is not sure, or nil while its threshold is unknown.
+// The first call after a change begins to leave out examples in slices. After the last slice the
+// answer is shown anew, with its set.
 func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
 	if e.live.watch != nil || !view.NotSure(d) { // a live view changes too often to read it
 		return nil
@@ -363,7 +364,7 @@ func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
 	return &s
 }
 
-// scores leaves out examples for a slice of time, and reports whether that is done.
+// scores leaves out examples for a slice of time. It reports whether all examples are done.
 func (e *Engine) scores(c *metaqda.Classifier) bool {
 	begun := e.hooks.Now()
 	_, done := c.Scores(func() bool { return e.hooks.Yield == nil || e.hooks.Now().Sub(begun) < slice/4 })

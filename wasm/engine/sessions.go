@@ -18,7 +18,7 @@ func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	sum, err := log.Value[string](e.db, log.Meta, log.SitePrior)
-	if err != nil { // to ask on would be to wait as long once more
+	if err != nil { // the next request would wait as long again
 		return err
 	}
 	if p, err := e.storedPrior(sum); err == nil {
@@ -377,7 +377,7 @@ func (e *Engine) DeleteSession(id string) error {
 	} else {
 		e.announce()
 	}
-	e.tabs(Note{Session: id}) // only now there is a session to open: otherwise both tabs would make one
+	e.tabs(Note{Session: id}) // not before there is a session to open: otherwise both tabs would make one
 	return err
 }
 

@@ -82,8 +82,8 @@ func dgemmNT(m, n, k int32, alpha float64, a *float64, lda int32, b *float64, ld
 //go:noescape
 func dtrsm(unit bool, m, n int32, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, scratch *float64)
 
-// BLAS implements gonum's blas.Float64: the kernels where they help,
-// gonum's own routines for the rest, for small sizes, strides, alpha = 0 and bad arguments.
+// BLAS implements gonum's blas.Float64. It calls the kernels where they help. For small sizes, strides,
+// alpha = 0, bad arguments and all other routines it calls gonum.
 // It must be used only where [Available].
 type BLAS struct{ gonum.Implementation }
 

@@ -193,7 +193,7 @@ func apart(headline string, rows []Row) string {
 	for n := 0; headline != ""; headline = headline[n:] {
 		_, n = utf8.DecodeRuneInString(headline)
 		mark := ""
-		for _, r := range rows { // the longest name counts: one may begin another
+		for _, r := range rows { // the longest name counts: one name may be the beginning of another
 			if strings.HasPrefix(headline, r.Name) && len(r.Name) >= n && strings.ContainsFunc(r.Name, leftwards) {
 				n, mark = len(r.Name), "\u200e"
 			}
