@@ -9,9 +9,9 @@ import (
 // Word vectors have more.
 const fewColumns = 32
 
-// mostColumns is the largest number of columns whose deviations are compared. Longer vectors are of networks.
-// Most columns behind a ReLU are nearly always zero, so deviations among a few pictures of one class differ
-// a hundredfold, too: in 5 of 6 classes of steel_defects with five examples.
+// mostColumns is the largest number of columns whose deviations are compared. Longer vectors come from
+// networks. After a ReLU most columns are nearly always zero. Then the deviations among a few pictures
+// of one class also differ a hundredfold: in 5 of 6 classes of steel_defects with five examples.
 const mostColumns = 256
 
 // spreadOf is the number of examples that [Classifier.Unscaled] uses. More would hardly change
@@ -19,12 +19,12 @@ const mostColumns = 256
 const spreadOf = 1000
 
 // Unscaled reports whether vectors look like rows of a table. Settings.Scale would help then. Under
-// [Default] and without a scale it asks two questions. Do the standard deviations of at most 256
-// columns differ by more than a hundredfold, as those of columns in different units do? Do the lengths of vectors of
-// at most 32 numbers differ by more than fourfold? Then directions, which alone count without a scale,
-// say too little. Constant columns do not count. Of more than ten columns or vectors, neither do the
-// smallest and the largest tenth. Of more than 1,000 examples it takes 500 to 1,000 at equal steps.
-// Cost O(N), and d for each that it takes.
+// [Default] and without a scale it asks two questions. First, for vectors of at most 256 numbers: do the
+// standard deviations of the columns differ by more than a hundredfold? Columns in different units do.
+// Second, for vectors of at most 32 numbers: do their lengths differ by more than fourfold? Without a
+// scale only directions count, and then they say too little. Constant columns do not count. Of more
+// than ten columns or vectors, the smallest and the largest tenth do not count. Of more than 1,000
+// examples it uses 500 to 1,000 at equal steps. Cost O(N), and d for each used example.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {

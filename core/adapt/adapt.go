@@ -8,9 +8,9 @@
 //
 //	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
 //
-// S + w RᵀR and m' are A and m_s of a session of all these classes. s is chosen such that the mean
-// squared distance within left-out classes stays the same, so Near and w keep their meaning. δ makes
-// the right answers about the left-out classes most probable. The rest of the prior does not change.
+// S + w RᵀR is the A, and m' the m_s, of a session that has all these classes. s keeps the mean squared
+// distance within left-out classes the same, so Near and w keep their meaning. δ makes the right
+// answers about the left-out classes most probable. The rest of the prior does not change.
 //
 // Left-out classes show whether the prior helps. Half of a session's classes are predicted, as known
 // and as unknown ones, under the prior of all other classes: see [Learn]. The package is for some ten
@@ -93,9 +93,9 @@ func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, e
 // makes the prior.
 func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, func() *model.Prior, error) {
 	if p.Session.Shared == 0 || p.Session.Population == nil {
-		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
+		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: use the built-in prior"}
 	}
-	if p.NIW.Spiked != nil { // its coordinates are not those of L, which [carried] goes back by
+	if p.NIW.Spiked != nil { // [carried] goes back from the coordinates of L, and a spiked prior whitens by other ones
 		own := *p
 		own.NIW, p = p.NIW.Dense(), &own
 	}

@@ -46,7 +46,8 @@ type Answers struct {
 // is as for ProbabilitiesTo.
 //
 // Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
-// 4 C (d+n). Up to 32 C of the pictures are compared with all. Memory n (d + 5C) numbers.
+// 4 C (d+n). At most 32 C pictures are also compared with all others, for n d each. Memory n (d + 5C)
+// numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ type batch struct {
 	onMean  []float64       // <w_i,m_s>
 	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
 	pseudo  []*pseudoLabels // of the classes with examples
-	burst   [][]uint64      // n: of those that had weight in a class, a bit for each picture: whether it is the picture itself or a frame of its burst
+	burst   [][]uint64      // n: nil, or a bit for each picture, set for the picture itself and the frames of its burst; see findBurst
 	share   *mat.Dense      // n×C: p(y=j | x), without none
 	alone   *mat.Dense      // the same one by one
 	weights *mat.Dense      // n×C: pseudo-label weights before λ
@@ -368,12 +369,12 @@ func (b *batch) own(i, j int) (l left) {
 	return l
 }
 
-// inBurst reports whether picture i is picture f or a frame of its burst, which findBurst has found.
+// inBurst reports whether picture i is picture f or a frame of its burst. Call findBurst for f first.
 //
 //go:noinline // some kilobytes less to download
 func (b *batch) inBurst(f, i int) bool { return b.burst[f][i/64]>>(i%64)&1 == 1 }
 
-// findBurst finds the frames of the burst of picture f, unless it did so before. Cost n d at most.
+// findBurst finds the frames of the burst of picture f, unless they were found before. Cost n d at most.
 func (b *batch) findBurst(f int) error {
 	if b.burst[f] != nil {
 		return nil

@@ -154,8 +154,8 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 // has e_j of example i, taken out of its class, of the session's mean and of A. Row i of apart has
 // e_j with the whole class taken out of the session's mean, and the example out of A. In apart the
 // number of its own class has no meaning. In scores it is minus infinity if the example is the only
-// one of its class. Both are exact, and apart may be nil. Let class y count K and its example x count n. With a = x - x̄_y
-// and γ = w n K/(K-n)
+// one of its class. Both are exact, and apart may be nil. Let class y count K and its example x count
+// n. With a = x - x̄_y and γ = w n K/(K-n)
 //
 //	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
 //
@@ -202,15 +202,15 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 	}
 }
 
-// residualTo stores a row r in dst. Its image t = U⁻ᵀ r tells all about the residual a of an example
-// from the mean of its class:
+// residualTo stores a row r in dst. Let a be an example minus the mean of its class. All inner products
+// with a follow from the image t = U⁻ᵀ r:
 //
 //	<a,x̄_j> = tᵀ V_j,   tᵀt = <a,a> in primal form, else 1/γ - <a,a>
 //
-// In primal form r is a. Otherwise r has 1/(w n) in the row of D that the example has. The example b
-// has none. Its r is minus 1/(w n) in all rows of the class, since the residuals of a class, times
-// what they count, sum to zero. As A⁻¹ Dᵀ = Dᵀ M⁻¹ (M - D Dᵀ), nothing large is subtracted: 1 - γ <a,a>
-// would lose all digits where residuals are far longer than the prior expects.
+// In primal form r is a. Otherwise r is 1/(w n) at the example's row of D, and zero elsewhere. The
+// example b has no row. Its r is -1/(w n) at all rows of the class: the residuals of a class, each times
+// its count, sum to zero. Since A⁻¹ Dᵀ = Dᵀ M⁻¹ (M - D Dᵀ), nothing large is subtracted. Where residuals
+// are far longer than the prior expects, 1 - γ <a,a> computed directly would lose all digits.
 func (c *covariance) residualTo(dst []float64, a asked) {
 	clear(dst)
 	m, n := c.index[a.of], a.of.n[a.at]

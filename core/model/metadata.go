@@ -24,7 +24,7 @@ func fromMetadata(metadata map[string]string, key string, read func(json.Codec))
 	return nil
 }
 
-// Code codes the fields.
+// Code codes the fields of an extractor, for reading and writing.
 func (e *Extractor) Code(c json.Codec) {
 	c.Text("id", &e.ID, true)
 	c.Text("sha256", &e.SHA256, false)

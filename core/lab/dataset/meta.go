@@ -15,7 +15,7 @@ type Meta struct {
 	Classes         []string              `json:"classes"`
 	Splits          map[string]ClassNames `json:"splits"` // names of classes, or their numbers
 	Extractor       string                `json:"extractor"`
-	ExtractorSHA256 string                `json:"extractor_sha256"` // the extractor's
+	ExtractorSHA256 string                `json:"extractor_sha256"` // of the extractor's files
 	Files           []string              `json:"files"`            // of each row; read by [LoadRows] alone
 }
 

@@ -31,7 +31,7 @@ type DomainHeader struct {
 	File      string `json:"file"`
 	Rows      int    `json:"rows"`
 	Dimension int    `json:"dimension"`
-	Split     string `json:"split,omitempty"` // where it is not that of all
+	Split     string `json:"split,omitempty"` // if it differs from the split of the report
 	Extractor string `json:"extractor,omitempty"`
 	Prior     string `json:"prior,omitempty"`
 	PriorSum  string `json:"prior_sha256,omitempty"`
@@ -121,8 +121,8 @@ func (r *Report) sumUp() {
 	}
 }
 
-// summarise averages over the data sets, each counting alike. Ranks go by the
-// mean accuracy on each data set, methods of equal accuracy share theirs.
+// summarise averages over the data sets. Each data set counts the same. Ranks are by the mean accuracy
+// on each data set. Methods of equal accuracy share a rank.
 func (r *Report) summarise() {
 	ranks := map[string]float64{}
 	for _, d := range r.Data {

@@ -85,9 +85,9 @@ func (r Reliability) MCE() float64 {
 	return m
 }
 
-// Bounds of a fitted temperature. A set on which everything is right has no
-// best temperature: the lower the better. Densities of classes that are nearly points, such as QDA's
-// of one example each, need 1e8 and more.
+// Bounds of a fitted temperature. If all answers on a set are right, there is no best temperature: the
+// lower the better. If classes are nearly points, as in QDA with one example each, their densities need
+// 1e8 and more.
 const (
 	minTemperature = 1e-4
 	maxTemperature = 1e100
@@ -132,13 +132,12 @@ func FitTemperature(scores [][]float64, labels []int) float64 {
 	return 1 / b
 }
 
-// slope returns the first two derivatives of the loss by the inverse
-// temperature.
+// slope returns the first two derivatives of the loss with respect to the inverse temperature.
 func slope(scores [][]float64, labels []int, b float64) (d1, d2 float64) {
 	for i, s := range scores {
 		top := s[Best(s)]
 		if math.IsInf(s[labels[i]], -1) {
-			continue // lost at any temperature
+			continue // probability zero at any temperature
 		}
 		var z, m1, m2 float64
 		for _, v := range s {
