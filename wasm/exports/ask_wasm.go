@@ -105,7 +105,7 @@ func Decide(h int32) int32 {
 	})
 }
 
-var errUnasked = &metaqda.Error{Code: "argument", Message: "The last prediction is not of one vector: predict one first."}
+var errUnasked = &metaqda.Error{Code: "argument", Message: "The last prediction was not for a single vector: predict one vector first."}
 
 func decided(d metaqda.Decision) []float64 {
 	return []float64{float64(d.Class), number(d.Doubtful), float64(d.First)}
@@ -339,9 +339,9 @@ func Stop(b int32) {
 }
 
 // LeaveOneOut predicts each example without itself, and the frames of a burst together. It returns the
-// number of a job. The answer for a burst begins with the number of its examples, its class, and 1, or
-// 0 if there is no other burst. Then follow the numbers that [Classify] answers for a vector. The
-// reply has the headlines and then the ids of the examples, a line each.
+// number of a job. The answer for a burst begins with the number of its examples, and its class. The
+// next number is 1, or 0 if there is no other burst. Then follow the numbers that [Classify] answers
+// for a vector. The reply has the headlines and then the ids of the examples, a line each.
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 { return many(h, with, (*metaqda.Classifier).BeginLeaveOneOut) }

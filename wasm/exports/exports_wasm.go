@@ -47,15 +47,15 @@ var state = struct {
 
 // Session is a session that its program keeps and shows.
 type Session interface {
-	// Ask calls f with the classifier. With vectors it first makes sure that vectors of now can be
-	// compared with those of the session.
+	// Ask calls f with the classifier. If vectors is true, it first checks that vectors of the current
+	// extractor can be compared with those of the session.
 	Ask(vectors bool, f func(c *metaqda.Classifier) error) error
-	// Change calls f, which may change the classifier, and notes what it changed. With vectors it
-	// first makes sure that the session takes those of now.
+	// Change calls f, which may change the classifier, and notes what it changed. If vectors is true, it
+	// first checks that the session accepts vectors of the current extractor.
 	Change(vectors bool, f func(c *metaqda.Classifier) error) error
 }
 
-// Open is the session with the handle 0, nil in a program without one.
+// Open is the session with the handle 0. It is nil in a program that keeps no session.
 var Open Session
 
 // guard turns errors and panics into replies.
@@ -117,8 +117,8 @@ func bytes(from, n int32) []byte {
 //go:noinline
 func vector(n int32) []float32 { return vectors(n, 1) }
 
-// vectors returns n vectors of d numbers of the room. A negative n is passed on, so that part refuses it
-// even if d is negative, too.
+// vectors returns n vectors of d numbers of the room. It passes a negative n on to part, which refuses
+// it. Otherwise the product of two negative numbers would be accepted.
 //
 //go:noinline
 func vectors(n, d int32) []float32 {
@@ -129,7 +129,7 @@ func vectors(n, d int32) []float32 {
 //go:noinline
 func text(from, n int32) string { return string(bytes(from, n)) }
 
-// handle keeps a classifier and returns its handle.
+// handle stores a classifier and returns its new handle.
 //
 //go:noinline
 func handle(c *metaqda.Classifier, err error) (int32, error) {
