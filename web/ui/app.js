@@ -336,7 +336,7 @@ async function build(engine, reader) {
     shown = revision;
     const { all: taught } = classes.model;
     const key = judgedBy(state, taught);
-    const news = all || steps.length || key !== judged; // otherwise only another session has changed, or a setting that answers do not depend on
+    const news = all || steps.length || key !== judged; // otherwise no answer can have changed
     judged = key;
     if (news) {
       recogniser.follow(taught);
@@ -378,8 +378,8 @@ async function offlineUse(version) {
 }
 
 /**
- * Waits for the extractor of pictures. While it cannot be fetched, a notice says so: it is fetched again
- * when that is pressed, and when the network returns.
+ * Waits for the extractor of pictures. While it cannot be fetched, a notice says so. The page tries again
+ * when the notice is pressed or dismissed, and when the network returns.
  *
  * @param {Promise<Extractor>} loading @param {() => Promise<Extractor>} load
  */

@@ -17,7 +17,7 @@ import { percent } from '../sort/sorting.js';
 
 /** Fewest examples that can be compared with (core/anomaly). */
 const FEWEST = 3;
-/** From this probability on it says without “perhaps” whether the picture is like the examples or not. */
+/** From this probability on the sentence about a picture has no “perhaps”. */
 const SURE = 0.6;
 
 /** Whether a picture is more probably unlike the examples than like them. @param {Pick<Odd, 'wrong'>} odd */

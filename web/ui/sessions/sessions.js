@@ -284,7 +284,7 @@ export class SessionsDialog {
   }
 }
 
-/** The sha256 of the extractor that a file names; empty without one and in a malformed file: the engine then says what is wrong. @param {Record<string, string>} facts */
+/** The sha256 of the extractor that a file names. Empty if it names none, or is malformed: then the engine reports the error. @param {Record<string, string>} facts */
 function extractorOf({ extractor = '{}' }) {
   try {
     return JSON.parse(extractor)?.sha256 ?? '';
@@ -309,7 +309,7 @@ function dayOf(time) {
  *
  * @param {Pick<SessionInfo, 'classes' | 'examples' | 'updated' | 'saved'> & {noun: string}} session
  * @param {{now?: number, exact?: boolean, open?: boolean}} [options] now: in milliseconds since 1970; exact: with the time of the last change;
- *   open: whether it is in use, so that `describeKeeping` says when it was saved
+ *   open: whether the session is in use; then `describeKeeping` says when it was saved
  */
 export function describe({ classes, examples, noun: word, updated, saved }, { now = Date.now(), exact = false, open = false } = {}) {
   const parts = [counted(classes, 'class', 'classes'), counted(examples, word)];

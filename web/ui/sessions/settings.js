@@ -144,7 +144,7 @@ export async function savedIn({ target }, what) {
   field.value = '';
   const bytes = new Uint8Array(
     await file.arrayBuffer().catch(() => {
-      throw new Error(`“${file.name}” could not be read: check that it is still there, and that it is a file that this page saved.`); // or it has gigabytes
+      throw new Error(`“${file.name}” could not be read: check that it is still there, and that it is a file that this page saved.`); // files of gigabytes cannot be read either
     }),
   );
   const facts = metadataOf(bytes);

@@ -117,7 +117,7 @@ export class Sorting {
       if (!this.open) return;
       const dialog = [...document.querySelectorAll('dialog')].findLast(({ open }) => open);
       if (!dialog) return this.#leave();
-      dialog.close(); // Back closes what is uppermost
+      dialog.close(); // Back closes only the dialog
       history.pushState('sort', '');
     });
     this.element.append(

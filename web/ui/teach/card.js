@@ -276,7 +276,7 @@ export class ClassCard {
     this.#adding?.stop.abort(reason);
   }
 
-  /** Stops adding since the class is to be removed. Resolves once what was added is a step of its own, so that undo brings it back. */
+  /** Stops adding, because the class will be removed. Resolves once the added examples are a step of their own: then undo can restore them. */
   async quit() {
     this.stop(GONE);
     while (this.#adding) await nextTask();

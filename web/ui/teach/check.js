@@ -26,7 +26,7 @@ export class CheckPanel {
   #stale = true;
   /** What is shown. @type {{goodness: Goodness, review: Review|null}|null} */
   #shown = null;
-  /** Left out or moved here, the last one first; `to` is the class that they were moved to. @type {{label: string, ids: string[], undo: string, to?: string}[]} */
+  /** Examples that were left out or moved in this panel, the last ones first. `to` is the class that they were moved to. @type {{label: string, ids: string[], undo: string, to?: string}[]} */
   #out = [];
 
   /** @param {{engine: Engine, classes: ClassList}} parts */
@@ -79,7 +79,7 @@ export class CheckPanel {
       const goodness = goodnessOf(trialsOf(await taught.leaveOneOut({ signal, onProgress: (progress) => this.#tell(progress) })));
       this.#stale = false;
       this.#show(goodness, null);
-      this.progress.removeAttribute('value'); // how long it takes depends on how many are found
+      this.progress.removeAttribute('value'); // the time depends on how many wrong labels are found
       const influence = await taught.influence({ signal });
       this.#show(goodness, { influence, need: await taught.needs({ signal }) });
     } catch (error) {

@@ -399,7 +399,7 @@ export class ClassList {
       }
     });
     field.addEventListener('input', () => complain(error, ''));
-    // The second click of a double click would hit whatever the new card has moved to its place, or miss the name that the first one took.
+    // Of a double click, the first click takes the name and adds a card, which moves the page. The second click must not hit another button, or complain about the missing name.
     let within = false;
     const swallow = (/** @type {MouseEvent} */ event) => {
       const inside = event.target instanceof Node && form.contains(event.target);

@@ -125,7 +125,7 @@ function bandsOf(verdicts) {
   });
 }
 
-/** The headline. @param {Goodness} goodness @param {boolean} [compared] whether new pictures are compared with the only class part by part: here they are not */
+/** The headline. @param {Goodness} goodness @param {boolean} [compared] whether new pictures are compared part by part with the only class; this measurement compares whole pictures */
 export function headline({ right, asked, classes }, compared = false) {
   if (classes.length === 1 && asked)
     return `${right} of ${asked} recognised as “${classes[0].label}”${compared ? ' as a whole, not part by part' : ''}. Other things were not tried.`;

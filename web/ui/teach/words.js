@@ -29,7 +29,7 @@ export function added(name, pictures, again) {
 }
 
 /**
- * Says that adding was stopped because another session was chosen, even if that was not opened in the end.
+ * Says that adding was stopped because another session was chosen. It holds even if that session could not be opened.
  *
  * @param {string} one example
  * @param {string} where they were added
