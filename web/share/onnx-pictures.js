@@ -137,7 +137,7 @@ function taps(graph, side, size) {
   };
 }
 
-/** @param {Graph} graph @param {Network['model']} model @param {Uint8Array} stored @param {string} input of shape [views, 3, size, size] @param {string} last the node whose answer is wanted */
+/** @param {Graph} graph @param {Network['model']} model @param {Uint8Array} stored @param {string} input of shape [views, 3, size, size] @param {string} last the node whose output is returned */
 function convolved(graph, { modelTopology: { node: nodes }, weightsManifest }, stored, input, last) {
   const specs = new Map();
   let offset = 0;

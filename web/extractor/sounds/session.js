@@ -7,7 +7,7 @@ import { resample } from './resample.js';
 import { isSpeech } from './speech.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono, in -1..1, and samples a second */
-/** The refusal of a sound without speech, on a site without YAMNet. Two words with a pause of half a second are refused, too: the mean over the windows has the silence in it. */
+/** The refusal of a sound without speech, on a site without YAMNet. It also refuses two words with a pause of half a second, because the mean over the windows includes the silence. */
 const NO_SPEECH = 'I can only compare single spoken words here: record or choose one word.';
 
 /** @typedef {{levels: Uint8Array, frames: number, bands: number}} Spectrum a row of bands for each 10 ms, low ones first, 0 to 255 */

@@ -5,7 +5,7 @@ import { oddBy, onlyClass } from '../../ui/recognise/good.js';
 /** @import {Classifier} from '../../library/index.js' */
 /** @import {Kinds} from '../../ui/kinds/index.js' */
 
-/** Whether a file can say so now: there are small copies of enough examples of its only class. @param {Pick<Classifier, 'labels'|'examples'>} classifier @param {import('./copies.js').Copies} copies */
+/** Whether a file can compare a picture with its only class now: it has small copies of enough examples. @param {Pick<Classifier, 'labels'|'examples'>} classifier @param {import('./copies.js').Copies} copies */
 export function judges(classifier, copies) {
   const [only, ...others] = classifier.labels.map((label) => classifier.examples(label)).filter(({ length }) => length);
   return others.length === 0 && onlyClass([{ examples: only?.filter((id) => copies.has(id)) }]) !== null;

@@ -26,7 +26,7 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const good = copies.size > 0 ? goodOnes({ classifier, kinds, copies }) : undefined;
   const then = new Then();
   const keepsCopies = copies.size > 0;
-  const before = classifier.labels; // of the file; some may have no examples
+  const before = classifier.labels; // labels of the file; some classes may have no examples
   /** Examples added here, by ids that stay the same when undo restores one: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
   const taught = new Map();
   let count = 0;
