@@ -1,5 +1,5 @@
 // @ts-check
-/** What is handed to the extractors of the package, as they take it. */
+/** Checks the inputs of the package's extractors, and converts them to what the extractors take. */
 import { MetaqdaError, notInServiceWorker } from '../base/remote.js';
 import { ExtractorError } from '../extractor/errors.js';
 import { FUNCTION, known, TRUTH } from './classifier/options.js';
@@ -66,7 +66,7 @@ export async function soundOf(sound) {
   throw new ExtractorError('unreadable-sound', `This sound is too short (${mono.samples.length} samples): record at least a tenth of a second.`);
 }
 
-/** Whether a sound is an AudioBuffer: workers have none. @param {unknown} sound @returns {sound is AudioBuffer} */
+/** Whether a sound is an AudioBuffer. Workers do not have this class. @param {unknown} sound @returns {sound is AudioBuffer} */
 const isBuffer = (sound) => typeof AudioBuffer === 'function' && sound instanceof AudioBuffer;
 
 /** @param {Sound | AudioBuffer | Blob} sound @returns {Promise<Sound>} */

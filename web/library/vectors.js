@@ -47,7 +47,7 @@ export function vectorOf(x, at) {
   if (!isVector(x) && !Array.isArray(x))
     throw new MetaqdaError(
       'argument',
-      `There is ${kindOf(x)} in place of ${one}: hand over an array of numbers, a typed array or a tensor, or what the method embed answers for another input.`,
+      `There is ${kindOf(x)} in place of ${one}: hand over an array of numbers, a typed array or a tensor; for another input, hand over the result of the method embed.`,
     );
   const numbers = isTensor(x) ? x.dataSync() : /** @type {Numbers} */ (x);
   if (!Array.isArray(numbers) && !ArrayBuffer.isView(numbers))
@@ -72,7 +72,7 @@ export function vectorOf(x, at) {
 /** A copy of a vector, so that the caller may reuse its array at once. Another input is returned as it is. @template T @param {T} x */
 export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
 
-/** Throws if an array has lost its numbers: its buffer was transferred, or made smaller. @param {unknown} numbers @param {string} one what it is */
+/** Throws if an array has lost its numbers, because its buffer was transferred or made smaller. @param {unknown} numbers @param {string} one what it is */
 function attached(numbers, one) {
   if (!ArrayBuffer.isView(numbers)) return;
   try {

@@ -27,8 +27,8 @@ import { isFile } from '../files.js';
  *   number and divides by their standard deviation, anew after every change; numbers that are never negative first lose
  *   their long tail; rows of a batch count as examples do; only without `prior`
  * @property {string | undefined} [name] written into files
- * @property {((note: string) => void) | undefined} [onNote] called once if columns, at most 256, differ in spread by more than a hundredfold, or
- *   short vectors in length by more than fourfold, so that `scale` may help; `console.warn` if left out
+ * @property {((note: string) => void) | undefined} [onNote] called once if `scale` may help: if the columns of vectors of at most 256
+ *   numbers differ in spread by more than a hundredfold, or vectors of at most 32 numbers in length by more than fourfold; `console.warn` if left out
  */
 
 /** @typedef {import('../../engine/contract.js').Prediction} Prediction */

@@ -305,7 +305,7 @@ test('what is of a wrong kind is refused by every call', async () => {
   assert.throws(() => c.predictSync({ length: 0 }), refusal('argument'));
   assert.throws(() => c.predictSync(/** @type {any} */ (new Blob())), {
     code: 'argument',
-    message: /^There is an object in place of the vector: .* what the method embed answers/,
+    message: /^There is an object in place of the vector: .* the result of the method embed/,
   });
   assert.equal((await s.frame(tensor(64, [1, 64]))).answer?.label, (await s.classifier.predict(tensor(64, [64]))).label);
   // @ts-expect-error a text is no object of options
