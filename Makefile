@@ -392,9 +392,9 @@ test-webkit: build
 	@webkit=$$(scripts/browser.sh webkit) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
 	WEBKIT="$$webkit" $(TEST) --test-concurrency=1 --test-timeout=1200000 --test-force-exit $$(find web/test/webkit -name '*.test.js')
 
-# ---- the long forms ----------------------------------------------------------- These targets take
-# too long for every change. Each fuzz target runs for FUZZ_SECONDS. Minimising an interesting input
-# takes longer than finding it, hence the bound.
+# ---- the long forms -----------------------------------------------------------
+# These targets take too long for every change. Each fuzz target runs for FUZZ_SECONDS. Minimising an
+# interesting input takes longer than finding it, hence the bound.
 FUZZ_SECONDS ?= 600
 KEEP ?= yes
 

@@ -6,7 +6,7 @@
  *   node scripts/embed/frames.mjs FOLDER OUT
  *
  * FOLDER holds one subfolder per class. OUT gets CLASS/PICTURE/N.jpg, or N.wav, for at most CLASSES
- * classes of PICTURES pictures each: FRAMES frames of the first half, the first frame of the others.
+ * classes of PICTURES pictures each. Pictures of the first half get FRAMES frames, the others get one.
  * The first frame is the picture. The next frames are up to 3 % shifted, 6 % nearer, 3 degrees
  * turned, and 10 % brighter or darker. A sound begins up to .1 s later and is up to twice as loud or
  * half as loud. It has noise 40 dB below its mean power. The same folder gives the same frames.

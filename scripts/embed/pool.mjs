@@ -2,7 +2,7 @@
 /**
  * Embeds pictures in several threads. The messages to a thread (thread.mjs) and its answers:
  *   nothing -> {extractor} once it is ready
- *   file    -> {embedding} | {why: what is wrong with the picture, empty: whether only what is looked for is not in it}
+ *   file    -> {embedding} | {why: the error, empty: whether the file is readable but has no hand or speech in it}
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

@@ -315,7 +315,7 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 
 func wrongLength(file string, got, want int) error {
 	return &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %d are wanted", got, want),
-		Remedy: "use embeddings of the extractor that the prior and the examples are of"}
+		Remedy: "use the extractor of the prior and the examples for these embeddings"}
 }
 
 func cannotBeUsed(file string, row int, err error) error {

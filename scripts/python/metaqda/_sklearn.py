@@ -72,7 +72,8 @@ def unlabelled(y):
 
 
 def plain(labels):
-    """Returns numbers that are kept as objects with a type of numbers, and other labels as they are."""
+    """Returns an array of objects without text, such as numbers, with a type of its own. Other
+    labels stay as they are."""
     if getattr(labels, 'dtype', None) == object and not any(isinstance(label, str) for label in labels):
         return np.asarray(list(labels))
     return labels

@@ -17,8 +17,8 @@ NETWORK = Path(__file__).with_name('efficientnet-lite0.onnx')
 BATCH = 16  # pictures at once
 
 Cells = namedtuple('Cells', 'embedding values views')
-Cells.__doc__ = """The places that the embeddings of n pictures are the means of. `embedding` (n×1280) is as
-`embed` gives it. `values` (n×views×rows×columns×1280) has a vector for each cell of each view's
+Cells.__doc__ = """The cells of n pictures. An embedding is the mean of the cells of its picture. `embedding`
+(n×1280) is as `embed` gives it. `values` (n×views×rows×columns×1280) has a vector for each cell of each view's
 grid. `views` (n×views×4) says where each view looks: x, y, width and height in shares of the
 picture's width and height."""
 
