@@ -59,13 +59,14 @@ function mono(buffer) {
   return channels.length === 1 ? channels[0] : channels[0].map((_, i) => channels.reduce((sum, channel) => sum + channel[i], 0) / channels.length);
 }
 
-/** @param {Float32Array} samples @param {string} name */
-function piecesOf(samples, name) {
+/** The pieces of a recording that are not silent. What is left at the end is a piece, or if it is short a part of the last one. @param {Float32Array} samples @param {string} name @returns {{name: string, at?: string, sound: Sound}[]} */
+export function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
-  const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => {
+  const length = Math.ceil(samples.length / (PIECE * RATE) - 0.5);
+  const pieces = Array.from({ length }, (_, i) => {
     const at = clock(i * PIECE);
-    return { name: `${name}, from ${at}`, at, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE) };
+    return { name: `${name}, from ${at}`, at, sound: sound(i * PIECE * RATE, i === length - 1 ? samples.length : (i + 1) * PIECE * RATE) };
   });
   const levels = pieces.map((piece) => level(piece.sound.samples));
   return pieces.filter((_, i) => levels[i] >= 0.1 * Math.max(...levels));
