@@ -241,7 +241,7 @@ func newEngine(p *page) *engine.Engine {
 			return e
 		}
 	}
-	hooks.Marks, hooks.Mark = nil, nil // the marks would report as lost sessions that only cannot be read now
+	hooks.Marks, hooks.Mark = nil, nil // by their marks, sessions that cannot be read now would be reported as lost
 	e = engine.New(log.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())

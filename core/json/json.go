@@ -1,6 +1,6 @@
-// Package json reads and writes JSON (RFC 8259) without reflection. Package encoding/json and its
-// imports would be a fifth of the browser's program. This package writes the same bytes, and reads the
-// same values, except that names of fields must be exact.
+// Package json reads and writes JSON (RFC 8259) without reflection. With encoding/json, the page's
+// program would be 73 KB larger under brotli. This package writes the same bytes, and reads the same
+// values, except that names of fields must be exact.
 package json
 
 import (
@@ -122,32 +122,30 @@ func (f *Fields) Two(name string, dst *[2]float64) {
 	}
 }
 
-// Inner reads an object; the function read reads its fields.
-func (f *Fields) Inner(name string, read func(Codec)) {
+func (f *Fields) Inner(name string, fields func(Codec)) {
 	if v := f.Object[name]; v != nil {
 		g := FieldsOf(v)
-		read(g)
+		fields(g)
 		f.Failed = f.Failed || g.Failed
 	}
 }
 
-func (f *Fields) List(name string, _ int, read func(int, Codec)) {
+func (f *Fields) List(name string, _ int, one func(int, Codec)) {
 	all, ok := f.Object[name].([]any)
 	f.Failed = f.Failed || !ok && f.Object[name] != nil
 	for i, v := range all {
 		g := FieldsOf(v)
-		read(i, g)
+		one(i, g)
 		f.Failed = f.Failed || g.Failed
 	}
 }
 
-// Read reads a text that is one object, and reports whether all of it was valid. The function of reads
-// the fields.
-func Read(text []byte, of func(Codec)) bool {
+// Read reads these fields of a text, which must be one object. It reports whether all of it was valid.
+func Read(text []byte, fields func(Codec)) bool {
 	v, ok := Parse(text)
 	f := FieldsOf(v)
 	if ok {
-		of(f)
+		fields(f)
 	}
 	return ok && !f.Failed
 }

@@ -16,20 +16,21 @@ type Codec interface {
 	Bool(name string, v *bool, always bool)
 	Two(name string, v *[2]float64)
 	Ints(name string, v *[]int)
-	Inner(name string, of func(Codec))
-	// List codes a list of objects. The function of codes the object at i. A writer writes n objects; a
-	// reader ignores n and reads all objects of the list.
-	List(name string, n int, of func(i int, c Codec))
-	// Has reports whether a field has a value: when writing, it returns the argument is. When reading,
-	// it returns whether the object has a value other than null.
-	Has(name string, is bool) bool
+	// Inner codes an object with these fields.
+	Inner(name string, fields func(Codec))
+	// List codes a list of objects, each by one(i, c). A writer writes n objects. A reader ignores n and
+	// reads all objects of the list.
+	List(name string, n int, one func(i int, c Codec))
+	// Has reports whether a field has a value. A writer is told, and returns what it is told. A reader
+	// looks for a value other than null.
+	Has(name string, told bool) bool
 	Refuse() // makes reading fail; does nothing when writing
 }
 
-// Text returns an object as JSON. The function of codes its fields.
-func Text(of func(Codec)) string {
+// Text returns an object with these fields as JSON.
+func Text(fields func(Codec)) string {
 	var w Writer
-	w.Object(of)
+	w.Object(fields)
 	return string(w.B)
 }
 
@@ -155,21 +156,21 @@ func (w *Writer) Bool(name string, is *bool, always bool) {
 	}
 }
 
-func (w *Writer) Inner(name string, of func(Codec)) {
+func (w *Writer) Inner(name string, fields func(Codec)) {
 	w.Name(name)
-	w.Object(of)
+	w.Object(fields)
 }
 
-func (w *Writer) List(name string, n int, of func(i int, c Codec)) {
+func (w *Writer) List(name string, n int, one func(i int, c Codec)) {
 	w.Name(name)
 	w.Open('[')
 	for i := range n {
-		w.Object(func(c Codec) { of(i, c) })
+		w.Object(func(c Codec) { one(i, c) })
 	}
 	w.Close(']')
 }
 
-func (w *Writer) Has(_ string, is bool) bool { return is }
+func (w *Writer) Has(_ string, told bool) bool { return told }
 
 func (w *Writer) Refuse() {}
 
@@ -205,10 +206,10 @@ func (w *Writer) Any(v any) {
 	}
 }
 
-// Object writes an object. The function of codes its fields.
-func (w *Writer) Object(of func(Codec)) {
+// Object writes an object with these fields.
+func (w *Writer) Object(fields func(Codec)) {
 	w.Open('{')
-	of(w)
+	fields(w)
 	w.Close('}')
 }
 

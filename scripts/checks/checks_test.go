@@ -35,7 +35,7 @@ var layers = []string{
 // where data sets are read. The first rule that fits counts.
 var users = []struct{ imported, by string }{
 	{"^syscall/js$", `^(wasm\b|scripts/bench/browser$)`},
-	{"^encoding/json$", "^(core/lab|scripts)"}, // a fifth of the programs; core/json takes its place
+	{"^encoding/json$", "^(core/lab|scripts)"}, // it makes programs for the browser larger; core/json takes its place
 	{"^fmt$", "^(core/(lab|test)|scripts)"},    // it brings reflection
 	{"^(os|path/filepath)$", "^(core/lab/dataset|wasm|scripts)"},
 	{"^(syscall|os|net|plugin|runtime/cgo|C)(/|$)", "^(wasm|scripts)"},

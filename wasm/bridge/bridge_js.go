@@ -289,15 +289,16 @@ func (a *Args) Texts(name, first, second string) (x, y string) {
 	if a.err != nil {
 		return "", ""
 	}
-	for field, to := range map[string]*string{first: &x, second: &y} {
-		switch of := v.Get(field); {
-		case typeOf(of) == js.TypeString:
-			*to = of.String()
-		case !of.IsUndefined() && !of.IsNull():
+	text := func(field string) string {
+		switch value := v.Get(field); {
+		case typeOf(value) == js.TypeString:
+			return value.String()
+		case !value.IsUndefined() && !value.IsNull():
 			a.fail(mistyped(field+" of the "+name, "a string"))
 		}
+		return ""
 	}
-	return x, y
+	return text(first), text(second)
 }
 
 // List reads an array. It calls read for each value.
