@@ -294,7 +294,6 @@ func refusal(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// Cases of two people at work in two tabs.
 // overtaken is a database in which another tab does something before the first write.
 type overtaken struct {
 	*log.Memory
@@ -318,6 +317,7 @@ func TestTwoTabsAtAFirstVisitMakeOneSession(t *testing.T) {
 	}
 }
 
+// Cases of two people at work in two tabs.
 func TestTwoTabs(t *testing.T) {
 	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
 	for name, check := range map[string]func(t *testing.T, w *tabs, a, b *world, ids []string){

@@ -913,7 +913,9 @@ func FuzzRecords(f *testing.F) {
 		if err != nil || len(c.Classes) < 2 || n < 4 {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		EncodeDamaged(slices.Concat(c.Damaged, test.Must(Unreachable(m))(t)))
+		if file := EncodeDamaged(slices.Concat(c.Damaged, test.Must(Unreachable(m))(t))); !json.Valid(file) {
+			t.Errorf("exported as %s", file)
+		}
 	})
 }
 
