@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -58,9 +60,13 @@ func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *meas
 	m := &measurement{prior: p, rng: rng}
 	var chosen []*mat.Dense
 	n := 0
-	taught = slices.Clone(taught)
-	slices.SortStableFunc(taught, func(a, b []*mat.Dense) int { return enough(b) - enough(a) })
-	for _, session := range taught {
+	sessions := make([]int, len(taught))
+	for s := range sessions {
+		sessions[s] = s
+	}
+	slices.SortStableFunc(sessions, func(i, j int) int { return enough(taught[j]) - enough(taught[i]) })
+	for _, s := range sessions {
+		session := taught[s]
 		var classes []*mat.Dense
 		order := rng.Perm(len(session))
 		slices.SortStableFunc(order, func(i, j int) int { return enough(session[j:j+1]) - enough(session[i:i+1]) })
@@ -83,19 +89,18 @@ func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *meas
 		all.Slice(at, at+k, 0, m.dim).(*mat.Dense).Copy(c)
 		at += k
 	}
-	var gram mat.SymDense
-	gram.SymOuterK(1, all)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
-		return m
+	// A Cholesky factor of the inner products has rows with these inner products. Examples that
+	// depend on each other make the matrix singular, so its diagonal is a little larger.
+	gram := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: make([]float64, n*n)}
+	blas64.Syrk(blas.NoTrans, 1, all.RawMatrix(), 0, gram)
+	for i := range n {
+		gram.Data[i*n+i] += 1e-9
 	}
-	var x mat.Dense
-	eigen.VectorsTo(&x)
-	for j, v := range eigen.Values(nil) {
-		for i := range n {
-			x.Set(i, j, x.At(i, j)*math.Sqrt(math.Max(v, 0)))
-		}
+	niw.Factorise(gram)
+	for i := range n { // what it left above the diagonal
+		clear(gram.Data[i*n+i+1 : (i+1)*n])
 	}
+	x := mat.NewDense(n, n, gram.Data)
 	m.dim, at = n, 0
 	for _, session := range m.sessions {
 		for j, c := range session {
@@ -151,7 +156,7 @@ func (m *measurement) run(ctx context.Context) (before, after Measured, s settle
 	}
 	var old, fresh []session.Sample
 	for i, d := range all {
-		learned[i].L.ScaleTri(math.Sqrt(s.scale), learned[i].L)
+		floats.Scale(math.Sqrt(s.scale), learned[i].L.RawTriangular().Data)
 		for _, c := range []struct {
 			prior *niw.Prior
 			to    *[]session.Sample
