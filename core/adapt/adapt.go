@@ -263,8 +263,7 @@ func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
 	for i := range d { // what Potrf left above the diagonal
 		clear(l.Data[i*l.Stride+i+1 : i*l.Stride+d])
 	}
-	blas64.Trmm(blas.Left, blas.NoTrans, 1, base.L.RawTriangular(), blas64.General{Rows: d, Cols: d, Stride: l.Stride, Data: l.Data})
-	white.Nu = base.Nu
+	white.L, white.Nu = times(base.L.RawTriangular(), l), base.Nu
 	q, population := *p, *p.Session.Population
 	population.LogT += s.logT
 	q.NIW, q.Session.Population, q.Precision, q.Facts = white, &population, "F32", maps.Clone(p.Facts)
@@ -273,4 +272,20 @@ func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
 	}
 	q.Facts["name"] = "Learned here"
 	return &q
+}
+
+// times returns the product of two lower triangular matrices with zeros above the diagonal. Trmm would
+// do the same, but has no SIMD kernel and makes the program 12 KB larger. Cost 2/3 d³.
+func times(a, b blas64.Triangular) *mat.TriDense {
+	const rows = 64 // at once
+	d := a.N
+	product := mat.NewTriDense(d, mat.Lower, nil)
+	for from := 0; from < d; from += rows {
+		to := min(from+rows, d)
+		rowsOf := func(t blas64.Triangular, first int) blas64.General { // up to row `to`
+			return blas64.General{Rows: to - first, Cols: to, Stride: t.Stride, Data: t.Data[first*t.Stride:]}
+		}
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, rowsOf(a, from), rowsOf(b, 0), 0, rowsOf(product.RawTriangular(), from))
+	}
+	return product
 }
