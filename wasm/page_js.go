@@ -32,7 +32,7 @@ type page struct {
 func startPage(database string, given js.Value, alone bool) js.Value {
 	p := &page{database: database, marks: given.Get("marks"), alone: alone}
 	p.Engine = newEngine(p)
-	exports.Open = p
+	exports.Open = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
 	api := bridge.Object(p.methods())

@@ -45,17 +45,18 @@ var state = struct {
 	priors  map[string]*metaqda.Prior // by sha256 of their files
 }{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
-// Session is a session that its program keeps and shows.
-type Session interface {
+// Session is a session that its program keeps and shows. It is no interface: the linker would keep
+// more of a program that is converted to one.
+type Session struct {
 	// Ask calls f with the classifier. If vectors is true, it first checks that vectors of the current
 	// extractor can be compared with those of the session.
-	Ask(vectors bool, f func(c *metaqda.Classifier) error) error
+	Ask func(vectors bool, f func(c *metaqda.Classifier) error) error
 	// Change calls f, which may change the classifier, and notes what it changed. If vectors is true, it
 	// first checks that the session accepts vectors of the current extractor.
-	Change(vectors bool, f func(c *metaqda.Classifier) error) error
+	Change func(vectors bool, f func(c *metaqda.Classifier) error) error
 }
 
-// Open is the session with the handle 0. It is nil in a program that keeps no session.
+// Open is the session with the handle 0. It is empty in a program that keeps no session.
 var Open Session
 
 // guard turns errors and panics into replies.
@@ -153,22 +154,22 @@ func of(h int32) (*metaqda.Classifier, error) {
 // with calls f for a classifier.
 //
 //go:noinline
-func with(h int32, f call) int32 { return through(Session.Ask, false, h, f) }
+func with(h int32, f call) int32 { return through(Open.Ask, false, h, f) }
 
 // comparing calls f, which compares vectors with the examples of a classifier.
 //
 //go:noinline
-func comparing(h int32, f call) int32 { return through(Session.Ask, true, h, f) }
+func comparing(h int32, f call) int32 { return through(Open.Ask, true, h, f) }
 
 // changing calls f, which changes a classifier.
 //
 //go:noinline
-func changing(h int32, f call) int32 { return through(Session.Change, false, h, f) }
+func changing(h int32, f call) int32 { return through(Open.Change, false, h, f) }
 
 // adding calls f, which adds vectors to a classifier.
 //
 //go:noinline
-func adding(h int32, f call) int32 { return through(Session.Change, true, h, f) }
+func adding(h int32, f call) int32 { return through(Open.Change, true, h, f) }
 
 // call is the work of a function on a classifier. It returns the result of the function.
 type call func(c *metaqda.Classifier) (int32, error)
@@ -177,10 +178,10 @@ type call func(c *metaqda.Classifier) (int32, error)
 // session.
 //
 //go:noinline
-func through(way func(Session, bool, func(*metaqda.Classifier) error) error, vectors bool, h int32, f call) int32 {
+func through(way func(bool, func(*metaqda.Classifier) error) error, vectors bool, h int32, f call) int32 {
 	return guard(func() (n int32, err error) {
-		if h == 0 && Open != nil {
-			err = way(Open, vectors, func(c *metaqda.Classifier) (err error) {
+		if h == 0 && way != nil {
+			err = way(vectors, func(c *metaqda.Classifier) (err error) {
 				n, err = f(c)
 				return err
 			})
