@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -198,7 +199,7 @@ func (w *Writer) Any(v any) {
 		w.Close(']')
 	case Object:
 		w.Open('{')
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range Names(v) {
 			w.Name(name)
 			w.Any(v[name])
 		}
@@ -215,10 +216,16 @@ func (w *Writer) Object(fields func(Codec)) {
 
 // Strings writes strings as fields, in the order of their names. It leaves out the field except.
 func (w *Writer) Strings(m map[string]string, except string) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
+	for _, name := range Names(m) {
 		if name != except {
 			w.Name(name)
 			w.String(m[name])
 		}
 	}
+}
+
+// Names returns the names of the fields of an object in their order. [slices.Sorted] would make
+// programs for the browser 13 KB larger.
+func Names[V any](m map[string]V) []string {
+	return slices.SortedStableFunc(maps.Keys(m), strings.Compare)
 }

@@ -28,16 +28,17 @@ type Neighbour struct {
 // about x.
 //
 // Cost d² for whitening, at most d for each picture.
-func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
+func (c *Classifier) Nearest(x []float64, n int) ([]*Neighbour, error) {
 	if err := c.whiten(c.z, x); err != nil {
 		return nil, err
 	}
 	c.group(always)
 	n = max(n, 0)
-	var best, own []Neighbour // the closest so far and candidates; one for each burst of a class
-	bound := math.Inf(1)      // distance of the n-th of best
+	var best []*Neighbour // the closest so far
+	var own []Neighbour   // candidates, one for each burst of a class
+	bound := math.Inf(1)  // distance of the n-th of best
 	sift := func() {
-		slices.SortStableFunc(best, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
+		slices.SortStableFunc(best, func(a, b *Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
 		if best = best[:min(n, len(best))]; n > 0 && len(best) == n {
 			bound = best[n-1].Distance
 		}
@@ -55,7 +56,7 @@ func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 		for _, one := range own {
 			one.Linked = one.Distance*one.Distance < k.reach()
 			if one.Distance <= bound {
-				best = append(best, one)
+				best = append(best, &one)
 			}
 		}
 		if len(best) > 2*n+64 {

@@ -2,9 +2,7 @@ package model
 
 import (
 	"encoding/binary"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"metaqda/core/json"
@@ -91,7 +89,7 @@ func (e *Encoder) lay() {
 	e.file = make([]byte, len(head)+size)
 	copy(e.file, head)
 	at := len(head)
-	for _, name := range slices.Sorted(maps.Keys(e.tensors)) {
+	for _, name := range json.Names(e.tensors) {
 		t := e.tensors[name]
 		size := t.size()
 		t.data = e.file[at : at+size : at+size]
@@ -178,7 +176,7 @@ func checksum(tensors map[string]tensor, metadata map[string]string) string {
 func checksumOf(tensors map[string]tensor, metadata map[string]string, sum func(name string) string) string {
 	var w json.Writer
 	w.Object(func(json.Codec) { w.Strings(metadata, checksumKey) })
-	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+	for _, name := range json.Names(tensors) {
 		t := tensors[name]
 		w.Open('[')
 		w.String(name)

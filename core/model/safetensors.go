@@ -3,9 +3,9 @@ package model
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"metaqda/core/json"
 )
@@ -65,7 +65,7 @@ var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8,
 func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte {
 	head, size := tensorHeader(tensors, metadata)
 	b := append(make([]byte, 0, len(head)+size), head...)
-	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+	for _, name := range json.Names(tensors) {
 		b = append(b, tensors[name].data...)
 	}
 	return b
@@ -75,10 +75,11 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 // bytes. The header is padded with spaces so that they begin on an eight byte boundary. It needs
 // only dtype and shape of the tensors.
 func tensorHeader(tensors map[string]tensor, metadata map[string]string) (head []byte, size int) {
-	names := slices.AppendSeq(make([]string, 0, len(tensors)+1), maps.Keys(tensors))
+	names := append(json.Names(tensors), metadataKey)
+	slices.SortStableFunc(names, strings.Compare)
 	var w json.Writer
 	w.Object(func(json.Codec) {
-		for _, key := range slices.Sorted(slices.Values(append(names, metadataKey))) {
+		for _, key := range names {
 			w.Name(key)
 			t, ok := tensors[key]
 			if !ok {

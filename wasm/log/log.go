@@ -377,15 +377,15 @@ func Summaries(db DB) (all []Summary, err error) {
 	return all, err
 }
 
-// sort sorts values through pointers to them. The program has code to sort pointers anyway. Sorting
-// each type of value directly would add code for each type.
+// sort sorts values through pointers to them. The program has this way of sorting for pointers anyway.
+// Sorting each type of value directly would add code for each type.
 func sort[T any](all []T, compare func(a, b *T) int) {
 	own := slices.Clone(all)
 	order := make([]*T, len(own))
 	for i := range own {
 		order[i] = &own[i]
 	}
-	slices.SortFunc(order, compare)
+	slices.SortStableFunc(order, compare)
 	for i, x := range order {
 		all[i] = *x
 	}

@@ -156,7 +156,7 @@ func (s *Stored) read(t Tx) (c *Contents, err error) {
 
 // inOrder sorts examples as a class has them.
 func inOrder(all []*metaqda.Example) {
-	slices.SortFunc(all, func(a, b *metaqda.Example) int {
+	slices.SortStableFunc(all, func(a, b *metaqda.Example) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
 }
