@@ -94,6 +94,7 @@ func (c *class) remove(i int) {
 	c.w.Rows--
 }
 
+//go:noinline // some kilobytes less to download
 func (c *class) row(i int) []float64 { return rowOf(c.w, i) }
 
 // meanTo stores the weighted mean of the examples in dst.
@@ -105,6 +106,7 @@ func (c *class) meanTo(dst []float64) {
 	floats.Scale(1/c.weight(), dst)
 }
 
+//go:noinline // some kilobytes less to download
 func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }

@@ -81,6 +81,7 @@ func (c *covariance) stride() int { return c.uRoom + c.vRoom }
 //go:noinline // some kilobytes less to download
 func (c *covariance) row(k int) []float64 { return c.rows[k*c.stride() : (k+1)*c.stride()] }
 
+//go:noinline // some kilobytes less to download
 func (c *covariance) mean(j int) []float64 {
 	return c.means[j*c.dim : (j+1)*c.dim]
 }
