@@ -79,6 +79,11 @@ test('the manifest lists every file of the site, and variants have their bytes',
     }
   }));
 
+test('the program of the page keeps to its size', () => {
+  const { size } = statSync(new URL('../../../build/site/metaqda.wasm.br', import.meta.url));
+  assert.ok(size <= 1.3e6, `${size} bytes under brotli`);
+});
+
 test('the version changes with any file and only then, and what did not change is kept', () =>
   inTree(async ({ out, put, build }) => {
     const seen = new Set([(await build()).version]);
