@@ -52,7 +52,7 @@ func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none floa
 // probabilitiesTo is ProbabilitiesTo under the lock. It changes nothing.
 func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
 	if len(dst) != len(c.classes) {
-		return 0, &Error{Code: "argument", Message: "There is room for the probabilities of " + strconv.Itoa(len(dst)) + " classes, and there are " + strconv.Itoa(len(c.classes)) + ": make it as long."}
+		return 0, &Error{Code: "argument", Message: "The slice for the probabilities has length " + strconv.Itoa(len(dst)) + ", and the number of classes is " + strconv.Itoa(len(c.classes)) + ": make it as long."}
 	}
 	x := rooms.Get().(*[]float64)
 	defer rooms.Put(x)

@@ -109,7 +109,7 @@ func (b *Bulk) Label(labels, groups []string) error {
 		return labelsFor(len(b.examples), n+len(labels))
 	}
 	if len(groups) != len(labels) {
-		return &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(labels)) + " examples and " + strconv.Itoa(len(groups)) + " groups: give one group for each."}
+		return &Error{Code: "argument", Message: "The numbers of examples and groups differ, " + strconv.Itoa(len(labels)) + " and " + strconv.Itoa(len(groups)) + ": give one group for each example."}
 	}
 	for i := range labels {
 		b.examples[n+i].Group, b.examples[n+i].Thumbnail = groups[i], b.thumbnail

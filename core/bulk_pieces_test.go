@@ -135,7 +135,7 @@ func TestExamplesInPiecesAreCheckedFirst(t *testing.T) {
 	refused("value", "Vector 2 of the batch", b.Take([]float32{1, 2, float32(math.NaN())}))
 	test.OK(t, b.Take([]float32{7, 8, 9}))
 	refused("argument", "", b.Label([]string{"a", "b", "a", "b"}, []string{"", "", "", ""}))
-	refused("argument", "There are 3 examples and 1 groups", b.Label([]string{"a", "b", "b"}, []string{"g"}))
+	refused("argument", "The numbers of examples and groups differ, 3 and 1:", b.Label([]string{"a", "b", "b"}, []string{"g"}))
 	refused("label", "", b.Label([]string{"a", "b", "\n"}, []string{"", "", ""}))
 	test.OK(t, b.Label([]string{"a", "b", "b"}, []string{"", "", ""}))
 	// The dimension changes before the end.

@@ -47,7 +47,7 @@ func Example() {
 	}
 	// Output:
 	// cup and what is out of set is more probably none of them: true
-	// vector has 2 numbers, want 4: use the same feature extractor for all of them
+	// vector has length 2, want 4: use the same feature extractor for all of them
 }
 
 // Undo takes back a change exactly; each example can be left out in turn.

@@ -137,7 +137,7 @@ func (r *receivers) receiver(label string) (*receiver, error) {
 
 // labelsFor returns the error for another number of labels than of examples.
 func labelsFor(examples, labels int) error {
-	return &Error{Code: "argument", Message: "There are " + strconv.Itoa(examples) + " examples and " + strconv.Itoa(labels) + " labels: give one label for each."}
+	return &Error{Code: "argument", Message: "The numbers of examples and labels differ, " + strconv.Itoa(examples) + " and " + strconv.Itoa(labels) + ": give one label for each example."}
 }
 
 // fit settles the length of vectors if it is open, and checks that vectors can be examples. On error

@@ -62,7 +62,7 @@ async function main() {
   const classes = labels.filter((label) => counts[label] > 0);
   if (!classes.length) throw new Error(`${session} was taught nothing: there is nothing to share.`);
   if (classifier.dimension !== dimension) {
-    throw new Error(`${session} was taught vectors of ${classifier.dimension} numbers, and the extractor “${id}” gives ${dimension}: give the manifest of the one that they are of with --extractor.`);
+    throw new Error(`${session} was taught vectors of length ${classifier.dimension}, and the extractor “${id}” gives length ${dimension}: give the manifest of the one that they are of with --extractor.`);
   }
   const about = { name, learn: values.learn, sort: JSON.parse(settings).sort ?? 'probability', classes };
   const plain = await createClassifier({ ...made, ...classifier.settings, name });

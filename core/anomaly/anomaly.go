@@ -80,7 +80,7 @@ func (e *FewError) Error() string {
 // number that is not finite. Cost n d log d.
 func Describe(cells []float32, d int) (*Picture, error) {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &CellsError{"The cells have " + strconv.Itoa(len(cells)) + " numbers, which are not full rows of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
+		return nil, &CellsError{"The cells have length " + strconv.Itoa(len(cells)) + ", which is not a multiple of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
 	}
 	n := len(cells) / d
 	mean, all := make([]float64, d), make([]float64, len(cells))

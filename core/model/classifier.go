@@ -172,7 +172,7 @@ func checkExample(k *Class, i, d int) error {
 
 func checkEmbedding(x []float32, d int) error {
 	if len(x) != d || d == 0 || d > MaxDimension {
-		return fail(len(x), " numbers, want ", d)
+		return fail("length ", len(x), ", want ", d)
 	}
 	for i, v := range x {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
@@ -248,11 +248,11 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string, for
 	}
 	index, err := tensors["class"].ints()
 	if err != nil || len(index) != len(examples) {
-		return nil, fail("it has ", len(examples), " embeddings and ", len(index), " class indices")
+		return nil, fail("its numbers of embeddings and class indices differ, ", len(examples), " and ", len(index))
 	}
 	for i, j := range index {
 		if j < 0 || j >= len(c.Classes) {
-			return nil, fail("the class index of its example ", i, " is ", j, ", it has ", len(c.Classes), " classes")
+			return nil, fail("the class index of its example ", i, " is ", j, ", want less than ", len(c.Classes))
 		}
 		c.Classes[j].Examples = append(c.Classes[j].Examples, examples[i])
 	}
@@ -337,7 +337,7 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 	for i, g := range group {
 		switch {
 		case g >= len(names) || g < -1:
-			return fail("the group of its example ", i, " is ", g, ", it has ", len(names), " groups")
+			return fail("the group of its example ", i, " is ", g, ", want less than ", len(names))
 		case g >= 0:
 			examples[i].Group = names[g]
 		}

@@ -10,7 +10,7 @@ import (
 // DimensionError reports a vector or matrix of the wrong size.
 type DimensionError struct {
 	Name      string // the argument, for example "embedding"
-	Got, Want int    // numbers in it
+	Got, Want int    // its length
 	Remedy    string // empty: use the same feature extractor for all vectors
 }
 
@@ -20,7 +20,7 @@ func (e *DimensionError) Error() string {
 	if remedy == "" {
 		remedy = "use the same feature extractor for all of them"
 	}
-	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": " + remedy
+	return e.Name + " has length " + strconv.Itoa(e.Got) + ", want " + strconv.Itoa(e.Want) + ": " + remedy
 }
 
 // ValueError reports a number outside its domain, or a matrix of the wrong form.

@@ -89,10 +89,10 @@ func TestValidateSaysWhatToDo(t *testing.T) {
 		"factor L is set beside Spiked: want only one of both: set the other to nil": both,
 		"factor L is upper triangular: want a lower triangular matrix: transpose it": upper,
 		"prior mean m[1] is +Inf: want a finite number: make the prior anew":         infinite,
-		"prior mean m has 0 numbers, want 1: give it one number for each dimension":  {},
-		"diagonal of L has 0 numbers, want 2: set L or Spiked":                       without,
-		"diagonal of L has 1 numbers, want 2: make the prior anew":                   short,
-		"scale of S has 3 numbers, want 2: make the prior anew":                      long,
+		"prior mean m has length 0, want 1: give it one number for each dimension":   {},
+		"diagonal of L has length 0, want 2: set L or Spiked":                        without,
+		"diagonal of L has length 1, want 2: make the prior anew":                    short,
+		"scale of S has length 3, want 2: make the prior anew":                       long,
 	} {
 		if got := p.Validate().Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -100,8 +100,8 @@ func TestValidateSaysWhatToDo(t *testing.T) {
 	}
 	// Examples and queries keep their remedies.
 	for want, x := range map[string][]float64{
-		"embedding[0] is NaN: want a finite number: leave this vector out":                {math.NaN()},
-		"embedding has 0 numbers, want 1: use the same feature extractor for all of them": {},
+		"embedding[0] is NaN: want a finite number: leave this vector out":               {math.NaN()},
+		"embedding has length 0, want 1: use the same feature extractor for all of them": {},
 	} {
 		if got := niw.CheckVector("embedding", x, 1).Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -112,7 +112,7 @@ async function main(args) {
     [values.out, encodeNPZ(arrays)],
     [facts, JSON.stringify(about, null, 1) + '\n'],
   ]);
-  if (!values.quiet) console.error(`${kept.length} ${kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
+  if (!values.quiet) console.error(`${values.out}: ${kind} ${kept.length}${listed.facts.classes ? `, classes ${listed.facts.classes.length}` : ''}`);
 }
 
 /**

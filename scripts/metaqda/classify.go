@@ -48,7 +48,7 @@ func teachCommand() *cli.Command {
 			if err != nil {
 				return nil, err
 			}
-			said = fmt.Sprintf("taught %s of %s, %d numbers each: %s",
+			said = fmt.Sprintf("taught %s of %s, vectors of length %d: %s",
 				counted(taught.Count(), "example", "examples"), counted(taught.Len(), "class", "classes"), taught.Dim(), out)
 			return taught.Save()
 		})
@@ -314,7 +314,7 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 }
 
 func wrongLength(file string, got, want int) error {
-	return &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %d are wanted", got, want),
+	return &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has rows of length %d but length %d is wanted", got, want),
 		Remedy: "use the extractor of the prior and the examples for these embeddings"}
 }
 

@@ -237,7 +237,7 @@ func TestTeachingATable(t *testing.T) {
 	}
 	taught := map[string]int{} // rows answered right
 	for name, more := range map[string][]string{"plain": nil, "scaled": {"--scale", "standardise", "--quiet"}} {
-		said := map[string]string{"plain": "taught 60 examples of 3 classes, 3 numbers each: " + at(name) + "\n"}[name]
+		said := map[string]string{"plain": "taught 60 examples of 3 classes, vectors of length 3: " + at(name) + "\n"}[name]
 		if got := mustRun(t, append([]string{"enrol", "--examples", at("table.csv"), "--out", at(name)}, more...)...); got != said {
 			t.Errorf("teach %v prints %q, want %q", more, got, said)
 		}
@@ -307,9 +307,9 @@ func TestWhatCannotBeSorted(t *testing.T) {
 	}{
 		"no such data":    {func(j *job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
 		"no such prior":   {func(j *job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
-		"other dimension": {func(j *job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but 1280 are wanted"},
+		"other dimension": {func(j *job) { j.Data = narrow }, "narrow.npy has rows of length 3 but length 1280 is wanted"},
 		"no number":       {func(j *job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
-		"examples too":    {func(j *job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
+		"examples too":    {func(j *job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has rows of length 5"},
 		"too probable":    {func(j *job) { j.NonePrior = new(1.0) }, "--none-prior: prior probability of none of these"},
 		"other extractor": {func(j *job) {
 			j.Examples = emoji + ".npz"

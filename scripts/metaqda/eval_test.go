@@ -266,7 +266,7 @@ func TestBadInput(t *testing.T) {
 		{"class too small", []string{"--data", small, "--methods", "ncc-un", "--n-shot", "2"}, []string{"small.npz", "class20", "16 rows", "fewer shots"}},
 		{"too few classes", []string{"--data", good, "--n-way", "9", "--methods", "ncc-un", "--n-shot", "1"}, []string{"good.npz", "8 classes", "fewer classes"}},
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
-		{"dimension of the prior", []string{"--data", good, "--prior", wide, "--methods", "fb"}, []string{"good.npz", "6 numbers", "prior is for 9", "extractor"}},
+		{"dimension of the prior", []string{"--data", good, "--prior", wide, "--methods", "fb"}, []string{"good.npz", "length 6", "prior is for 9", "extractor"}},
 		{"prior is no prior", []string{"--data", good, "--prior", good, "--methods", "fb"}, []string{"good.npz", "no usable prior", "metaqda train"}},
 		{"prior is missing", []string{"--data", good, "--prior", filepath.Join(dir, "none"), "--methods", "fb"}, []string{"none", "check the path"}},
 		{"fb without prior", []string{"--data", good, "--methods", "fb"}, []string{"--prior", "fb-handcrafted"}},

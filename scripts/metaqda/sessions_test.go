@@ -83,7 +83,7 @@ func TestSetWithoutSplits(t *testing.T) {
 	other := modeltest.Prior(9)
 	other.Transform.Power, other.DataMean = 0.5, make([]float64, 9)
 	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), other)
-	refused(t, args(bare, wide, "ncc-cl2n"), "6 numbers in a row but the prior is for 9")
+	refused(t, args(bare, wide, "ncc-cl2n"), "rows of length 6 but the prior is for 9")
 	mustRun(t, args(bare, with, "fb")...)
 	d := readReport(t, filepath.Join(dir, "out.json"))["data"].([]any)[0].(map[string]any)
 	if d["split"] != "all" {

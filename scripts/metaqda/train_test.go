@@ -162,7 +162,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"no data", nil, []string{"--data", "required"}},
 		{"missing file", []string{"--data", filepath.Join(dir, "gone.npz")}, []string{"gone.npz", "check the path"}},
 		{"NaN", []string{"--data", nan}, []string{"nan.npz, row 17", "remove the row"}},
-		{"dimensions differ", []string{"--data", good + "," + wide}, []string{"wide.npz", "7 numbers", "good.npz has 6", "one extractor"}},
+		{"dimensions differ", []string{"--data", good + "," + wide}, []string{"wide.npz", "length 7", "good.npz has 6", "one extractor"}},
 		{"no split", []string{"--data", bare}, []string{"--split", "bare.npz", `no split "train"`}},
 		{"no validation split", []string{"--data", bare, "--split", "all"}, []string{"--val-split", "bare.npz", `no split "val"`}},
 		{"over the data", []string{"--data", good, "--log", good}, []string{"good.npz is read"}},

@@ -248,7 +248,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &dimension):
-		return &Error{Code: "dimension", Message: "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
+		return &Error{Code: "dimension", Message: "The " + dimension.Name + " has length " + strconv.Itoa(dimension.Got) + " where length " + strconv.Itoa(dimension.Want) + " is expected: use one feature extractor for everything in a session, or begin a new session."}
 	case errors.As(err, &format) && format.Older:
 		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
 	case errors.As(err, &format):

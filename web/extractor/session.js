@@ -137,7 +137,7 @@ function check(embedding, dimension) {
   if (embedding.length !== dimension || !embedding.every(Number.isFinite)) {
     throw new ExtractorError(
       'bad-embedding',
-      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones: reload the page, or correct “dimension” and “outputs” in its manifest.`,
+      `The feature extractor answered a vector of length ${embedding.length}, not ${dimension} finite numbers: reload the page, or correct “dimension” and “outputs” in its manifest.`,
     );
   }
   return embedding;

@@ -40,7 +40,7 @@ export function pooled(tensor, { node, pooling }, layout) {
   if (pooling === 'none') return Float32Array.from(tensor.data);
   const { data, rows, columns, columnsFirst } = table(tensor, node, pooling, layout);
   const [from, to] = pooling === 'first' ? [0, 1] : [pooling === 'rest' ? 1 : 0, rows];
-  if (to <= from) throw misfit(node, `has ${rows} rows, too few for the pooling "${pooling}"`);
+  if (to <= from) throw misfit(node, `has too few rows (${rows}) for the pooling "${pooling}"`);
   return Float32Array.from({ length: columns }, (_, c) => {
     let sum = 0;
     for (let row = from; row < to; row++) sum += data[columnsFirst ? c * rows + row : row * columns + c];

@@ -63,7 +63,10 @@ const RATES = [3000, 768_000]; // samples a second, as browsers have them
 export async function soundOf(sound) {
   const mono = await monoOf(sound);
   if (mono.samples.length >= SHORTEST * mono.rate) return mono;
-  throw new ExtractorError('unreadable-sound', `This sound is too short (${mono.samples.length} samples): record at least a tenth of a second.`);
+  throw new ExtractorError(
+    'unreadable-sound',
+    `This sound of ${Math.round((1000 * mono.samples.length) / mono.rate)} ms is too short: record at least a tenth of a second.`,
+  );
 }
 
 /** Whether a sound is an AudioBuffer. Workers do not have this class. @param {unknown} sound @returns {sound is AudioBuffer} */

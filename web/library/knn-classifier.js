@@ -52,7 +52,7 @@ export class KNNClassifier {
   #add(label, row) {
     const other = [...this.#rows.values()].find((one) => one.length > 0)?.[0];
     if (other && other.length !== row.length)
-      throw new MetaqdaError('dimension', `The example has ${row.length} numbers, those before it have ${other.length}: use one network for all.`);
+      throw new MetaqdaError('dimension', `The example has length ${row.length}, those before it have length ${other.length}: use one network for all.`);
     if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
     const rows = this.#rows.get(label);
     if (rows) rows.push(row);
@@ -170,7 +170,10 @@ export class KNNClassifier {
       if (!isCount(n) || !isCount(d) || more !== undefined || values?.length !== n * d)
         throw new MetaqdaError('argument', `The data set of class ${label} must have the shape [examples, numbers].`);
       if (n > 0 && length > 0 && d !== length)
-        throw new MetaqdaError('dimension', `The examples of class ${label} have ${d} numbers, those before them have ${length}: use one network for all.`);
+        throw new MetaqdaError(
+          'dimension',
+          `The examples of class ${label} have length ${d}, those before them have length ${length}: use one network for all.`,
+        );
       if (n > 0) length = d;
       all.set(
         label,

@@ -55,7 +55,7 @@ export function vectorOf(x, at) {
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
-      `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
+      `A tensor of size ${numbers.length} and shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
     );
   }
   if (numbers.length === 0) attached(numbers, one);
@@ -142,7 +142,8 @@ export function listOf(many, what) {
  */
 export function labelled(batch, labels) {
   const [all, names] = [listOf(batch, 'batch'), listOf(labels, 'labels').map((one) => text(one, 'label'))];
-  if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
+  if (all.length !== names.length)
+    throw new MetaqdaError('argument', `The numbers of examples and labels differ, ${all.length} and ${names.length}: give one label for each example.`);
   return [all, names];
 }
 
@@ -151,7 +152,10 @@ export function rowsOf(vectors) {
   const d = vectors[0].length;
   const i = vectors.findIndex((x) => x.length !== d);
   if (i >= 0)
-    throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vectors[i].length} numbers, the first one ${d}: use one extractor for all of them.`);
+    throw new MetaqdaError(
+      'dimension',
+      `Vector ${i} of the batch has length ${vectors[i].length}, the first one length ${d}: use one extractor for all of them.`,
+    );
   return vectors;
 }
 
@@ -159,7 +163,7 @@ export function rowsOf(vectors) {
 export function roomIn(dst, n) {
   if ((Array.isArray(dst) && !Object.isFrozen(dst)) || dst instanceof Float64Array || dst instanceof Float32Array) {
     if (dst.length >= n) return;
-    throw new MetaqdaError('argument', `The array to write into has room for ${dst.length} numbers: there are ${n} classes, so make it at least as long.`);
+    throw new MetaqdaError('argument', `The array to write into has length ${dst.length}: make it at least ${n} long, with a place for each class.`);
   }
   throw new MetaqdaError(
     'argument',

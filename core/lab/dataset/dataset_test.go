@@ -159,7 +159,7 @@ func TestBadInputIsNamed(t *testing.T) {
 	}{
 		{"NaN", npz(nan, []int32{0, 1}, nil), 1, "column 0 is NaN"},
 		{"infinity", npz(inf, []int32{0, 1}, nil), 1, "column 1 is +Inf"},
-		{"too few labels", npz(good, []int32{0}, nil), -1, "2 embeddings but 1 labels"},
+		{"too few labels", npz(good, []int32{0}, nil), -1, "has different numbers of embeddings and labels, 2 and 1"},
 		{"splits of neither", func() error { _, err := DecodeMeta("x.json", []byte(`{"splits":{"train":[true]}}`)); return err }, -1, "no name or number"},
 		{"extractor that is no name", func() error { _, err := DecodeMeta("x.json", []byte(`{"extractor":{"id":"a"}}`)); return err }, -1, `its "extractor" is of the wrong kind (object)`},
 		{"UTF-16", csv("\xff\xfel\x00", nil), -1, "save it as CSV in UTF-8"},
@@ -169,10 +169,10 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"negative label", npz(good, []int32{0, -1}, nil), 1, "label -1 is outside 0..0; whole numbers count the classes from 0: save names in their place"},
 		{"label without class", npz(good, []int32{0, 2}, meta(`{"classes":["a","b"]}`)), 1, "label 2 is outside 0..1"},
 		{"absurd label", npz(good, []int32{0, 2000000000}, nil), 1, "label 2000000000"},
-		{"dimension", npz(good, []int32{0, 1}, meta(`{"dimension":3}`)), -1, "2 numbers in a row but x.json says 3"},
-		{"too few groups", grouped([]int32{1}), -1, "has 1 groups for 2 embeddings"},
-		{"too many groups", grouped([]int32{1, 2, 3}), -1, "has 3 groups for 2 embeddings"},
-		{"no groups", grouped([]int32{}), -1, "has 0 groups for 2 embeddings"},
+		{"dimension", npz(good, []int32{0, 1}, meta(`{"dimension":3}`)), -1, "rows of length 2 but x.json says 3"},
+		{"too few groups", grouped([]int32{1}), -1, "has different numbers of groups and embeddings, 1 and 2"},
+		{"too many groups", grouped([]int32{1, 2, 3}), -1, "has different numbers of groups and embeddings, 3 and 2"},
+		{"no groups", grouped([]int32{}), -1, "has different numbers of groups and embeddings, 0 and 2"},
 		{"groups that are not whole", grouped([]float32{1, 2}), -1, `array "groups" does not hold whole numbers; convert it with numpy's astype`},
 		{"labels of True and False", func() error {
 			_, err := DecodeNPZ("x.npz", packNPZ(t, []packed{{"embeddings", npyBytes("<f4", "(2, 2)", good), nil, 0}, {"labels", npyBytes("|b1", "(2,)", []byte{0, 1}), nil, 0}}), nil)
@@ -290,7 +290,7 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 		{"a list that says less", []packed{{"embeddings", matrix, zeros, len(small)}, {"labels", two, nil, 0}}, fmt.Sprintf("and %d by the list of the zip", len(small))},
 		{"list and shape that say less", []packed{{"embeddings", small, zeros, len(small)}, {"labels", two, nil, 0}}, "not a valid zip file"},
 		{"a list that says more", []packed{{"embeddings", small, nil, size}, {"labels", two, nil, 0}}, fmt.Sprintf("and %d by the list of the zip", size)},
-		{"list and shape that say more", []packed{{"embeddings", head("<f4", "(2000, 2000)"), zeros[:1000], len(head("<f4", "(2000, 2000)")) + 16_000_000}, {"labels", two, nil, 0}}, "ends before its 4000000 numbers"},
+		{"list and shape that say more", []packed{{"embeddings", head("<f4", "(2000, 2000)"), zeros[:1000], len(head("<f4", "(2000, 2000)")) + 16_000_000}, {"labels", two, nil, 0}}, "ends before all of its numbers (4000000)"},
 		{"classes without rows", []packed{{"embeddings", npyBytes("|i1", "(200000, 1)", zeros[:200_000]), nil, 0}, {"labels", npyOf(sparse), nil, 0}}, "label 190000000 is outside 0..0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func (m *Meta) checkDimension(file string, dim int) error {
 	if m.Dimension == 0 || m.Dimension == dim {
 		return nil
 	}
-	return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", dim, besides(file, ".json"), m.Dimension),
+	return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has rows of length %d but %s says %d", dim, besides(file, ".json"), m.Dimension),
 		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 

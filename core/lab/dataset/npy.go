@@ -112,7 +112,7 @@ func (a *array) blocks(f func(b []byte)) error {
 	for done := 0; done < n; {
 		b := block[:min(len(block), (n-done)*size)]
 		if _, err := io.ReadFull(a.data, b); err != nil {
-			return fmt.Errorf("ends before its %d numbers are complete", n)
+			return fmt.Errorf("ends before all of its numbers (%d) are complete", n)
 		}
 		done += len(b) / size
 		f(b)

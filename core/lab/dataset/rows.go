@@ -63,7 +63,7 @@ func DecodeRows(file string, data []byte, meta *Meta, d int) (*Rows, error) {
 	}
 	r.Files, r.Extractor = meta.Files, meta.Extractor
 	if r.Files != nil && len(r.Files) != r.Len() {
-		return nil, &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %s names %d files", r.Len(), besides(file, ".json"), len(r.Files)),
+		return nil, &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has different numbers of embeddings and files named in %s, %d and %d", besides(file, ".json"), r.Len(), len(r.Files)),
 			Remedy: "name one file for each row, or leave \"files\" out"}
 	}
 	if err := meta.checkDimension(file, r.Dim); err != nil {

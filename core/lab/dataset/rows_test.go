@@ -59,8 +59,8 @@ func TestRowsThatCannotBe(t *testing.T) {
 		"claims 64 GB":    {unlabelledNPZ(t, "<f4", "(4000000, 4000)", []float32{1, 2}), nil, -1, "takes 64000000079 bytes"},
 		"no number":       {unlabelledNPZ(t, "<f4", "(2, 2)", []float32{1, 2, 3, nan}), nil, 1, "column 1 is NaN"},
 		"no zip":          {[]byte("label,a\nx,1\n"), nil, -1, "is no .npz"},
-		"other dimension": {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Dimension: 3}, -1, "has 2 numbers in a row but x.json says 3"},
-		"too few files":   {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Files: []string{}}, -1, "has 1 embeddings but x.json names 0 files"},
+		"other dimension": {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Dimension: 3}, -1, "has rows of length 2 but x.json says 3"},
+		"too few files":   {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Files: []string{}}, -1, "has different numbers of embeddings and files named in x.json, 1 and 0"},
 	} {
 		r, err := DecodeRows("x.npz", c.data, c.meta, 0)
 		var wrong *FileError

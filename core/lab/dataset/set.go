@@ -149,7 +149,7 @@ func (s *Set) checkShape() error {
 		return noEmbeddings(s.file)
 	}
 	if n := len(s.X) / s.Dim; n != len(s.Labels) {
-		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %d labels", n, len(s.Labels)),
+		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has different numbers of embeddings and labels, %d and %d", n, len(s.Labels)),
 			Remedy: "write one label for each row"}
 	}
 	return s.checkGroups(s.file)
@@ -157,7 +157,7 @@ func (s *Set) checkShape() error {
 
 func (s *Set) checkGroups(file string) error {
 	if s.Groups != nil && len(s.Groups) != len(s.Labels) {
-		return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d groups for %d embeddings", len(s.Groups), len(s.Labels)),
+		return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has different numbers of groups and embeddings, %d and %d", len(s.Groups), len(s.Labels)),
 			Remedy: "write one group for each row, or leave the groups out"}
 	}
 	return nil

@@ -180,7 +180,7 @@ func (s *Source) noCentre() error {
 }
 
 func (s *Source) wrongDimension(p *Prior) error {
-	return &dataset.FileError{File: s.Set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.Set.Dim, p.NIW.Dim()),
+	return &dataset.FileError{File: s.Set.File(), Row: -1, Problem: fmt.Sprintf("has rows of length %d but the prior is for %d", s.Set.Dim, p.NIW.Dim()),
 		Remedy: "use embeddings of the extractor that the prior was learned for"}
 }
 

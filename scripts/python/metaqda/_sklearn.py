@@ -55,7 +55,7 @@ except ImportError:
             return X
         y = np.asarray(y)
         if y.shape != X.shape[:1]:
-            raise ValueError(f'y has the shape {y.shape} and X {len(X)} rows: give one label for each row.')
+            raise ValueError(f'y has the shape {y.shape} and X the shape {X.shape}: give one label for each row.')
         return X, y
 
 

@@ -236,9 +236,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             try:
                 ids = self._ids if rows is None else [self._ids[operator.index(i)] for i in rows]
             except (IndexError, TypeError) as error:
-                raise MetaqdaError('argument', f'There are {len(self._ids)} examples: give places from 0 to {len(self._ids) - 1} as rows.') from error
+                raise MetaqdaError('argument', f'Some of the rows are not places of examples: give places from 0 to {len(self._ids) - 1} as rows.') from error
             if len(ids) != len(values):
-                raise MetaqdaError('argument', f'There are cells of {len(values)} pictures and {len(ids)} examples: give those of each, or the places of the examples as rows.')
+                raise MetaqdaError('argument', f'The numbers of pictures and examples differ, {len(values)} and {len(ids)}: give the cells of each example, or the places of the examples as rows.')
             for i, x in zip(ids, values):
                 self._engine.set_cells(i, _rows(x))
         return self
@@ -332,7 +332,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if groups is not None:
             groups = [_group(g) for g in np.asarray(groups, object).ravel()]
             if len(groups) != len(X):
-                raise MetaqdaError('argument', f'There are {len(X)} rows and {len(groups)} groups: give one for each row, None for no group.')
+                raise MetaqdaError('argument', f'The numbers of rows and groups differ, {len(X)} and {len(groups)}: give a group for each row, None for no group.')
         labels = [str(k) for k in classes]
         with engine.lock:
             ids, kept = engine.add(X, labels, np.searchsorted(classes, y), groups)
@@ -369,7 +369,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if values.ndim < 3 or 0 in values.shape[1:]:
             raise MetaqdaError('argument', f'These are no cells, with the shape {values.shape}: give what metaqda.cells returns, or an array of shape (n, ..., d).')
         if values.shape[-1] != self.n_features_in_:
-            raise MetaqdaError('dimension', f'Cells have {values.shape[-1]} numbers, but examples have {self.n_features_in_}: use one network for both.')
+            raise MetaqdaError('dimension', f'Cells have length {values.shape[-1]}, but examples have length {self.n_features_in_}: use one network for both.')
         return values
 
     def _place(self, label):
@@ -490,7 +490,7 @@ def _each(label, n):
     """Returns a list of n labels, of one for all or one for each."""
     labels = list(label) if np.ndim(label) else [label] * n
     if len(labels) != n:
-        raise MetaqdaError('argument', f'There are {n} pictures and {len(labels)} labels: give one label, or one for each.')
+        raise MetaqdaError('argument', f'The numbers of pictures and labels differ, {n} and {len(labels)}: give one label, or one for each.')
     return labels
 
 

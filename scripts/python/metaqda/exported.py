@@ -60,9 +60,9 @@ class Classifier:
         mean, scale = c['columns']
         d = len(mean)
         if X.ndim != 2:
-            raise ValueError(f'an array of {X.ndim} axes, want two: a row of {d} numbers for each picture')
+            raise ValueError(f'an array of shape {X.shape}, want two axes: a row of length {d} for each picture')
         if X.shape[1] != d:
-            raise ValueError(f'rows of {X.shape[-1]} numbers, want {d}: use the extractor {self.extractor.get("id") or "it was taught with"}')
+            raise ValueError(f'rows of length {X.shape[-1]}, want {d}: use the extractor {self.extractor.get("id") or "it was taught with"}')
         if not np.isfinite(X).all():
             raise ValueError(f'row {np.argmin(np.isfinite(X).all(1))} has a number that is not finite: leave it out')
         shift, floor, power, unit, *constant = c['input']

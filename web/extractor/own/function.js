@@ -57,6 +57,6 @@ export function checked(answer, dimension) {
   if (embedding.length === dimension && embedding.every(Number.isFinite)) return embedding;
   throw new ExtractorError(
     'bad-embedding',
-    `The function answered ${embedding.length === dimension ? 'numbers of which some are not finite' : `${embedding.length} numbers, and the manifest says ${dimension}`}: put the function or “dimension” right.`,
+    `The function answered ${embedding.length === dimension ? 'numbers of which some are not finite' : `a vector of length ${embedding.length}, and the manifest says ${dimension}`}: put the function or “dimension” right.`,
   );
 }

@@ -454,7 +454,10 @@ export class Classifier {
         rows = new Float32Array(all.length * d);
       }
       if (vector.length !== d)
-        throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vector.length} numbers, the first one ${d}: use one extractor for all of them.`);
+        throw new MetaqdaError(
+          'dimension',
+          `Vector ${i} of the batch has length ${vector.length}, the first one length ${d}: use one extractor for all of them.`,
+        );
       rows.set(vector, i * d);
       if (!isVector(x)) onProgress?.({ done: ++done, total });
       await rest();

@@ -196,7 +196,7 @@ test('a number that is not finite is refused at once', async () => {
     );
   assert.deepEqual(c.getClassExampleCount(), { a: 1, b: 1 }, 'what is refused changes nothing');
   c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] } });
-  assert.throws(() => c.addExample(tensor(0, 1, 0), 'b'), /has 3 numbers, those before it have 2/);
+  assert.throws(() => c.addExample(tensor(0, 1, 0), 'b'), /has length 3, those before it have length 2/);
   assert.deepEqual(c.getClassExampleCount(), { a: 1 });
   c.dispose();
 });

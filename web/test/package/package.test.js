@@ -220,7 +220,7 @@ test('a function with a manifest is an extractor of its own identity', async () 
   const wrong = await functionExtractor({ ...manifest, sha256: '0'.repeat(64) }, null, () => [1, 2]);
   await assert.rejects(
     wrong.embed('x'),
-    (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message),
+    (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered a vector of length 2, and the manifest says 26/.test(error.message),
   );
   await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
   await assert.rejects(functionExtractor(manifest, { 'leters.mjs': Uint8Array.of(1) }, count), { code: 'extractor-files', message: /“letters.mjs”/ });

@@ -164,7 +164,7 @@ test('a batch of nothing, of different lengths or with no count is refused befor
     [2, 3],
     [3, 2],
   ]) {
-    const message = `Vector 1 of the batch has ${b} numbers, the first one ${a}: use one extractor for all of them.`;
+    const message = `Vector 1 of the batch has length ${b}, the first one length ${a}: use one extractor for all of them.`;
     await assert.rejects(batch.classify([new Float32Array(a), new Float32Array(b)]), { code: 'dimension', message });
   }
   for (const [code, wrong] of /** @type {const} */ ([

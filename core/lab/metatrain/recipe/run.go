@@ -107,7 +107,7 @@ func sameDimension(sets []*dataset.Set) error {
 	}
 	for _, s := range sets {
 		if first := sets[0]; s.Dim != first.Dim {
-			return &dataset.FileError{File: s.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s has %d", s.Dim, first.File(), first.Dim),
+			return &dataset.FileError{File: s.File(), Row: -1, Problem: fmt.Sprintf("has rows of length %d but %s has %d", s.Dim, first.File(), first.Dim),
 				Remedy: "learn one prior from embeddings of one extractor"}
 		}
 	}

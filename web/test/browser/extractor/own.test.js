@@ -265,7 +265,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
       [{ files: [{ ...manifest.files[0], sha256: '0'.repeat(64) }] }, /is not the one of the manifest/],
       [{ files: [...manifest.files, { name: 'data.bin', bytes: 1, sha256: '0'.repeat(64) }] }, /“data.bin” that the manifest lists is missing/],
       [{ outputs: [{ node: 'nowhere' }] }, /has no node whose result is called “nowhere”/],
-      [{ dimension: 100 }, /answered 200 numbers, not 100/],
+      [{ dimension: 100 }, /answered a vector of length 200, not 100/],
       [{ layout: 'NHWC' }, /cannot be run on a picture of 1 x 192 x 192 x 3 .* “layout”/],
       [{ inputName: 'y' }, /has the inputs “x”, and none called “y”/],
     ])) {
