@@ -146,14 +146,14 @@ func (c *Classifier) validateActions() error {
 	return nil
 }
 
-// CheckActions returns an error for actions that are no text, or too long. It says what is wrong
+// CheckActions returns an error for actions that are not UTF-8, or too long. It says what is wrong
 // with them in the form "are too long".
 func CheckActions(text string) error {
 	switch {
 	case len(text) > MaxActions:
 		return fail("are too long: at most ", MaxActions, " bytes for one class")
 	case !utf8.ValidString(text):
-		return fail("are no text")
+		return fail("are not UTF-8")
 	}
 	return nil
 }

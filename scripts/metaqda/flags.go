@@ -110,7 +110,7 @@ func (r *rangeValue) Set(s string) error {
 	r.Min, err = strconv.Atoi(strings.TrimSpace(lo))
 	r.Max, err2 = strconv.Atoi(strings.TrimSpace(hi))
 	if err != nil || err2 != nil || r.Min < 0 || r.Max < r.Min {
-		return fmt.Errorf("%q is no number and no range like 5-20", s)
+		return fmt.Errorf("%q is not a number or a range like 5-20", s)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 // noArguments refuses arguments that belong to no flag.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
-		return fmt.Errorf("%q is no flag; `%s --help` lists them", c.Args().First(), c.FullName())
+		return fmt.Errorf("%q is not a flag; `%s --help` lists them", c.Args().First(), c.FullName())
 	}
 	return nil
 }

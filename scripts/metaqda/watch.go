@@ -135,7 +135,7 @@ func watchLine(c *core.Classifier, w *core.Watch, line string) ([]core.Event, er
 	for i, field := range fields {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no number: give a time and an embedding, separated by commas", field)
+			return nil, fmt.Errorf("%q is not a number: give a time and an embedding, separated by commas", field)
 		}
 		numbers[i] = v
 	}

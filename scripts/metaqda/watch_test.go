@@ -51,7 +51,7 @@ func TestWatchingLines(t *testing.T) {
 		}
 	}
 	for say, content := range map[string]string{
-		`line 2: "x" is no number`:               "0\n1,9,x,1,0\n",
+		`line 2: "x" is not a number`:            "0\n1,9,x,1,0\n",
 		"line 1: vector has length 2":            "0,9,0\n",
 		"line 2: time is 1: want no time before": "2\n1\n",
 		"line 1: time is NaN":                    "NaN\n",

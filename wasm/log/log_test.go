@@ -852,6 +852,9 @@ func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
 // A record that is cut short is refused, and a whole one is read wherever it lies in memory.
 func TestARecordIsReadWholeOrNotAtAll(t *testing.T) {
 	x := &metaqda.Example{ID: "x", Class: "k", Group: "walk", Order: 2, Vector: []float32{1, -2, 3}}
+	if _, _, reason := decode("text"); reason != "it is not a byte array" {
+		t.Error(reason)
+	}
 	whole := encodeStep(Step{ID: "1", Command: &metaqda.Command{Do: metaqda.DoStep, Step: "a", Entries: []metaqda.Entry{{Do: "example", ID: "x", Example: x}}}})
 	for _, b := range [][]byte{whole, encodeHead(head{N: 3}), encode("null", x, x)} {
 		for n := range b[4 : len(b)-3] { // up to three zeros may be missing

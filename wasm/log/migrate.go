@@ -175,7 +175,7 @@ func (f *former) readClasses() error {
 	err := f.each(oldClasses, func(key string, v any) string {
 		r, ok := v.(Record)
 		if !ok {
-			return "it is no object"
+			return "it is not an object"
 		}
 		f.classes = append(f.classes, metaqda.Class{ID: key, Label: cmp.Or(text(r, "name"), "Recovered class"), Order: number(r, "order"), Actions: actions(r)})
 		return ""
@@ -357,7 +357,7 @@ func oldExample(key string, v any) (x *metaqda.Example, reason string) {
 	x = &metaqda.Example{ID: key}
 	r, ok := v.(Record)
 	if !ok {
-		return x, "it is no object"
+		return x, "it is not an object"
 	}
 	x.Class, x.Order, x.Group = text(r, "class"), number(r, "order"), text(r, "group")
 	x.Thumbnail, _ = r["thumbnail"].([]byte)

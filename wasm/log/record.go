@@ -321,7 +321,7 @@ func decode(v any) (text []byte, examples []*metaqda.Example, reason string) {
 	b, ok := v.([]byte)
 	switch {
 	case !ok:
-		return nil, nil, "it is no bytes"
+		return nil, nil, "it is not a byte array"
 	case len(b) < 4 || checksum(b[4:]) != binary.LittleEndian.Uint32(b):
 		return nil, nil, "its checksum does not match"
 	}

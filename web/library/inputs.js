@@ -51,7 +51,7 @@ async function pictureOf(picture) {
     return await createImageBitmap(picture, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
   } catch (error) {
     if (error instanceof TypeError)
-      throw new MetaqdaError('argument', 'This is no picture: hand over a Blob, an ImageBitmap, an ImageData, an image, a canvas or a video.');
+      throw new MetaqdaError('argument', 'This is not a picture: hand over a Blob, an ImageBitmap, an ImageData, an image, a canvas or a video.');
     throw new ExtractorError('unreadable-picture', 'This picture cannot be read: wait until it is loaded (of a video until it plays), or choose another one.');
   }
 }

@@ -55,7 +55,7 @@ export function vectorOf(x, at) {
   if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
     throw new MetaqdaError(
       'argument',
-      `A tensor of size ${numbers.length} and shape [${x.shape}] is no vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
+      `A tensor of size ${numbers.length} and shape [${x.shape}] is not a vector: flatten it, or pass the rows of a batch by tensor.arraySync().`,
     );
   }
   if (numbers.length === 0) attached(numbers, one);
@@ -96,7 +96,7 @@ export async function embedded(extractor, x, signal, at) {
   if (!extractor)
     throw new MetaqdaError(
       'extractor',
-      'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.',
+      'This is not a vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.',
     );
   const vector = await unlessAborted(typeof extractor === 'function' ? extractor(x) : extractor.embed(x), signal);
   if (!isVector(vector))

@@ -194,7 +194,7 @@ func readNames(file string, r io.Reader) ([]string, error) {
 	c.FieldsPerRecord = -1
 	records, err := c.ReadAll()
 	if err != nil {
-		return nil, damaged(file, "is no list of classes ("+err.Error()+")", err)
+		return nil, damaged(file, "is not a list of classes ("+err.Error()+")", err)
 	}
 	column := 0
 	if len(records) > 0 {

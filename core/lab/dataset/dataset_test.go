@@ -160,7 +160,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"NaN", npz(nan, []int32{0, 1}, nil), 1, "column 0 is NaN"},
 		{"infinity", npz(inf, []int32{0, 1}, nil), 1, "column 1 is +Inf"},
 		{"too few labels", npz(good, []int32{0}, nil), -1, "has different numbers of embeddings and labels, 2 and 1"},
-		{"splits of neither", func() error { _, err := DecodeMeta("x.json", []byte(`{"splits":{"train":[true]}}`)); return err }, -1, "no name or number"},
+		{"splits of neither", func() error { _, err := DecodeMeta("x.json", []byte(`{"splits":{"train":[true]}}`)); return err }, -1, "not a name or number"},
 		{"extractor that is no name", func() error { _, err := DecodeMeta("x.json", []byte(`{"extractor":{"id":"a"}}`)); return err }, -1, `its "extractor" is of the wrong kind (object)`},
 		{"UTF-16", csv("\xff\xfel\x00", nil), -1, "save it as CSV in UTF-8"},
 		{"semicolons", csv("label;a;b\nx;1,5;2\n", nil), -1, "write commas there, and decimal points"},

@@ -37,7 +37,7 @@ func (n *ClassNames) UnmarshalJSON(data []byte) error {
 		case json.Number:
 			*n = append(*n, v.String())
 		default:
-			return fmt.Errorf("%v is no name or number of a class", v)
+			return fmt.Errorf("%v is not a name or number of a class", v)
 		}
 	}
 	return nil

@@ -269,11 +269,11 @@ def _number(value):
     try:
         return float(value)
     except (TypeError, ValueError) as error:
-        raise MetaqdaError('value', f'{value!r} is no number: give a number in its place.') from error
+        raise MetaqdaError('value', f'{value!r} is not a number: give a number in its place.') from error
 
 
 def _text(text):
     """Returns UTF-8. Half of a surrogate pair becomes U+FFFD."""
     if text and not isinstance(text, str):
-        raise MetaqdaError('argument', f'{text!r} is no text: give a str in its place.')
+        raise MetaqdaError('argument', f'{text!r} is not text: give a str in its place.')
     return (text or '').encode('utf8', 'surrogatepass').decode('utf8', 'replace').encode()

@@ -365,9 +365,9 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             with np.errstate(over='ignore'):  # becomes infinity, which is refused
                 values = np.ascontiguousarray(getattr(cells, 'values', cells), np.float32)
         except (TypeError, ValueError) as error:
-            raise MetaqdaError('argument', f'These are no cells ({error}): give what metaqda.cells returns, or an array of shape (n, ..., d).') from error
+            raise MetaqdaError('argument', f'These are not cells ({error}): give what metaqda.cells returns, or an array of shape (n, ..., d).') from error
         if values.ndim < 3 or 0 in values.shape[1:]:
-            raise MetaqdaError('argument', f'These are no cells, with the shape {values.shape}: give what metaqda.cells returns, or an array of shape (n, ..., d).')
+            raise MetaqdaError('argument', f'These are not cells, with the shape {values.shape}: give what metaqda.cells returns, or an array of shape (n, ..., d).')
         if values.shape[-1] != self.n_features_in_:
             raise MetaqdaError('dimension', f'Cells have length {values.shape[-1]}, but examples have length {self.n_features_in_}: use one network for both.')
         return values

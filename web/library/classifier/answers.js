@@ -77,7 +77,7 @@ export function checkCells(cells) {
   if (values instanceof Float32Array && n > 0 && values.length > 0 && values.length % n === 0) return { values, dimension: values.length / n };
   throw new MetaqdaError(
     'argument',
-    'These are no cells: hand over what the method cells of an extractor answers, or one Float32Array `values` with the cells of all `views`, row by row.',
+    'These are not cells: hand over what the method cells of an extractor answers, or one Float32Array `values` with the cells of all `views`, row by row.',
   );
 }
 

@@ -75,7 +75,7 @@ export class Watch {
     if (prediction) {
       const { probabilities } = prediction;
       if (typeof probabilities !== 'object' || probabilities === null)
-        throw new MetaqdaError('argument', 'This is no prediction: hand over what predict answers, after await.');
+        throw new MetaqdaError('argument', 'This is not a prediction: hand over what predict answers, after await.');
       if (labels.length === 0 || Object.keys(probabilities).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
         throw new MetaqdaError('argument', 'The prediction is for other classes than there are now: predict again after every change of classes.');
       }
