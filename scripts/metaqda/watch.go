@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -144,7 +145,9 @@ func watchLine(c *core.Classifier, w *core.Watch, line string) ([]core.Event, er
 	}
 	x := make([]float32, len(numbers)-1)
 	for i, v := range numbers[1:] {
-		x[i] = float32(v)
+		if x[i] = float32(v); math.IsInf(float64(x[i]), 0) {
+			return nil, fmt.Errorf("%q is too large: give finite numbers up to 3.4e38", strings.TrimSpace(fields[i+1]))
+		}
 	}
 	a, err := c.Predict(x)
 	if err != nil {

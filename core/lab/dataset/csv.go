@@ -164,7 +164,7 @@ func (p *csvParser) add(record []string) error {
 		v, err := strconv.ParseFloat(field, 64)
 		if err != nil || math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
 			return &FileError{File: p.file, Row: row, Problem: fmt.Sprintf("column %d is %q", i, field),
-				Remedy: "every value but the label must be a finite number: correct or remove the row"}
+				Remedy: "every value but the label must be a finite number up to 3.4e38: correct or remove the row"}
 		}
 		p.x = append(p.x, float32(v))
 	}

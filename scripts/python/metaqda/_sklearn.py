@@ -46,7 +46,7 @@ except ImportError:
         if X.ndim != 2 or 0 in X.shape:
             raise ValueError(f'X has the shape {X.shape}: it must be two-dimensional, with a row for each example. Reshape your data.')
         if not np.isfinite(X).all():
-            raise ValueError(f'Row {np.argmin(np.isfinite(X).all(1))} of X has a number that is NaN or infinity: leave it out.')
+            raise ValueError(f'Row {np.argmin(np.isfinite(X).all(1))} of X has a number that is NaN, infinite or above 3.4e38: leave it out.')
         if reset:
             estimator.n_features_in_ = X.shape[1]
         elif X.shape[1] != getattr(estimator, 'n_features_in_', X.shape[1]):
