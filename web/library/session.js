@@ -29,10 +29,10 @@ export function session(program) {
   const { frame, show } = /** @type {any} */ (program);
   return Object.assign(program, {
     taught,
-    show: async (/** @type {Vector | null} */ x) => show(x && vectorOf(x)),
+    show: async (/** @type {Vector | null} */ x) => show(x === null ? null : vectorOf(x)),
     async frame(/** @type {Vector | null} */ x, /** @type {number | undefined} */ falseEventsPerHour) {
       known({ falseEventsPerHour }, WATCH);
-      return frame(x && vectorOf(x), falseEventsPerHour);
+      return frame(x === null ? null : vectorOf(x), falseEventsPerHour);
     },
     async stored(/** @type {(taught: Classifier) => any} */ change) {
       if (typeof change !== 'function') throw new MetaqdaError('argument', `The change is ${kindOf(change)}: it must be a function of the classifier.`);

@@ -315,11 +315,7 @@ export class Classifier {
    */
   nearest(vector, count = 4) {
     const x = vectorOf(vector);
-    if (!isCount(count))
-      throw new MetaqdaError(
-        'argument',
-        `The count is ${typeof count === 'number' ? count : kindOf(count)}: give a whole number from 0 on, or leave it out for 4.`,
-      );
+    if (!isCount(count)) throw new MetaqdaError('argument', `The count is ${kindOf(count)}: give a whole number from 0 on, or leave it out for 4.`);
     this.#engine.write(x);
     const lines = this.#text(this.#call('mq_nearest', x.length, Math.min(count, MOST)));
     const at = this.#engine.answer();

@@ -163,8 +163,12 @@ export function text(s, what) {
   throw new MetaqdaError('argument', `The ${what} is ${number ? s : kindOf(s)}: it must be a string${number ? `, such as '${s}'` : ''}.`);
 }
 
-/** Names a value of a wrong kind, for a message. @param {unknown} x */
-export const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a${typeof x === 'object' ? 'n' : ''} ${typeof x}`);
+/** Names a value of a wrong kind, for a message: a number by itself, anything else by its kind. @param {unknown} x */
+export function kindOf(x) {
+  if (x === null || x === undefined || typeof x === 'number') return `${x}`;
+  if (x === '') return 'an empty string';
+  return Array.isArray(x) ? 'an array' : `a${typeof x === 'object' ? 'n' : ''} ${typeof x}`;
+}
 
 /**
  * A classifier outside this thread: the methods of a Classifier, with the same arguments in the same order, as

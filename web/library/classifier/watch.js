@@ -2,7 +2,7 @@
 /** A watch: what comes and goes in a stream of predictions. core/watch has the model. */
 import { MetaqdaError } from '../../base/remote.js';
 import { record } from './answers.js';
-import { FUNCTION, known } from './options.js';
+import { FUNCTION, kindOf, known } from './options.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Prediction} from './options.js' */
@@ -72,10 +72,10 @@ export class Watch {
     if (typeof seconds !== 'number') throw new MetaqdaError('argument', 'The time must be a number of seconds: leave it out to use performance.now().');
     const labels = this.#labels();
     engine.reserve(8 * labels.length);
-    if (prediction) {
-      const { probabilities } = prediction;
+    if (prediction !== null) {
+      const probabilities = prediction?.probabilities;
       if (typeof probabilities !== 'object' || probabilities === null)
-        throw new MetaqdaError('argument', 'This is not a prediction: hand over what predict answers, after await.');
+        throw new MetaqdaError('argument', `There is ${kindOf(prediction)} in place of a prediction: hand over what predict answers, after await, or null.`);
       if (labels.length === 0 || Object.keys(probabilities).length !== labels.length || !labels.every((label) => typeof probabilities[label] === 'number')) {
         throw new MetaqdaError('argument', 'The prediction is for other classes than there are now: predict again after every change of classes.');
       }
@@ -83,7 +83,7 @@ export class Watch {
         engine.doubles[engine.room / 8 + i] = probabilities[label];
       });
     }
-    const n = engine.call('mq_next', this.#number, seconds, prediction ? labels.length : -1);
+    const n = engine.call('mq_next', this.#number, seconds, prediction === null ? -1 : labels.length);
     const numbers = engine.doubles.slice(engine.answer(), engine.answer() + 3 * n + 3 + labels.length);
     const lines = engine.text(numbers[3 * n]).split('\n');
     this.#here = lines[n] || null;

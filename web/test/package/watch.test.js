@@ -116,6 +116,15 @@ test('what a watch refuses', async () => {
     assert.throws(() => watch.next(/** @type {any} */ ({ probabilities }), 6), refusal('argument'), JSON.stringify(probabilities));
   }
   assert.throws(() => watch.next(/** @type {any} */ (Promise.resolve()), 6), /after await/);
+  for (const [x, named] of [
+    [NaN, 'NaN'],
+    ['', 'an empty string'],
+    [undefined, 'undefined'],
+    [false, 'a boolean'],
+  ]) {
+    const message = `There is ${named} in place of a prediction: hand over what predict answers, after await, or null.`;
+    assert.throws(() => watch.next(/** @type {any} */ (x), 6), { code: 'argument', message });
+  }
   for (const [p, seconds] of [
     [NaN, 6],
     [2, 6],
