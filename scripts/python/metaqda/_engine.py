@@ -3,8 +3,10 @@ web/library/WASI.md describes the calls."""
 import ctypes
 import functools
 import lzma
+import os
 import struct
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +41,28 @@ def _module():
     return engine, linker, wasmtime.Module(engine, lzma.decompress(file.read_bytes()))
 
 
-_loading = threading.Lock()
+_loading = threading.RLock()  # also held while an instance is made
+_engines = weakref.WeakSet()
+_held = []
+
+
+def _hold():
+    """Waits until no thread is in a call. A process that is forked meanwhile would have locks that
+    nobody releases, and instances that are in the middle of a call."""
+    _loading.acquire()
+    _held[:] = _engines
+    for engine in _held:
+        engine.lock.acquire()
+
+
+def _let_go():
+    while _held:
+        _held.pop().lock.release()
+    _loading.release()
+
+
+if hasattr(os, 'register_at_fork'):  # not on Windows
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 class Engine:
@@ -49,14 +72,15 @@ class Engine:
     def __init__(self):
         with _loading:
             engine, linker, module = _module()
-        import wasmtime
-        self._trap = wasmtime.Trap, wasmtime.WasmtimeError
-        self.lock = threading.RLock()
-        self._store = wasmtime.Store(engine)
-        self._store.set_wasi(wasmtime.WasiConfig())
-        self._exports = dict(linker.instantiate(self._store, module).exports(self._store).items())
-        self._exports['_initialize'](self._store)
-        self.handle = None
+            import wasmtime
+            self._trap = wasmtime.Trap, wasmtime.WasmtimeError
+            self.lock = threading.RLock()
+            self._store = wasmtime.Store(engine)
+            self._store.set_wasi(wasmtime.WasiConfig())
+            self._exports = dict(linker.instantiate(self._store, module).exports(self._store).items())
+            self._exports['_initialize'](self._store)
+            self.handle = None
+            _engines.add(self)
 
     def create(self, none_prior, prior, name, scale, extractor):
         """Makes the classifier of this instance."""

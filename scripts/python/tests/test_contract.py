@@ -1,4 +1,6 @@
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -228,6 +230,34 @@ class Contract(Case):
             t.join()
         for i in range(6):
             np.testing.assert_allclose(got[i], want, rtol=0, atol=1e-12)
+
+    @unittest.skipUnless(hasattr(os, 'fork'), 'no fork on this system')
+    def test_a_process_that_is_forked_while_a_thread_predicts_predicts_too(self):
+        c, X, _ = taught(prior='pictures')
+        want, over = c.predict_proba(X[:1]), threading.Event()
+
+        def ask():
+            while not over.is_set():
+                c.predict_proba(X)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        try:
+            for _ in range(3):
+                with warnings.catch_warnings():
+                    warnings.simplefilter('ignore', DeprecationWarning)  # Python 3.12 warns of any fork beside threads
+                    child = os.fork()
+                if child == 0:
+                    same = False
+                    try:
+                        signal.alarm(20)  # a child that waits forever ends
+                        same = np.allclose(c.predict_proba(X[:1]), want, rtol=0, atol=1e-12) and np.array_equal(clone(c).fit(X[:2], ['a', 'b']).classes_, ['a', 'b'])
+                    finally:
+                        os._exit(0 if same else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            over.set()
+            thread.join()
 
     def test_a_call_releases_the_lock_of_the_interpreter(self):
         c, X, _ = taught(prior='pictures')
