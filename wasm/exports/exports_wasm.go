@@ -305,7 +305,7 @@ func Merge(h, other int32) int32 {
 	})
 }
 
-// Free forgets a classifier and its watches.
+// Free forgets a classifier, its watches, and all priors that no other classifier uses.
 //
 //go:wasmexport mq_free
 func Free(h int32) {
@@ -313,6 +313,15 @@ func Free(h int32) {
 		state.of = nil
 	}
 	delete(state.handles, h)
+priors:
+	for sum, p := range state.priors {
+		for _, c := range state.handles {
+			if c.Prior() == p {
+				continue priors
+			}
+		}
+		delete(state.priors, sum)
+	}
 	for n, w := range state.watches {
 		if w.of == h {
 			delete(state.watches, n)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	metaqda "metaqda/core"
+	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/memory"
 )
 
@@ -182,6 +184,28 @@ func TestWhatIsKnownOfAClassifier(t *testing.T) {
 	}
 	Free(h)
 	refused(t, "disposed", Describe(h))
+}
+
+// A host that makes one classifier after another, each with its own prior, would else run out of memory.
+func TestAPriorGoesWithItsLastClassifier(t *testing.T) {
+	other, _ := taught(t, "")
+	p := test.Must(metaqda.DefaultFile(4))(t)
+	file := test.Must(model.EncodePrior(p))(t)
+	create := func() int32 {
+		put(nil, string(file))
+		n := put(nil, replied(t, Prior(int32(len(file)))))
+		return Create(0.2, n[0], 0, 0)
+	}
+	a, b := create(), create()
+	Free(a)
+	if len(state.priors) != 1 {
+		t.Errorf("%d priors while one is in use", len(state.priors))
+	}
+	Free(b)
+	if len(state.priors) != 0 {
+		t.Errorf("%d priors while none is in use", len(state.priors))
+	}
+	Free(other)
 }
 
 func TestWhatIsNotThereIsRefused(t *testing.T) {

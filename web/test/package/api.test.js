@@ -136,9 +136,12 @@ test('files come back, with a prior named and not held', async () => {
   const again = await openClassifier(bytes);
   assert.deepEqual(again.predictSync(query), c.predictSync(query));
   assert.deepEqual(again.save(), bytes);
+  const { c: other } = await taught(['a']); // the engine stays
   c.dispose();
+  (await openClassifier(bytes)).dispose();
   again.dispose();
-  await assert.rejects(openClassifier(bytes), refusal('prior')); // the engine that knew it is gone
+  await assert.rejects(openClassifier(bytes), refusal('prior'));
+  other.dispose();
   const third = await openClassifier(bytes, { prior });
   assert.deepEqual(third.save(), bytes);
   third.dispose();
