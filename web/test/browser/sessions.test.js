@@ -168,6 +168,18 @@ test('what a tab said is gone once another tab has changed that', () =>
     await goOn();
     await page.getByText('“Bird” was removed while its pictures were being added: add the missing folders again.').waitFor();
     assert.equal(await said.textContent(), '', 'nothing is taught, and nobody cancelled it here');
+
+    const addMore = await holdPictures(page, 1);
+    await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(['twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'cat')));
+    await card(other, 'Cat').getByText('2 pictures').waitFor();
+    await other.getByRole('button', { name: 'Delete Cat' }).click();
+    await card(page, 'Cat').waitFor({ state: 'detached' });
+    await addMore();
+    await page
+      .locator('.toast')
+      .filter({ hasText: '“Cat” was removed while its pictures were being added: add the missing pictures to another class.' })
+      .waitFor();
+    assert.equal(await said.textContent(), '', 'nobody cancelled it here');
   }));
 
 test('what one tab changes is seen in another, and who is too late is told', () =>

@@ -9,7 +9,7 @@ import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
-import { added, leftOut, repeated } from './words.js';
+import { added, leftOut, removedMeanwhile, repeated } from './words.js';
 
 /** @import {ClassList} from './classes.js' */
 /** @import {Taught} from './model.js' */
@@ -22,10 +22,11 @@ const DRAGGED = 'application/x-metaqda-example';
 /** Milliseconds of adding a single picture after which the page says that it does. */
 const LONG = 1000;
 
-/** The reasons to stop a batch: it is undone, another session is opened, or the class is removed. */
+/** The reasons to stop a batch: it is undone, another session is opened, the class is deleted here, or it vanished, perhaps in another tab. */
 const UNDONE = 'undone';
 export const LEFT = 'left';
-const GONE = 'gone';
+const DELETED = 'deleted';
+const VANISHED = 'vanished';
 
 /** Number of batches running or waiting, in all cards. */
 let atWork = 0;
@@ -250,8 +251,10 @@ export class ClassCard {
       this.#beside = this.#error ? adding.added : [];
       const told = added(this.taught.name, adding.added.length, adding.again);
       const { reason } = stop.signal;
-      if (reason === GONE || (reason === UNDONE && adding.added.length)) return result; // that has been announced
-      if (reason === LEFT && (result.cancelled || result.errors.length)) {
+      if (reason === DELETED || (reason === UNDONE && adding.added.length)) return result; // that has been announced
+      if (reason === VANISHED) {
+        if (single) this.complain(removedMeanwhile(this.taught.name, one, `add the missing ${one}s to another class`));
+      } else if (reason === LEFT && (result.cancelled || result.errors.length)) {
         if (single) toast({ text: leftOut(one, `to “${this.taught.name}”`), key: this.id });
       } else if (!result.cancelled)
         say(adding.added.length || !this.#error ? told : ''); // the error says it
@@ -278,13 +281,13 @@ export class ClassCard {
 
   /** Stops adding, because the class will be removed. Resolves once the added examples are a step of their own: then undo can restore them. */
   async quit() {
-    this.stop(GONE);
+    this.stop(DELETED);
     while (this.#adding) await nextTask();
   }
 
   /** Releases everything that the card holds. */
   dispose() {
-    this.stop(GONE);
+    this.stop(VANISHED);
     this.#close();
     this.element.remove();
   }
@@ -327,7 +330,7 @@ export class ClassCard {
 
   /** @param {MouseEvent} event */
   #delete = ({ detail }) => {
-    if (detail > 1 || this.#adding?.stop.signal.reason === GONE) return; // the second click of a double click was meant for the class that was here
+    if (detail > 1 || this.#adding?.stop.signal.reason === DELETED) return; // the second click of a double click was meant for the class that was here
     void this.#guard(() => this.list.remove(this.id));
   };
 

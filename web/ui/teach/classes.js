@@ -11,7 +11,7 @@ import { savePictures } from '../sessions/pictures.js';
 import { ClassCard, LEFT } from './card.js';
 import { classOf, CorrectBar } from './correct.js';
 import { Classes } from './model.js';
-import { leftOut } from './words.js';
+import { leftOut, removedMeanwhile } from './words.js';
 
 /** @import {ClassState, Engine, Step} from '../../library/types.js' */
 
@@ -291,7 +291,7 @@ export class ClassList {
         failed ||= Boolean(result?.errors.length);
         removed = !signal.aborted && !this.model.of(card.id); // perhaps by undo in another tab
         cancelled = removed || (result ? result.cancelled : signal.aborted);
-        if (removed) errors.push(`“${name}” was removed while its ${one}s were being added: add the missing folders again.`);
+        if (removed) errors.push(removedMeanwhile(name, one, 'add the missing folders again'));
       } catch (reason) {
         errors.push(sentence(reason));
       }

@@ -36,6 +36,15 @@ export function added(name, pictures, again) {
  */
 export const leftOut = (one, where) => `Adding ${one}s ${where} was stopped to open another session: add the others again.`;
 
+/**
+ * Says that a class was removed, perhaps in another tab, while pictures were being added to it.
+ *
+ * @param {string} name of the class
+ * @param {string} one example
+ * @param {string} remedy
+ */
+export const removedMeanwhile = (name, one, remedy) => `“${name}” was removed while its ${one}s were being added: ${remedy}.`;
+
 /** The fewest near-copies for which there is a hint. */
 const WORTH_SAYING = 3;
 
