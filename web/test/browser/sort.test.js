@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { card, downloaded, faults, hold, holdPictures, open, root, sample, status, teach, teachNew, visit } from './harness.js';
+import { addPictures, card, downloaded, faults, hold, holdPictures, open, root, sample, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -254,9 +254,15 @@ test(
       const [others, back] = [await context.newPage(), await context.newPage()];
       await open(others, site);
       assert.equal(await others.locator('.toast').count(), 0, 'it is under way in another tab');
+      await addPictures(others, 'Cat', [sample('twemoji', 'cat')]); // what ends here is still under way there
+      await others.getByRole('button', { name: 'Undo' }).click();
+      await status(others, 'Undone: add a picture to Cat.');
+      const notes = () => others.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('adding')).length);
+      assert.equal(await notes(), 1, 'the note of the tab that still adds');
       await page.close();
       await open(back, site);
       await back.getByText('Those already added are kept: add the others again.').waitFor();
+      assert.equal(await notes(), 0, 'it is told once');
       await back.getByRole('button', { name: 'Undo' }).click();
       await status(back, /^Undone: add \d pictures to Cat/);
     }),

@@ -1,52 +1,74 @@
 // @ts-check
-/** Records long work in storage. If the page closes before the work ends, the next visit says so. */
+/**
+ * Notes long work in storage. If the page closes before the work ends, the next visit says so. Sorting is noted in
+ * sessionStorage, which belongs to one tab. Adding is noted in localStorage, in an entry of this tab alone. The tab holds a
+ * lock of the same name, so a note without a lock is of a tab that was closed.
+ */
 import { toast } from './announce.js';
 import { noun } from './dom.js';
 
-/** The sentence for each kind of work, and its storage: sessionStorage for sorting, localStorage for teaching. */
+/** @typedef {'sorting'|'adding'} Work */
+
+/** The sentence for each kind of work that was cut short. @type {Record<Work, () => string>} */
 const CUT_SHORT = {
-  sorting: {
-    place: () => sessionStorage,
-    text: () => `A reload does not keep the ${noun()}s that were being sorted: choose them again to go on. Your examples are kept.`,
-  },
-  adding: {
-    place: () => localStorage,
-    text: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.`,
-  },
+  sorting: () => `A reload does not keep the ${noun()}s that were being sorted: choose them again to go on. Your examples are kept.`,
+  adding: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.`,
 };
 
-/** Releases the locks that tell other tabs about work in this one. @type {Partial<Record<keyof typeof CUT_SHORT, () => void>>} */
-const held = {};
-/** Removes outdated notices. @type {typeof held} */
+/** Removes outdated notices. @type {Partial<Record<Work, () => void>>} */
 const told = {};
+/** Removes the note about adding, if there is one. @type {(() => void)|null} */
+let end = null;
 
-/** @param {keyof typeof CUT_SHORT} what @param {boolean} underWay */
+/** @param {Work} what @param {boolean} underWay */
 export function note(what, underWay) {
   told[what]?.();
+  if (what === 'adding') return noteAdding(underWay);
   try {
-    const place = CUT_SHORT[what].place();
-    if (underWay) place.setItem(what, 'open');
-    else place.removeItem(what);
+    if (underWay) sessionStorage.setItem(what, 'open');
+    else sessionStorage.removeItem(what);
   } catch {
     // Storage is forbidden: the next visit says nothing.
   }
-  held[what]?.();
-  const over = new Promise((resolve) => {
-    held[what] = () => resolve(null);
-  });
-  if (underWay) void navigator.locks?.request(what, { mode: 'shared' }, () => over).catch(() => {});
 }
 
-/** Says which work was cut short, unless it runs in another tab. */
+/** @param {boolean} underWay */
+function noteAdding(underWay) {
+  if (!underWay) {
+    end?.();
+    end = null;
+  }
+  if (!underWay || end || !navigator.locks) return; // without locks nobody knows which tabs live
+  const over = new Promise((resolve) => {
+    end = () => resolve(null);
+  });
+  const key = `adding ${crypto.randomUUID()}`;
+  const held = async () => {
+    localStorage.setItem(key, 'open');
+    await over;
+    localStorage.removeItem(key);
+  };
+  void navigator.locks.request(key, held).catch(() => {}); // storage is forbidden
+}
+
+/** Says which work was cut short, unless its tab lives. Each note is told once and removed. */
 export async function tellCutShort() {
-  const others = (await navigator.locks?.query().catch(() => null))?.held ?? [];
-  for (const [what, { place, text }] of /** @type {[keyof typeof CUT_SHORT, typeof CUT_SHORT['adding']][]} */ (Object.entries(CUT_SHORT))) {
-    try {
-      if (!place().getItem(what) || (place() === localStorage && others.some(({ name }) => name === what))) continue;
-    } catch {
-      return;
+  const tell = (/** @type {Work} */ what) => {
+    told[what] = toast({ text: CUT_SHORT[what](), key: what });
+  };
+  try {
+    if (sessionStorage.getItem('sorting')) {
+      note('sorting', false);
+      tell('sorting');
     }
-    note(what, false);
-    told[what] = toast({ text: text(), key: what });
+    for (const key of Object.keys(localStorage).filter((one) => one.startsWith('adding'))) {
+      await navigator.locks?.request(key, { ifAvailable: true }, (lock) => {
+        if (!lock) return;
+        localStorage.removeItem(key);
+        tell('adding');
+      });
+    }
+  } catch {
+    // Storage is forbidden.
   }
 }
