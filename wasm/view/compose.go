@@ -6,6 +6,7 @@ package view
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,7 +153,8 @@ func NotSure(d metaqda.Decision) bool { return strings.HasPrefix(d.Headline, "No
 const mostOfSet = 3
 
 // oneOf lists the few labels among which the right one is, if the headline is not sure. A set of
-// all labels is not shown, since it says nothing.
+// all labels is not shown, since it says nothing. A set may rest on the left-out examples more than on
+// the probabilities of this query. If its meters sum to less than the sentence says, it is not shown.
 func oneOf(in Input) string {
 	if in.Set == nil || !NotSure(in.Decision) {
 		return ""
@@ -167,12 +169,18 @@ func oneOf(in Input) string {
 		return ""
 	}
 	var names []string
+	var sum float64
 	for _, i := range in.Set.Labels {
 		if i < 0 {
+			sum += in.None
 			names = append(names, "none of these")
 		} else {
+			sum += in.Classes[i].Probability
 			names = append(names, "“"+in.Classes[i].Name+"”")
 		}
+	}
+	if math.Round(100*sum) < 90 {
+		return ""
 	}
 	last := len(names) - 1
 	some := strings.Join(names[:last], ", ") + " or " + names[last]

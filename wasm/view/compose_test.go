@@ -130,6 +130,7 @@ func TestASetIsNamedWhereTheHeadlineIsNotSure(t *testing.T) {
 		{[]float64{.3, .3, .2, .1}, []int{0, 1, 2, 3}, false, ""}, // too many to help
 		{[]float64{.5, .3}, []int{0, -1, 1}, true, ""},            // all there are
 		{[]float64{.9, .05, .01}, []int{0, 1}, false, ""},         // sure enough
+		{[]float64{.49, .09, .14}, []int{0, -1, 1}, false, ""},    // the meters sum to 86 %
 	} {
 		in := Input{Classes: classes(c.p...), None: 1, Set: &metaqda.Set{Labels: c.set, Borrowed: c.borrowed}}
 		for _, v := range c.p {
