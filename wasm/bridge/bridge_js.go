@@ -135,7 +135,8 @@ func Await(v js.Value) (js.Value, error) {
 }
 
 // Yield lets the event loop run: for one turn if urgent, otherwise until it is idle, at most a tenth of
-// a second. time.Sleep cannot replace it: during a garbage collection it sleeps too long.
+// a second. time.Sleep cannot replace it: during a garbage collection it sleeps too long. If urgent, it
+// waits for a message: in a background tab timers and idle time come once a second, or once a minute.
 func Yield(urgent bool) {
 	done := make(chan struct{})
 	heard := js.FuncOf(func(js.Value, []js.Value) any {
@@ -146,7 +147,11 @@ func Yield(urgent bool) {
 	if !urgent && js.Global().Get("requestIdleCallback").Truthy() {
 		js.Global().Call("requestIdleCallback", heard, map[string]any{"timeout": 100})
 	} else {
-		js.Global().Call("setTimeout", heard)
+		channel := js.Global().Get("MessageChannel").New()
+		port := channel.Get("port1")
+		port.Set("onmessage", heard)
+		defer port.Call("close")
+		channel.Get("port2").Call("postMessage", nil)
 	}
 	<-done
 }

@@ -37,6 +37,26 @@ func codeOf(t *testing.T, err error) string {
 	return thrown.Value.Get("code").String()
 }
 
+// In a background tab timers come once a second, or once a minute.
+func TestUrgentWorkYieldsWithoutATimer(t *testing.T) {
+	global := js.Global()
+	former := global.Get("setTimeout")
+	defer global.Set("setTimeout", former)
+	global.Set("setTimeout", global.Get("Function").New()) // no function of Go: its runtime calls it
+	done := make(chan bool, 2)
+	late := js.FuncOf(func(js.Value, []js.Value) any { done <- false; return nil })
+	defer late.Release()
+	alarm := former.Invoke(late, 10_000)
+	defer global.Call("clearTimeout", alarm)
+	go func() {
+		Yield(true)
+		done <- true
+	}()
+	if !<-done {
+		t.Error("it waits for a timer")
+	}
+}
+
 func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 	var none []int
 	for _, c := range []struct {

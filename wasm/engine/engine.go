@@ -17,7 +17,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	metaqda "metaqda/core"
@@ -58,7 +57,6 @@ type Engine struct {
 	here     model.Extractor // the page's extractor, empty while unknown
 	site     *metaqda.Prior  // the site's prior, nil until known
 	memory   memory.Budget   // of the classifier
-	awaited  atomic.Int32    // number of callers that wait until all pictures are enrolled
 	live     live            // the query and how its answer is shown
 	changes  changes         // for the page
 	followed int             // how many times changes of other tabs were applied

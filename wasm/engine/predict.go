@@ -307,11 +307,17 @@ func (e *Engine) Ready() bool {
 	return e.taught.Ready()
 }
 
-// Await waits until all pictures are enrolled.
+// Await enrols the pictures that are not enrolled yet, slice by slice, without waiting for idle time.
 func (e *Engine) Await() {
-	e.awaited.Add(1)
-	defer e.awaited.Add(-1)
-	for !e.Ready() {
+	for {
+		e.mu.Lock()
+		c, ready := e.taught, e.taught.Ready()
+		e.preparing = e.preparing || !ready
+		e.mu.Unlock()
+		if ready {
+			return
+		}
+		e.prepareSlice(c)
 		e.hooks.Yield(true)
 	}
 }
@@ -319,14 +325,15 @@ func (e *Engine) Await() {
 // prepareLater enrols all pictures slice by slice while the engine serves.
 func (e *Engine) prepareLater(c *metaqda.Classifier) {
 	for e.prepareSlice(c) {
-		e.hooks.Yield(e.awaited.Load() > 0)
+		e.hooks.Yield(false)
 	}
 }
 
+// prepareSlice enrols pictures for a slice of time. It reports whether some are left.
 func (e *Engine) prepareSlice(c *metaqda.Classifier) (more bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.taught != c {
+	if e.taught != c || !e.preparing {
 		return false
 	}
 	begun := e.hooks.Now()

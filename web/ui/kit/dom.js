@@ -3,6 +3,7 @@
  * Small helpers to build and find elements. Text always goes in as text, never as markup. A shared file's worker
  * evaluates this module too, where there is no document: so it does not import view.js.
  */
+import { nextTask } from '../../base/task.js';
 
 /**
  * Makes an element. Keys that start with `on` add listeners, `class` sets the class
@@ -139,10 +140,7 @@ export async function blobOf(content) {
   /** @type {Blob[]} */
   const pieces = [];
   for (let at = 0; at < content.length; at += PIECE) {
-    if (at)
-      await new Promise((resolve) => {
-        setTimeout(resolve);
-      });
+    if (at) await nextTask();
     pieces.push(new Blob([/** @type {BlobPart} */ (content.subarray(at, at + PIECE))]));
   }
   return new Blob(pieces, { type: 'application/octet-stream' });
