@@ -46,13 +46,34 @@ test('holding repeats, one at a time, until it ends', async () => {
   const { button, state } = setUp();
   button.send('pointerdown', { button: 0, pointerId: 1 });
   await until(() => state.ticks >= 3);
-  button.send('pointerup');
+  button.send('pointerup', { pointerId: 1 });
   await until(() => state.held.length === 2);
   const { ticks } = state;
   await turn();
   assert.equal(state.ticks, ticks);
   assert.equal(state.most, 1);
   assert.deepEqual(state.held, [true, false]);
+});
+
+test('a second finger or a key neither ends the hold nor takes it over', async () => {
+  const { button, state } = setUp();
+  button.send('pointerdown', { button: 0, pointerId: 1 });
+  await until(() => state.ticks >= 1);
+  button.send('pointerdown', { button: 0, pointerId: 2 });
+  button.send('pointerup', { pointerId: 2 });
+  button.send('keydown', { key: ' ' });
+  button.send('keyup', { key: ' ' });
+  const { ticks } = state;
+  await until(() => state.ticks >= ticks + 3);
+  button.send('pointerdown', { button: 0, pointerId: 3 });
+  button.send('pointerup', { pointerId: 1 });
+  await until(() => state.held.length === 2);
+  assert.deepEqual(state.held, [true, false]);
+  button.send('pointerup', { pointerId: 3 });
+  button.send('pointerdown', { button: 0, pointerId: 1 });
+  await until(() => state.held.length === 3);
+  button.send('pointerup', { pointerId: 1 });
+  await until(() => state.held.length === 4);
 });
 
 test('a button that leaves the page while it is held is held no longer', async () => {
@@ -72,7 +93,7 @@ test('a press shorter than one tick ticks once, and so does each of several that
     const { button, state } = setUp({ interval });
     for (let i = 0; i < presses; i++) {
       button.send('pointerdown', { button: 0, pointerId: 1 });
-      button.send('pointerup');
+      button.send('pointerup', { pointerId: 1 });
       button.send('click');
     }
     await until(() => state.held.length === 2);
@@ -121,7 +142,7 @@ test('losing the focus or the pointer ends it', async () => {
     const { button, state } = setUp();
     button.send('pointerdown', { button: 0, pointerId: 1 });
     await until(() => state.ticks >= 2);
-    button.send(end);
+    button.send(end, { pointerId: 1 });
     await until(() => state.held.length === 2);
   }
 });

@@ -3,15 +3,17 @@
 
 /**
  * Calls `tick` repeatedly while the button is held: at least once per press, one at a time,
- * at most once every `interval` milliseconds. It stops when the button leaves the page. A click
- * without pointer or key (of a screen reader, say) counts as one press.
+ * at most once every `interval` milliseconds. The finger, pointer or key that began ends it, whatever
+ * another one does meanwhile. It stops when the button leaves the page. A click without pointer or key
+ * (of a screen reader, say) counts as one press.
  *
  * @param {HTMLElement} button
  * @param {() => Promise<unknown>} tick
  * @param {{interval?: number, onHold?: (held: boolean) => void}} [options]
  */
 export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
-  let held = false;
+  /** The pointer or key that holds it. @type {number|string|null} */
+  let holder = null;
   let due = 0; // presses without a tick so far
   let running = false;
   let pressed = false; // a pointer or key press came before the click
@@ -28,10 +30,10 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
         await new Promise((resolve) => {
           setTimeout(resolve, next - performance.now());
         });
-      } while ((held || due) && button.isConnected);
+      } while ((holder !== null || due) && button.isConnected);
     } finally {
       running = false;
-      held = false;
+      holder = null;
       due = 0;
       onHold?.(false);
     }
@@ -40,32 +42,34 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
     due++; // also while the tick of the last press is running
     void loop();
   };
-  const start = () => {
-    held = pressed = true;
+  const start = (/** @type {number|string} */ by) => {
+    holder = by;
+    pressed = true;
     press();
   };
-  const stop = () => {
-    held = false;
+  const stop = (/** @type {number|string|null} */ by) => {
+    if (by !== holder) return;
+    holder = null;
     // The press's own click, if one follows, is dispatched before this timer.
     setTimeout(() => {
-      pressed = held;
+      pressed = holder !== null;
     }, 0);
   };
 
-  button.addEventListener('pointerdown', (event) => {
-    if (event.button !== 0) return;
-    button.setPointerCapture?.(event.pointerId);
-    start();
+  button.addEventListener('pointerdown', ({ button: which, pointerId }) => {
+    if (which !== 0 || holder !== null) return;
+    button.setPointerCapture?.(pointerId);
+    start(pointerId);
   });
-  for (const type of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur']) button.addEventListener(type, stop);
+  for (const type of /** @type {const} */ (['pointerup', 'pointercancel', 'lostpointercapture']))
+    button.addEventListener(type, ({ pointerId }) => stop(pointerId));
+  button.addEventListener('blur', () => stop(holder));
   button.addEventListener('keydown', (event) => {
     if (event.key !== ' ' && event.key !== 'Enter') return;
     event.preventDefault();
-    if (!event.repeat) start();
+    if (!event.repeat && holder === null) start(event.key);
   });
-  button.addEventListener('keyup', (event) => {
-    if (event.key === ' ' || event.key === 'Enter') stop();
-  });
+  button.addEventListener('keyup', ({ key }) => stop(key));
   button.addEventListener('click', () => {
     if (!pressed) press();
   });
