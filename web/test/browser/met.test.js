@@ -105,6 +105,19 @@ for (const [name, context] of Object.entries({
             return { top, bottom, behind, height: innerHeight };
           });
           assert.ok(answer.top >= answer.behind - 1 && answer.bottom <= answer.height, `the answer is in sight: ${JSON.stringify(answer)}`);
+          const missed = await page.evaluate(() =>
+            [...document.querySelectorAll('.card .thumb-remove')].flatMap((button) => {
+              button.scrollIntoView({ block: 'center' });
+              const { x, y, width, height } = button.getBoundingClientRect();
+              return [-21, 0, 21].flatMap((across) =>
+                [-21, 0, 21].flatMap((down) => {
+                  const hit = document.elementFromPoint(x + width / 2 + across, y + height / 2 + down);
+                  return hit?.closest('button') === button ? [] : [`${button.ariaLabel} at ${across}, ${down}: ${hit?.className}`];
+                }),
+              );
+            }),
+          );
+          if (touch) assert.deepEqual(missed, [], 'a thumb removes the picture that it is on');
           await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
           await page.getByRole('button', { name: 'Add class' }).click();
           await page.getByText('Learn from my other sessions').click();
