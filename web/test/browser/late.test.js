@@ -333,7 +333,10 @@ test('a picture that is read while another session is opened stays out of a clas
     await goOn();
     await recognise(page, sample('noto', 'rocket'));
     list();
-    await page.locator('.toast').filter({ hasText: 'Adding pictures to “Cat” was stopped to open another session: add the others again.' }).waitFor();
+    await page
+      .locator('.toast')
+      .filter({ hasText: 'Adding pictures to “Cat” was stopped to open another session: go back and add the missing ones.' })
+      .waitFor();
     assert.ok(!(await page.evaluate("said.some((text) => text.startsWith('Cancelled'))")), 'which would seem to be about what was opened');
     await page.locator('#session-name').filter({ hasText: 'Second' }).waitFor();
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
@@ -343,7 +346,10 @@ test('a picture that is read while another session is opened stays out of a clas
     await card(page, 'bad').getByText('1 picture', { exact: true }).waitFor();
     await openSession(page, 'One');
     await read();
-    await page.locator('.toast').filter({ hasText: 'Adding pictures of folders was stopped to open another session: add the others again.' }).waitFor();
+    await page
+      .locator('.toast')
+      .filter({ hasText: 'Adding pictures of folders was stopped to open another session: go back and add the missing ones.' })
+      .waitFor();
     assert.deepEqual(await page.evaluate("[said.some((text) => text.startsWith('Cancelled')), document.querySelectorAll('.toast').length]"), [false, 2]);
 
     await page.locator('#teach-folders').setInputFiles(unread);

@@ -261,7 +261,7 @@ test(
       assert.equal(await notes(), 1, 'the note of the tab that still adds');
       await page.close();
       await open(back, site);
-      await back.getByText('Those already added are kept: add the others again.').waitFor();
+      await back.getByText('Those already added are kept: add the missing ones.').waitFor();
       assert.equal(await notes(), 0, 'it is told once');
       await back.getByRole('button', { name: 'Undo' }).click();
       await status(back, /^Undone: add \d pictures to Cat/);

@@ -12,7 +12,7 @@ import { noun } from './dom.js';
 /** The sentence for each kind of work that was cut short. @type {Record<Work, () => string>} */
 const CUT_SHORT = {
   sorting: () => `A reload does not keep the ${noun()}s that were being sorted: choose them again to go on. Your examples are kept.`,
-  adding: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the others again.`,
+  adding: () => `The page was closed or reloaded while ${noun()}s were being added. Those already added are kept: add the missing ones.`,
 };
 
 /** Removes outdated notices. @type {Partial<Record<Work, () => void>>} */

@@ -34,7 +34,7 @@ export function added(name, pictures, again) {
  * @param {string} one example
  * @param {string} where they were added
  */
-export const leftOut = (one, where) => `Adding ${one}s ${where} was stopped to open another session: add the others again.`;
+export const leftOut = (one, where) => `Adding ${one}s ${where} was stopped to open another session: go back and add the missing ones.`;
 
 /**
  * Says that a class was removed, perhaps in another tab, while pictures were being added to it.
