@@ -61,6 +61,17 @@ test('the lines are around the thing that the answer names, and follow the answe
         assert.equal((await across(page)) < 0.5, first.toLowerCase() === left, `${first} at ${await across(page)} of ${left} and ${right}`),
       );
     }
+    for (const background of ['#888', '#c00']) {
+      const blank = path.join(folder, `blank-${background.slice(1)}.png`);
+      await sharp({ create: { width: 400, height: 200, channels: 3, background } })
+        .png()
+        .toFile(blank);
+      await recognise(page, blank);
+      await page.getByText('No place stands out: the picture looks nearly the same everywhere.').waitFor();
+      assert.equal(await page.locator('.where-lines').isVisible(), false, 'nothing is outlined in a picture of one colour');
+    }
+    await recognise(page, await beside('cat', 'rocket'));
+    await page.locator('.where-lines').waitFor();
     await where.click();
     await eventually(async () => assert.equal(await page.locator('.where-lines').isVisible(), false));
     await where.click();

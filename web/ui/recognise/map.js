@@ -61,3 +61,18 @@ export function partOf({ values, views: [{ rows, columns }], embedding: { length
   }
   return mean.map((value) => value / n);
 }
+
+/**
+ * The mean squared distance of the cells from their mean, as a multiple of its squared length. In a picture of one
+ * colour the cells differ only since the network pads its edges: of 60 such pictures it is at most 0.68, of 20 with a
+ * smooth shade 0.64. Of 45 photographs of dishes and drawings it is at least 1.3.
+ *
+ * @param {Pick<Cells, 'values'|'embedding'>} cells whose mean is the embedding
+ */
+export function contrast({ values, embedding }) {
+  const d = embedding.length;
+  const length = embedding.reduce((sum, v) => sum + v * v, 0);
+  let spread = 0;
+  for (let i = 0; i < values.length; i++) spread += (values[i] - embedding[i % d]) ** 2;
+  return (spread * d) / values.length / length;
+}

@@ -7,7 +7,7 @@ import { answerTo } from '../kit/answer.js';
 import { el } from '../kit/dom.js';
 import { contourPaths } from '../kit/contours.js';
 import { html, render, svg } from '../kit/view.js';
-import { FINE, flat, mapOf, partOf } from './map.js';
+import { contrast, FINE, flat, mapOf, partOf } from './map.js';
 
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Prediction} from '../../library/index.js' */
@@ -16,6 +16,8 @@ import { FINE, flat, mapOf, partOf } from './map.js';
 
 /** Shares of the highest place at which lines are drawn. */
 const LEVELS = [0.4, 0.7];
+/** The least contrast of a picture in which one place can stand out: just above that of pictures of one colour. */
+const LEAST = 0.75;
 
 export class Where {
   /** @type {Asked|null} */
@@ -83,6 +85,11 @@ export class Where {
     }
     const { odd } = asked;
     const against = this.#rival && !odd ? next : null;
+    if (!odd && contrast(asked.cells) < LEAST) {
+      this.overlay.hidden = true;
+      this.#words(null, 'No place stands out: the picture looks nearly the same everywhere.', '');
+      return;
+    }
     const [parts, ground] = odd
       ? [Float64Array.from(odd.far, beyond), false]
       : [flat(this.taught.explain(asked.cells, { label: of, against })), await this.#ground(asked, of)];
