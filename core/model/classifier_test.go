@@ -142,6 +142,15 @@ func TestNamesAreRepaired(t *testing.T) {
 	}
 }
 
+// A direction of text that begins in a name would turn the number after it around.
+func TestNamesTurnNoOtherText(t *testing.T) {
+	for name, want := range map[string]string{"ab\u202ecd": "abcd", "tea \u2067\u05e7\u05e4\u05d4\u2069": "tea \u05e7\u05e4\u05d4", "a\u202ab\u202cc": "abc", "a\u200fb": "a\u200fb"} {
+		if got, err := CleanLabel(name); err != nil || got != want {
+			t.Errorf("%q became %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 // Labels come from files that anybody can write. Names that look different on a page are kept to
 // the byte.
 func TestLabels(t *testing.T) {
