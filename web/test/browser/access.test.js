@@ -192,8 +192,12 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
     }
     await addPictures(page, 'Rocketwithalongnamethatisasingleword', [sample('noto', 'cat')]);
     await page.getByRole('button', { name: 'It is both' }).waitFor();
+    await addPictures(page, 'קבוצת חתולים גדולה מאוד עם שם ארוך במיוחד שאינו נכנס בשורה אחת', [sample('noto', 'rocket')]);
+    await page.getByRole('button', { name: 'It is both' }).nth(1).waitFor();
     await recognise(page, sample('emojione', 'cat'));
     await page.locator('#why:not([hidden])').waitFor();
+    await page.getByRole('button', { name: 'Where', exact: true }).click();
+    await page.getByRole('button', { name: /^Compare with / }).waitFor();
     await page.getByText('When it sees …').click();
     await page.getByText('How good is it?').click();
     await page.getByText('Class by class').waitFor();
@@ -208,7 +212,7 @@ test('no width from 195 pixels on has to be scrolled to the side, nor with long 
       ['left', 'left'],
       'names stand below each other',
     );
-    for (const dialog of ['Show picture 1 of Rocket', 'Settings', 'Session:', 'Use it…', 'About and licences']) {
+    for (const dialog of ['More for Rocket', 'Show picture 1 of Rocket', 'Settings', 'Session:', 'Use it…', 'About and licences']) {
       await page.getByRole('button', { name: dialog }).first().click();
       await page.getByRole('dialog').waitFor();
       if (await page.locator('#move-to').isVisible()) await page.locator('#move-to').selectOption({ index: 1 }); // the button names it
