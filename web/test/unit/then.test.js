@@ -80,6 +80,45 @@ test('the false alarms that a session allows stay with its actions, and impossib
   for (const perHour of ['0', '-1', '1e9', '"5"', 'null', '[]']) assert.equal(perHourOf(`{"perHour":${perHour}}`), 1, perHour);
 });
 
+test('a serial port that takes no text any more is closed, and opens again', async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  let works = false;
+  const port = Object.assign(new EventTarget(), {
+    writable: /** @type {WritableStream|null} */ (null),
+    open: async () => {
+      if (port.writable) throw new DOMException('The port is already open.', 'InvalidStateError');
+      port.writable = new WritableStream({
+        write: () => {
+          if (!works) throw new DOMException('The device has been lost.', 'NetworkError');
+        },
+      });
+    },
+    close: async () => {
+      if (port.writable?.locked) throw new TypeError('The stream is locked.');
+      port.writable = null;
+    },
+  });
+  Object.defineProperty(globalThis, 'navigator', { value: { serial: { requestPort: async () => port } }, configurable: true });
+  try {
+    const { link, run } = /** @type {Required<import('../../ui/then/index.js').Device>} */ (deviceOf('serial'));
+    const action = { device: 'serial', text: 'on', speed: '9600' };
+    /** @type {string[]} */
+    const lost = [];
+    link.onLost((why) => lost.push(why));
+    await link.connect(action);
+    await run(action, came('Cup'));
+    assert.match(lost.join(), /^The serial port was unplugged/);
+    works = true;
+    await link.connect(action);
+    await run(action, came('Cup'));
+    assert.equal(lost.length, 1);
+    assert.equal(link.to(), 'a port at 9,600 baud');
+  } finally {
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+    else delete (/** @type {any} */ (globalThis).navigator);
+  }
+});
+
 test('actions are listed by class, none of these last, and come back from their text', () => {
   const all = {
     come: [

@@ -55,7 +55,7 @@ export const serial = {
       if (!port) throw new Error('The serial port is not connected: connect it.');
       const now = port;
       if (Number(wanted) !== speed) {
-        await now.close();
+        await now.close().catch(() => {}); // then opening it says why
         await open(now, Number(wanted)).catch((error) => {
           port = null;
           throw error;
@@ -66,10 +66,12 @@ export const serial = {
         return;
       }
       const writer = now.writable.getWriter();
-      await writer
-        .write(line(text))
-        .catch(() => lose(UNPLUGGED))
-        .finally(() => writer.releaseLock());
+      const written = await writer.write(line(text)).then(
+        () => true,
+        () => false,
+      );
+      writer.releaseLock(); // a locked port cannot be closed
+      if (!written) lose(UNPLUGGED);
     }),
   link: {
     name: 'serial port',
