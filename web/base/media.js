@@ -41,8 +41,11 @@ export function mediaDevices(scope, source, instead = 'open this page in another
   return devices;
 }
 
-/** Why a browser that waits for a press starts no sound. */
-export const unpressed = () => new MetaqdaError('denied', 'The browser starts no sound before a press: press a button of this page, then try again.');
+/** Why a browser starts no sound: it waits for a press, or has nothing to play it on. */
+export const soundless = () =>
+  navigator.userActivation?.hasBeenActive
+    ? new MetaqdaError('device', 'The browser starts no sound: connect a loudspeaker or headphones, then press the button once more.')
+    : new MetaqdaError('denied', 'The browser starts no sound before a press: press a button of this page, then try again.');
 
 /** @param {string} source such as 'camera' */
 export const insecure = (source) => new MetaqdaError('insecure', `The ${source} needs a secure page: open this page by https or on localhost.`);

@@ -109,6 +109,9 @@ test('the microphone of the package is refused in the same sentences', async () 
     });
     await assert.rejects(openMicrophone(), { code: 'denied', message: /^The browser starts no sound before a press: press a button/ });
     assert.equal(track.readyState, 'ended', 'it is switched off');
+    Object.assign(globalThis.navigator, { userActivation: { hasBeenActive: true } });
+    track.readyState = 'live';
+    await assert.rejects(openMicrophone(), { code: 'device', message: /^The browser starts no sound: connect a loudspeaker or headphones/ });
     put('isSecureContext', false);
     await assert.rejects(openMicrophone(), { code: 'insecure' });
   } finally {

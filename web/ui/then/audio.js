@@ -1,5 +1,9 @@
 // @ts-check
 /** The audio context that all actions with sound share. */
+import { soundless } from '../../base/media.js';
+
+/** Milliseconds to wait for the start of sound: headphones by radio take a second or two. */
+const PATIENCE = 3000;
 
 /** @type {AudioContext|undefined} */
 let context;
@@ -11,9 +15,9 @@ export async function audio() {
     await Promise.race([
       context.resume(),
       new Promise((resolve) => {
-        setTimeout(resolve, 500);
+        setTimeout(resolve, navigator.userActivation?.hasBeenActive ? PATIENCE : 500);
       }),
     ]); // before the first press on the page, resume() waits
-  if (context.state !== 'running') throw new Error('The browser plays no sound yet: press anything on this page first.');
+  if (context.state !== 'running') throw soundless();
   return context;
 }

@@ -289,7 +289,7 @@ test('a microphone that is too loud, muted, frozen or taken away says so', LONG,
     await page.evaluate("given.track.dispatchEvent(new Event('ended'))");
     await pedu.locator('.error').filter({ hasText: 'The microphone was disconnected' }).waitFor();
     await page.evaluate(() => {
-      AudioContext.prototype.resume = () => new Promise(() => {}); // as before a press
+      AudioContext.prototype.resume = () => new Promise(() => {}); // as without a loudspeaker
       const { AudioContext: Now } = globalThis;
       globalThis.AudioContext = class extends Now {
         constructor() {
@@ -299,7 +299,7 @@ test('a microphone that is too loud, muted, frozen or taken away says so', LONG,
       };
     });
     await press();
-    await pedu.locator('.error').filter({ hasText: 'The browser starts no sound before a press' }).waitFor();
+    await pedu.locator('.error').filter({ hasText: 'The browser starts no sound: connect a loudspeaker or headphones' }).waitFor();
   });
 });
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** The microphone: opens it, keeps the last seconds, closes it, and has one sentence for each failure. */
-import { insecure, mediaDevices, sourceError, unpressed } from '../../../base/media.js';
+import { insecure, mediaDevices, sourceError, soundless } from '../../../base/media.js';
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
 import { program } from './program.js';
@@ -85,7 +85,7 @@ export class Microphone {
       this.#last = performance.now();
       this.#watch = setInterval(() => {
         if (performance.now() - this.#last <= PATIENCE || document.hidden) return;
-        if (!this.heard && context.state === 'suspended') this.#lose(unpressed());
+        if (!this.heard && context.state === 'suspended') this.#lose(soundless());
         else this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
       }, 500);
       await this.until(1);
