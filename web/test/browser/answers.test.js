@@ -42,7 +42,8 @@ test('names that people take for the same, that of none of these, and empty ones
     await page.getByRole('textbox', { name: 'Name of a new class' }).fill('none of these');
     await page.getByRole('button', { name: 'Add class' }).click();
     await page.getByRole('alert').filter({ hasText: 'is the answer if no class fits' }).waitFor();
-    await addClass(page, 'Zitrone e');
+    await page.getByRole('textbox', { name: 'Name of a new class' }).fill('Zitrone\u202e e');
+    await page.getByRole('button', { name: 'Add class' }).click();
     await status(page, /^Added the class “Zitrone e”/);
     const field = card(page, 'Zitrone e').getByRole('textbox');
     await field.fill('ZITRONE É');
@@ -58,11 +59,12 @@ test('names that people take for the same, that of none of these, and empty ones
     await menu.getByLabel('Name').fill('zitrone é');
     await menu.getByRole('button', { name: 'Rename' }).click();
     await menu.getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();
-    await menu.getByLabel('Name').fill('Limette');
+    await menu.getByLabel('Name').fill('Lim\u202eette'); // would turn the text around it
     await menu.getByRole('alert').waitFor({ state: 'detached' });
     await menu.getByRole('button', { name: 'Rename' }).click();
     await menu.waitFor({ state: 'hidden' });
     await card(page, 'Limette').waitFor();
+    await status(page, 'Renamed to “Limette”.');
     await page.getByRole('button', { name: 'Add class' }).click();
     await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
 

@@ -223,7 +223,8 @@ export class SessionsDialog {
       this.#creating = false;
     }
     field.value = '';
-    this.#leave(`The new session “${name}” is open.`);
+    const { sessionName } = await this.engine.state(); // as it is kept
+    this.#leave(`The new session “${sessionName}” is open.`);
   }
 
   /** @param {SessionInfo} session */

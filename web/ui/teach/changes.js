@@ -114,8 +114,11 @@ export class Changes {
   /** @param {string} id @param {string} name */
   async rename(id, name) {
     if (!name) throw new Error('A class needs a name.');
-    await this.engine.stored((taught) => taught.renameClass(this.model().label(id), name));
-    say(`Renamed to “${name}”.`);
+    const { result } = await this.engine.stored((taught) => {
+      taught.renameClass(this.model().label(id), name);
+      return taught.label(name);
+    });
+    say(`Renamed to “${result}”.`);
   }
 
   /**

@@ -388,7 +388,7 @@ export class ClassList {
         if (!name) throw new Error('Give the new class a name first.');
         const card = await this.#cardFor({ name });
         complain(error, '');
-        say(`Added the class “${name}”. Add two to five ${this.kinds.now.one}s to it.`);
+        say(`Added the class “${card.taught.name}”. Add two to five ${this.kinds.now.one}s to it.`);
         card.element.scrollIntoView({ block: 'nearest' }); // the field keeps its place, maybe at the upper edge
       } catch (reason) {
         complain(error, sentence(reason));
