@@ -141,6 +141,12 @@ test('three classes are taught and recognised in WebKit, and again after a reloa
       assertProbabilities(got);
       assert.equal(most(got), name);
     }
+    await window.run("document.querySelector('#settings-button').click()");
+    assert.equal(
+      await window.run("const dialog = document.querySelector('#settings'); return dialog.scrollWidth - dialog.clientWidth"),
+      0,
+      'it scrolls to no side',
+    );
     await window.reload();
     await ready(window);
     assert.equal(await window.run('return document.querySelectorAll(".thumb").length'), 9);
