@@ -161,22 +161,33 @@ function meanwhile({ site, sha256 }) {
   return 'A generic one is used instead: answers are less sure.';
 }
 
+/** Milliseconds after which a dismissed notice may return. Sooner it would return with each picture of a batch. */
+const RETURNS = 300_000;
+
 /**
  * A notice at the top of the page. It stays while it has a text, or until it is
- * dismissed.
+ * dismissed. `anew` shows one that was dismissed a while ago.
  *
  * @param {string} key
  * @param {{action?: string, onAction?: () => void}} [offer]
- * @returns {(text: string) => void}
+ * @returns {(text: string, anew?: boolean) => void}
  */
-function standing(key, offer = {}) {
+function standing(key, { action, onAction } = {}) {
   let told = '';
+  let dismissed = Infinity;
   let close = () => {};
-  return (text) => {
-    if (text === told) return;
+  const dismiss =
+    (then = () => {}) =>
+    () => {
+      dismissed = Date.now();
+      then();
+    };
+  return (text, anew = false) => {
+    if (text === told && !(anew && Date.now() - dismissed > RETURNS)) return;
     told = text;
+    dismissed = Infinity;
     close();
-    if (text) close = toast({ text, key, ...offer });
+    if (text) close = toast({ text, key, action, onAction: dismiss(onAction), onDismiss: dismiss() });
   };
 }
 
@@ -327,7 +338,7 @@ async function build(engine, reader) {
     shown = 0; // if the next lines fail, everything is shown again
     if (state.followed !== followed) say(''); // the last sentence may no longer be true
     followed = state.followed;
-    tellStorage(state.storage.message);
+    tellStorage(state.storage.message, Boolean(all || steps.length)); // that change is not kept either
     tellVanished(state.storage.vanished);
     tellPrior(state.prior.message);
     if (!reader.follow(state)) tellExtractor(state.extractor.message);

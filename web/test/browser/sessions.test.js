@@ -78,6 +78,30 @@ test('sessions are made, switched, renamed and deleted', () =>
     await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
     await dialog.locator('.session.open:focus').waitFor(); // not at the beginning of the page
     await openSession(page, first);
+    // A full storage: the notice returns with a change that comes some time after it was dismissed.
+    const notice = page.locator('[data-key="storage"]');
+    await page.evaluate(() => {
+      const { put } = IDBObjectStore.prototype;
+      const { now } = Date;
+      let later = 0;
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('', 'QuotaExceededError');
+      };
+      Date.now = () => now() + later;
+      Object.assign(globalThis, { minutes: (/** @type {number} */ n) => (later = 60_000 * n), room: () => Object.assign(IDBObjectStore.prototype, { put }) });
+    });
+    await addClass(page, 'Hen');
+    await notice.getByText('storage is full').waitFor();
+    await notice.getByRole('button', { name: 'Dismiss' }).click();
+    await addClass(page, 'Owl');
+    await page.locator('#undo-button').and(page.getByTitle('Undo: add Owl')).waitFor();
+    assert.equal(await notice.count(), 0, 'with each change it would hide the page');
+    await page.evaluate('minutes(10)');
+    await addClass(page, 'Duck');
+    await notice.getByText('storage is full').waitFor();
+    await page.evaluate('room()');
+    await addClass(page, 'Crow');
+    await notice.waitFor({ state: 'detached' });
     await card(page, 'Cat').waitFor();
     await card(page, 'Finch').waitFor({ state: 'detached' });
 
