@@ -121,6 +121,7 @@ type State struct {
 	Undo        string // name of the step that Undo takes back, empty for none
 	Redo        string
 	Saved       int64 // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
+	Updated     int64 // when it was last changed
 	Damaged     int   // number of unusable records of the session, see [Engine.Damaged]
 	Followed    int   // how many times changes of other tabs were applied
 	Prior       PriorInfo
@@ -166,7 +167,7 @@ func (e *Engine) State() State {
 // overview returns the state without its classes.
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
-		Saved: e.session.Saved, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
+		Saved: e.session.Saved, Updated: e.session.Updated, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
 		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
 	s.Extractor.Chosen = e.here.ID != "" && e.session.Extractor.ID != "" && e.session.Extractor != e.here && e.taught.Count() == 0

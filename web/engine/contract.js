@@ -46,6 +46,7 @@
  * message: why not; vanished: a sentence about sessions that were lost since the last visit, or that wait for room; persistent: whether the
  * browser promised not to clear the data by itself, empty before it was asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
+ * @property {number} updated when it was last changed; after `saved` if the file lacks a change
  * @property {number} damaged how many stored records of the session cannot be used
  * @property {number} followed how many times changes of other tabs were applied
  *

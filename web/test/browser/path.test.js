@@ -145,6 +145,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
     await rows.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
     await rows.getByText('saved to a file today').waitFor();
     await dialog.getByText('Last saved to a file: ').waitFor(); // what came out of a file is in one
+    assert.equal(await dialog.getByText('It was changed since').count(), 0);
     await visit({ site }, async ({ page: fresh }) => {
       await sessionsOf(fresh);
       await fresh.getByLabel('Open a saved session').setInputFiles(file);
@@ -153,6 +154,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
       assertSame(await recognise(fresh, sample('emojione', 'rocket')), before);
       await addPictures(fresh, 'Rocket', [sample('fxemoji', 'rocket')]);
       await sessionsOf(fresh);
+      await fresh.getByText('It was changed since: save it again.').waitFor();
       await fresh.getByLabel('Open a saved session').setInputFiles(sample('noto', 'cat'));
       await fresh.getByRole('dialog').getByRole('alert').filter({ hasText: /\w/ }).waitFor();
     });

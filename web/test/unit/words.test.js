@@ -54,6 +54,7 @@ test('a session is described by what it holds', () => {
     [at(9), 'today'], // the clock was set back
   ]))
     assert.equal(describe({ ...session, saved: at(10, 23) }, { now }), `1 class, 2 sounds, saved to a file ${when}`);
+  assert.match(describe({ ...session, saved: at(3), updated: at(4) }, { now: at(5) }), /saved to a file 2 days ago and changed since$/);
   assert.match(describe({ ...session, updated: at(4) }), /^1 class, 2 sounds, .*4.*, never/);
   const [one, other] = [12, 13].map((second) => describe({ ...session, updated: Date.UTC(2026, 2, 4, 12, 0, second) }, { exact: true }));
   assert.notEqual(one, other, 'two sessions of one name are told apart');
@@ -110,18 +111,23 @@ test('a session’s file has its name', () => {
 
 test('sessions tell how safe what was taught is', () => {
   const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', vanished: '', persistent });
-  assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
-  assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^Never saved to a file\. This browser has promised to keep/);
+  const saved = Date.UTC(2026, 4, 3, 12);
+  assert.equal(describeKeeping({ storage: storage(''), saved: 0, updated: 5, damaged: 0 }), 'Never saved to a file.');
+  assert.match(describeKeeping({ storage: storage('yes'), saved: 0, updated: 5, damaged: 0 }), /^Never saved to a file\. This browser has promised to keep/);
   assert.match(
-    describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }),
+    describeKeeping({ storage: storage('no'), saved: 0, updated: 5, damaged: 1 }),
     /^Never saved to a file\. This browser may delete the session .*save it to a file\. One stored record .* was left out\.$/,
   );
   assert.match(
-    describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }),
-    /Last saved to a file: .*2026.*2 stored records .* were left out/,
+    describeKeeping({ storage: storage('no'), saved, updated: saved, damaged: 2 }),
+    /Last saved to a file: .*2026.*So save it again after changes\. 2 stored records .* were left out/,
   );
   assert.equal(
-    describeKeeping({ storage: { ...storage('no'), kept: false }, saved: 0, damaged: 0 }),
+    describeKeeping({ storage: { ...storage('no'), kept: false }, saved: 0, updated: 5, damaged: 0 }),
     'Never saved to a file. It may be gone when this window is closed: save it to a file first.',
+  );
+  assert.match(
+    describeKeeping({ storage: storage('no'), saved, updated: saved + 1, damaged: 0 }),
+    /^Last saved to a file: .*\. It was changed since: save it again\. This browser may delete the session .* without a visit\.$/,
   );
 });

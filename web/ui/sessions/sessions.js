@@ -318,26 +318,32 @@ export function describe({ classes, examples, noun: word, updated, saved }, { no
     parts.push(
       new Date(updated).toLocaleString(undefined, { day: 'numeric', month: 'short', ...(exact && { hour: 'numeric', minute: '2-digit', second: '2-digit' }) }),
     );
-  if (examples && !open) parts.push(saved ? `saved to a file ${ago.format(-Math.max(0, dayOf(now) - dayOf(saved)), 'day')}` : 'never saved to a file');
+  if (examples && !open)
+    parts.push(
+      saved
+        ? `saved to a file ${ago.format(-Math.max(0, dayOf(now) - dayOf(saved)), 'day')}${updated > saved ? ' and changed since' : ''}`
+        : 'never saved to a file',
+    );
   return parts.join(', ');
 }
 
 /**
  * Says how safe the session is: the last save to a file, the browser's promise, and the damage.
  *
- * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
+ * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'updated'|'damaged'>} state
  */
-export function describeKeeping({ storage, saved, damaged }) {
+export function describeKeeping({ storage, saved, updated, damaged }) {
   const parts = [
     saved ? `Last saved to a file: ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.',
   ];
+  const changed = saved && updated > saved;
+  if (changed) parts.push('It was changed since: save it again.');
   if (!storage.kept) parts.push('It may be gone when this window is closed: save it to a file first.');
   else if (storage.persistent === 'yes') parts.push('This browser has promised to keep all that you teach.');
-  else if (storage.persistent === 'no')
-    parts.push(
-      'This browser may delete the session when the device runs short of space, or after a long time without a visit.',
-      saved ? 'So save it again after changes.' : 'So save it to a file.',
-    );
+  else if (storage.persistent === 'no') {
+    parts.push('This browser may delete the session when the device runs short of space, or after a long time without a visit.');
+    if (!changed) parts.push(saved ? 'So save it again after changes.' : 'So save it to a file.');
+  }
   if (damaged)
     parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');
