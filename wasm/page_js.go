@@ -69,9 +69,15 @@ func (p *page) methods() map[string]bridge.Method {
 
 		"kept":       p.kept,
 		"forgetUndo": stored(gives(func() (any, error) { p.ForgetUndo(); return nil, nil })),
-		"beginStep":  atOnce(gives(func() (any, error) { p.Begin(); return nil, nil })),
-		"endStep":    stored(gives(func() (any, error) { return undone(p.End()) })),
-		"order":      stored(func(a *args) call { order := a.Text("order"); return does(func() error { return p.Order(order) }) }),
+		"beginStep": atOnce(func(a *args) call {
+			id := ""
+			if a.Has() {
+				id = a.Text("id of the step")
+			}
+			return does(func() error { p.Begin(id); return nil })
+		}),
+		"endStep": stored(gives(func() (any, error) { return undone(p.End()) })),
+		"order":   stored(func(a *args) call { order := a.Text("order"); return does(func() error { return p.Order(order) }) }),
 
 		"ready": ready(gives(func() (any, error) { return nil, nil })),
 		"show": ready(func(a *args) call {

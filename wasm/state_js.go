@@ -20,7 +20,7 @@ func (p *page) overview(w *json.Writer, s engine.State) {
 		facts[name] = fact
 	}
 	for name, v := range map[string]any{
-		"sessionId": s.SessionID, "sessionName": s.SessionName, "dimension": s.Dimension, "undo": s.Undo, "redo": s.Redo,
+		"sessionId": s.SessionID, "sessionName": s.SessionName, "dimension": s.Dimension, "undo": s.Undo, "undoId": s.UndoID, "redo": s.Redo,
 		"saved": float64(s.Saved), "updated": float64(s.Updated), "damaged": s.Damaged, "followed": s.Followed, "sort": s.Sort, "nonePrior": s.NonePrior, "actions": s.Actions,
 		"prior":     json.Object{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
 		"extractor": json.Object{"id": s.Extractor.ID, "sha256": s.Extractor.SHA256, "message": s.Extractor.Foreign, "chosen": s.Extractor.Chosen},

@@ -79,13 +79,13 @@ func (e *Engine) Changed() Noted {
 // addable returns an error if the session cannot take pictures of the page's extractor.
 func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record(true)) }
 
-// Begin groups all changes until [Engine.End] into one undo step. If calls are nested, the
-// outermost End closes the step.
-func (e *Engine) Begin() {
+// Begin groups all changes until [Engine.End] into one undo step: a new one, or the one of an id that
+// End returned. If calls are nested, the outermost ones count.
+func (e *Engine) Begin(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.begun++; e.begun == 1 {
-		e.taught.Join(newID())
+		e.taught.Join(cmp.Or(id, newID()))
 	}
 }
 

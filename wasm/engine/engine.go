@@ -119,6 +119,7 @@ type State struct {
 	Classes     []metaqda.Class // must not be changed
 	Dimension   int
 	Undo        string // name of the step that Undo takes back, empty for none
+	UndoID      string // its id
 	Redo        string
 	Saved       int64 // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Updated     int64 // when it was last changed
@@ -170,6 +171,7 @@ func (e *Engine) overview() State {
 		Saved: e.session.Saved, Updated: e.session.Updated, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
 		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
+	s.UndoID, _ = e.next()
 	s.Extractor.Chosen = e.here.ID != "" && e.session.Extractor.ID != "" && e.session.Extractor != e.here && e.taught.Count() == 0
 	if err := e.foreign(); err != nil {
 		s.Extractor.Foreign = err.Error()

@@ -89,7 +89,7 @@ func TestForgettingIsComplete(t *testing.T) {
 	for what, remove := range map[string]func(w *world, class metaqda.Class) error{
 		"a picture": func(w *world, c metaqda.Class) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
 		"a picture in a step": func(w *world, c metaqda.Class) error {
-			w.Begin()
+			w.Begin("")
 			return first(w.RemoveExample(c.ID, c.Examples[1].ID))
 		},
 		"a class":   func(w *world, c metaqda.Class) error { return first(w.RemoveClass(c.ID)) },
@@ -182,7 +182,7 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	if err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes) {
 		t.Errorf("after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
 	}
-	w.Begin()
+	w.Begin("")
 	test.Must(w.AddExample(ids[0], x, nil, ""))(t)
 	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	if token != "" {
@@ -203,7 +203,7 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	test.OK(t, w.Follow(Note{Session: s.SessionID}))
 
 	test.Must(w.End())(t)
-	w.Begin()
+	w.Begin("")
 	test.Must(w.RemoveExample(ids[0], s.Classes[0].Examples[0].ID))(t)
 	test.Must(w.NewSession("another"))(t)
 	test.OK(t, w.OpenSession(s.SessionID))

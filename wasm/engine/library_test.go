@@ -87,7 +87,7 @@ func (b *both) act(r *rand.Rand, i int) string {
 		b.refused("redo", err, other)
 		return "redo"
 	case k == 16:
-		b.page.Begin()
+		b.page.Begin("")
 		b.own.Begin()
 		_, _, err := b.page.AddClass(name)
 		_, err2 := b.own.AddClass(name)

@@ -155,7 +155,7 @@ func TestAPriorChosenWithinAStep(t *testing.T) {
 			w = newWorld(t, w.store)
 		}
 	}
-	w.Begin()
+	w.Begin("")
 	if token := w.importPrior(t, own); token != "" {
 		t.Fatalf("a step that goes on has the token %q", token)
 	}

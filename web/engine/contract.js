@@ -36,6 +36,7 @@
  * @property {string} actions what happens when none of these comes and goes, empty for nothing
  * @property {number} dimension numbers per embedding
  * @property {string} undo the change that undo would take back ("remove Banana"), empty if there is none
+ * @property {string} undoId the id of that step
  * @property {string} redo the change that redo would repeat, empty if there is none
  * @property {PriorState} prior
  * @property {ClassState[]} classes
@@ -107,7 +108,8 @@
  * @property {() => Promise<{undo: string}>} kept resolves once the changes by the calls of `exports` just before it are stored. `undo` is the id of
  *   the step, empty without one or within `beginStep` and `endStep`. Rejects if another tab was quicker
  * @property {() => Promise<unknown>} ready waits until all examples are enrolled: from then on answers come at once
- * @property {() => Promise<unknown>} beginStep groups all changes until endStep into one undo step, such as all pictures of a folder
+ * @property {(id?: string) => Promise<unknown>} beginStep groups all changes until endStep into one undo step: a new one, or the one of an id that
+ *   endStep returned
  * @property {() => Promise<{undo: string}>} endStep the id of the step is empty if nothing was changed
  * @property {() => Promise<unknown>} forgetUndo clears the undo history: removed pictures are gone then
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, null while no class has an example. It shows the

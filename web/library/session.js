@@ -11,9 +11,10 @@ import { vectorOf } from './vectors.js';
 /**
  * @typedef {object} Teaching
  * @property {Classifier} taught the classifier of the open session, to be asked; what changes it goes through `stored`
- * @property {<T>(change: (taught: Classifier) => T) => Promise<{result: Awaited<T>, undo: string}>} stored calls a function at once,
- *   which may change the classifier, and answers once that is stored. `undo` is the id of the step for `taught.undo`, empty
- *   without one or within `beginStep` and `endStep`. It rejects if another tab was quicker
+ * @property {<T>(change: (taught: Classifier) => T, step?: {undo: string}) => Promise<{result: Awaited<T>, undo: string}>} stored calls a
+ *   function at once, which may change the classifier, and answers once that is stored. `undo` is the id of the step for `taught.undo`, empty
+ *   without one or within `beginStep` and `endStep`. Changes with the same `step`, at first `{undo: ''}`, are one undo step: its id is
+ *   noted there. It rejects if another tab was quicker
  */
 
 /**
@@ -34,12 +35,17 @@ export function session(program) {
       known({ falseEventsPerHour }, WATCH);
       return frame(x === null ? null : vectorOf(x), falseEventsPerHour);
     },
-    async stored(/** @type {(taught: Classifier) => any} */ change) {
+    async stored(/** @type {(taught: Classifier) => any} */ change, /** @type {{undo: string} | undefined} */ step) {
       if (typeof change !== 'function') throw new MetaqdaError('argument', `The change is ${kindOf(change)}: it must be a function of the classifier.`);
+      if (step) void program.beginStep(step.undo);
       const changed = new Promise((resolve) => {
         resolve(change(taught));
       }); // a throw becomes a rejection: what was changed before it is stored, too
-      const [result, { undo }] = await Promise.all([changed, program.kept()]); // in the same turn, since kept() is about the calls just before it
+      const ended = step && program.endStep();
+      const kept = Promise.all([changed, program.kept()]); // in the same turn, since kept() is about the calls just before it
+      kept.catch(() => {}); // awaited below
+      if (step) step.undo = (await ended)?.undo || step.undo;
+      const [result, { undo }] = await kept;
       return { result, undo };
     },
   });

@@ -259,10 +259,10 @@ async function build(engine, reader) {
   const sorting = new Sorting({ engine, kinds, changes, odd });
   const then = new Then({
     change: (sets) =>
-      changes.step(async () => {
+      changes.step(async (learner) => {
         for (const [id, actions] of sets) {
           const name = classes.model.name(id);
-          if (name || !id) await engine.stored((taught) => taught.setActions(id ? name : null, actions)); // otherwise the class no longer exists
+          if (name || !id) await learner.stored((taught) => taught.setActions(id ? name : null, actions)); // otherwise the class no longer exists
         }
       }),
     form: (parts) => new ThenForm(parts),
@@ -279,8 +279,8 @@ async function build(engine, reader) {
       teach: async (target, open) =>
         (
           await changes.teach(target, [
-            async (id) => {
-              const { id: example, twin } = await teach(engine, kinds.now, () => classes.model.name(id), await open());
+            async (id, learner) => {
+              const { id: example, twin } = await teach(learner, kinds.now, () => classes.model.name(id), await open());
               if (twin) classes.card(id)?.tellTwin(example, twin);
               return example;
             },

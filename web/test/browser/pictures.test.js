@@ -197,6 +197,14 @@ test('a batch shows how far it is and can be cancelled, and undone while it is u
     const more = await holdPictures(page, 5);
     await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
     await box.getByText(`${shown + 5} pictures`).waitFor();
+    // A change meanwhile is a step of its own.
+    await box.locator('.thumb-remove').first().click();
+    await page.locator('#undo-button').and(page.getByTitle('Undo: remove a picture from Cat')).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await status(page, 'Undone: remove a picture from Cat.');
+    await box.getByText(`${shown + 5} pictures`).waitFor();
+    await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
+    await page.locator('#undo-button').and(page.getByTitle('Undo: add 5 pictures to Cat')).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await more();
     await status(page, /^Undone: add \d pictures to Cat\.$/);

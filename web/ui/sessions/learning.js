@@ -73,7 +73,7 @@ export class LearningPanel {
       const { undo } = await this.engine.importPrior(learned.prior);
       this.#used = (await this.engine.state()).prior.sha256;
       this.#undo = undo;
-      this.revert.hidden = !undo; // while others are added it is part of their step
+      this.revert.hidden = !undo; // the same as before
     }
     this.result.textContent = describeLearned(learned);
   }

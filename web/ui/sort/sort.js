@@ -509,9 +509,9 @@ export class Sorting {
    */
   #teach = async (items, target, leftOut = []) => {
     if ('id' in target && target.id === NONE) {
-      await this.changes.step(async () => {
+      await this.changes.step(async (learner) => {
         for (const item of items) {
-          if (item.taught) await this.engine.stored((taught) => taught.removeExample(item.example));
+          if (item.taught) await learner.stored((taught) => taught.removeExample(item.example));
           item.taught = '';
           leaveOut(
             item,
@@ -526,10 +526,10 @@ export class Sorting {
       if (chosen.length)
         await this.changes.teach(
           target,
-          chosen.map((item) => async (classId) => {
+          chosen.map((item) => async (classId, learner) => {
             const label = () => this.changes.model().label(classId);
-            if (item.taught) await this.engine.stored((taught) => taught.moveExample(item.example, label()));
-            else item.examples.push((item.example = await teachItem(this.engine, this.kinds.now, label, item)));
+            if (item.taught) await learner.stored((taught) => taught.moveExample(item.example, label()));
+            else item.examples.push((item.example = await teachItem(learner, this.kinds.now, label, item)));
             item.taught = classId;
             for (const { out } of leftOut) out.add(classId);
             return item.example;

@@ -209,10 +209,10 @@ export class ClassCard {
    * not be added.
    *
    * @param {File[]} files
-   * @param {Line} [line] to wait in
+   * @param {import('../kinds/index.js').Learner} [step] they are a part of, in its turn
    * @returns {Promise<import('../kit/batch.js').BatchResult|null>} null where there was nothing to do
    */
-  async addFiles(files, line = this.list.line) {
+  async addFiles(files, step) {
     if (!files.length) return null;
     if (!this.#adding) [this.#error, this.#beside] = ['', []];
     const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: [], again: 0, begun: false, errors: [] });
@@ -223,13 +223,14 @@ export class ClassCard {
     note('adding', ++atWork > 0);
     this.show();
     const { one } = this.list.kinds.now;
-    const single = line === this.list.line; // several folders are one step, and one message
+    const single = !step; // several folders are one step, and one message
+    let learner = step ?? this.list.engine;
     const late = files.length === 1 ? setTimeout(() => say(`Adding “${files[0].name}” …`), LONG) : undefined; // several have a bar
     try {
-      const result = await line.run(
+      const result = await (single ? this.list.line : new Line()).run(
         files,
         async (file) => {
-          for (const { id, twin, again } of await teachFile(this.list.engine, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
+          for (const { id, twin, again } of await teachFile(learner, this.list.kinds.now, () => this.list.model.name(this.id), file)) {
             adding.added.push(id);
             if (again) adding.again++;
             if (twin) this.tellTwin(id, twin);
@@ -238,7 +239,16 @@ export class ClassCard {
         {
           signal: stop.signal,
           ready: this.list.ready,
-          around: single ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined,
+          around: single
+            ? (work) =>
+                this.list.changes.step(
+                  (own) => {
+                    learner = own;
+                    return work();
+                  },
+                  () => stop.abort(UNDONE),
+                )
+            : undefined,
           onProgress: (done) => {
             adding.begun = true;
             adding.done = done;

@@ -7,6 +7,7 @@ import { gone } from './model.js';
 import { removed } from './words.js';
 
 /** @import {Engine} from '../../library/types.js' */
+/** @import {Learner} from '../kinds/index.js' */
 /** @import {Target} from './correct.js' */
 
 /** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana", "add Banana with 3 examples" */
@@ -19,8 +20,10 @@ const called = (step) =>
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
-  /** Running steps. @type {Set<{stop: () => void}>} */
+  /** Running steps; `undo` is the id, empty before the first change. @type {Set<{stop: () => void, undo: string}>} */
   #underWay = new Set();
+  /** The id of the step that the button would undo. */
+  #next = '';
   /** Steps that undo has stopped, until they are undone. */
   #stopped = new Set();
 
@@ -39,8 +42,9 @@ export class Changes {
     });
   }
 
-  /** Names the next undo and redo on the buttons. @param {{undo: string, redo: string}} state */
-  show({ undo, redo }) {
+  /** Names the next undo and redo on the buttons. @param {{undo: string, undoId: string, redo: string}} state */
+  show({ undo, undoId, redo }) {
+    this.#next = undoId;
     for (const [button, word, name] of /** @type {[HTMLButtonElement, string, string][]} */ ([
       [this.#undo, 'Undo', undo],
       [this.#redo, 'Redo', redo],
@@ -50,14 +54,15 @@ export class Changes {
     }
   }
 
-  /** Undoes the step of a token, or else the last step. If steps are running, it stops and undoes these instead. @param {string} [token] */
+  /** Undoes the step of a token, or else the last step. If that one is running, or another that has not changed anything yet, it stops and undoes it. @param {string} [token] */
   async undo(token) {
     if (token) return this.#go((taught) => taught.undo(token), 'Undone', 'undo');
-    for (const step of this.#underWay) {
+    const running = [...this.#underWay].filter(({ undo }) => !undo || undo === this.#next);
+    for (const step of running) {
       this.#stopped.add(step);
       step.stop();
     }
-    if (!this.#underWay.size) await this.#go((taught) => taught.undo(), 'Undone', 'undo');
+    if (!running.length) await this.#go((taught) => taught.undo(), 'Undone', 'undo');
   }
 
   async redo() {
@@ -80,10 +85,10 @@ export class Changes {
   }
 
   /**
-   * Runs work as one undo step.
+   * Runs work whose changes are one undo step. Other changes meanwhile are steps of their own.
    *
    * @template T
-   * @param {() => Promise<T>} work
+   * @param {(learner: Learner) => Promise<T>} work makes its changes by `learner`
    * @param {() => void} [stop] ends the work early; without it undo waits for the end
    * @returns {Promise<T>}
    */
@@ -91,24 +96,22 @@ export class Changes {
     return (await this.#step(work, stop)).result;
   }
 
-  /** As `step`, with a token that undoes it. @template T @param {() => Promise<T>} work @param {() => void} [stop] @returns {Promise<{result: T, undo: string}>} */
+  /** As `step`, with a token that undoes it. @template T @param {(learner: Learner) => Promise<T>} work @param {() => void} [stop] @returns {Promise<{result: T, undo: string}>} */
   async #step(work, stop = () => {}) {
-    await this.engine.beginStep();
-    const step = { stop };
+    const { ready, taught, stored } = this.engine;
+    const step = { stop, undo: '' };
     this.#underWay.add(step);
-    let result;
-    let undo = '';
     try {
-      result = await work();
+      const result = await work({ ready, taught, stored: (change) => stored(change, step) });
+      return { result, undo: step.undo };
     } finally {
+      this.#underWay.delete(step);
       try {
-        ({ undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step)));
-        if (this.#stopped.has(step) && undo) await this.undo(undo);
+        if (this.#stopped.has(step) && step.undo) await this.undo(step.undo);
       } finally {
         this.#stopped.delete(step);
       }
     }
-    return { result, undo };
   }
 
   /** @param {string} id @param {string} name */
@@ -124,10 +127,10 @@ export class Changes {
   /**
    * Adds a class. It answers once the model has the class.
    *
-   * @param {string} name @returns {Promise<{id: string, name: string}>} its name as it is kept
+   * @param {string} name @param {Learner} [learner] of a step @returns {Promise<{id: string, name: string}>} its name as it is kept
    */
-  async addClass(name) {
-    const { result: label } = await this.engine.stored((taught) => {
+  async addClass(name, learner = this.engine) {
+    const { result: label } = await learner.stored((taught) => {
       taught.addClass(name);
       return taught.label(name);
     });
@@ -153,8 +156,8 @@ export class Changes {
   async remove(ids) {
     const { name = '', examples = [] } = this.model().holding(ids[0]) ?? {};
     const before = examples.length;
-    const { undo } = await this.#step(async () => {
-      for (const id of ids) await this.engine.stored((taught) => taught.removeExample(id));
+    const { undo } = await this.#step(async (learner) => {
+      for (const id of ids) await learner.stored((taught) => taught.removeExample(id));
       say(removed(name, ids.length, before - ids.length));
     });
     return undo;
@@ -162,10 +165,10 @@ export class Changes {
 
   /** Moves pictures to another class and creates it if it is new. They keep their ids. @param {string[]} ids at least one @param {Target} target @returns {Promise<string>} a token for undo */
   async move(ids, target) {
-    const { undo } = await this.#step(async () => {
+    const { undo } = await this.#step(async (learner) => {
       const from = this.model().holding(ids[0]);
-      const name = 'id' in target ? this.model().label(target.id) : (await this.addClass(target.name)).name;
-      for (const one of ids) await this.engine.stored((taught) => taught.moveExample(one, name));
+      const name = 'id' in target ? this.model().label(target.id) : (await this.addClass(target.name, learner)).name;
+      for (const one of ids) await learner.stored((taught) => taught.moveExample(one, name));
       say(`Moved ${ids.length === 1 ? `a ${noun()}` : counted(ids.length, noun())} from “${from?.name}” to “${name}”.`);
     });
     return undo;
@@ -176,20 +179,20 @@ export class Changes {
    * stay.
    *
    * @param {Target} target
-   * @param {readonly ((classId: string) => Promise<string>)[]} examples each adds one picture to the class and resolves with its id
+   * @param {readonly ((classId: string, learner: Learner) => Promise<string>)[]} examples each adds one picture to the class and resolves with its id
    * @returns {Promise<string[]>} the ids of the examples
    */
   teach(target, examples) {
-    return this.step(async () => {
-      const made = 'name' in target ? await this.addClass(target.name) : null;
+    return this.step(async (learner) => {
+      const made = 'name' in target ? await this.addClass(target.name, learner) : null;
       const id = 'id' in target ? target.id : /** @type {{id: string}} */ (made).id;
       const name = made ? made.name : this.model().name(id);
       /** @type {string[]} */
       const taught = [];
       try {
-        for (const one of examples) taught.push(await one(id));
+        for (const one of examples) taught.push(await one(id, learner));
       } finally {
-        if (!taught.length && made) await this.engine.stored((all) => all.removeClass(name)).catch(() => {});
+        if (!taught.length && made) await learner.stored((all) => all.removeClass(name)).catch(() => {});
       }
       say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, noun())} taught as “${name}”.`);
       return taught;

@@ -106,8 +106,8 @@ export class CheckPanel {
     this.headline.textContent = headline(goodness, kinds.now.id === 'pictures' && onlyClass(model.all) !== null);
     this.result.classList.remove('stale');
     const { asked, classes, confusions, bands } = goodness;
-    // The other examples were restored, or their class is gone, or they are part of a larger step.
-    this.#out = this.#out.filter((one) => one.undo && model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to);
+    // The other examples were restored, or their class is gone.
+    this.#out = this.#out.filter((one) => model.idOf(one.label) && model.holding(one.ids[0])?.name === one.to);
     const repeats = classes.filter((one) => one.repeats > 0);
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) =>
       there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing;

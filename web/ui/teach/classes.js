@@ -263,15 +263,15 @@ export class ClassList {
     await this.line
       .wait(() =>
         this.changes.step(
-          () => this.#teachFolders(classes, rest.length, signal),
+          (learner) => this.#teachFolders(classes, rest.length, signal, learner),
           () => this.stop(),
         ),
       )
       .catch((error) => complain(byId('add-class-error', HTMLElement), sentence(error)));
   }
 
-  /** @param {Map<string, File[]>} classes @param {number} rest pictures in no folder @param {AbortSignal} signal */
-  async #teachFolders(classes, rest, signal) {
+  /** @param {Map<string, File[]>} classes @param {number} rest pictures in no folder @param {AbortSignal} signal @param {import('../kinds/index.js').Learner} learner */
+  async #teachFolders(classes, rest, signal, learner) {
     const errors = [];
     let pictures = 0;
     let failed = false;
@@ -284,9 +284,9 @@ export class ClassList {
       cancelled ||= signal.aborted;
       if (cancelled) break;
       try {
-        const card = await this.#cardFor(await this.#target(name));
+        const card = await this.#cardFor(await this.#target(name), learner);
         signal.onabort = () => card.stop(signal.reason);
-        const result = signal.aborted ? null : await card.addFiles(some, new Line());
+        const result = signal.aborted ? null : await card.addFiles(some, learner);
         pictures += result?.done ?? 0;
         failed ||= Boolean(result?.errors.length);
         removed = !signal.aborted && !this.model.of(card.id); // perhaps by undo in another tab
@@ -345,9 +345,9 @@ export class ClassList {
     this.stop(LEFT);
   }
 
-  /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target */
-  async #cardFor(target) {
-    const { id } = 'id' in target ? target : await this.changes.addClass(target.name);
+  /** The card of a class. A new class gets its card with the next change. @param {import('./correct.js').Target} target @param {import('../kinds/index.js').Learner} [learner] of a step */
+  async #cardFor(target, learner) {
+    const { id } = 'id' in target ? target : await this.changes.addClass(target.name, learner);
     while (!this.#cards.has(id) && this.model.of(id)) await nextTask();
     const card = this.card(id);
     if (!card) throw new Error('This class no longer exists: choose another one.');

@@ -66,8 +66,8 @@ export class Samples {
       const catalog = await catalogOf();
       const where = await this.#makeRoom();
       await this.changes.step(
-        async () => {
-          const taught = await this.#teach(catalog, stop.signal);
+        async (learner) => {
+          const taught = await this.#teach(catalog, stop.signal, learner);
           this.#offer(catalog, this.#session);
           byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
           say(`The samples are taught${where || (taught ? '' : ' already')}. Press one of the new drawings to recognise it.`);
@@ -99,8 +99,8 @@ export class Samples {
     return known ? ` in the session “${SESSION}”, which is open now` : ` in a new session, “${SESSION}”`;
   }
 
-  /** Teaches the samples that are missing in the session of the samples. It stops once another session is open. @param {Catalog} catalog @param {AbortSignal} signal @returns {Promise<number>} how many were missing */
-  async #teach(catalog, signal) {
+  /** Teaches the samples that are missing in the session of the samples. It stops once another session is open. @param {Catalog} catalog @param {AbortSignal} signal @param {import('../kinds/index.js').Learner} step @returns {Promise<number>} how many were missing */
+  async #teach(catalog, signal, step) {
     const { engine, changes, kinds } = this;
     const [session, kind] = [this.#session, kinds.now];
     /** Resolves with the state if that session is open and nothing was undone. */
@@ -111,7 +111,7 @@ export class Samples {
       throw new Error('Another session was opened before all samples were taught: open the former one and try the samples again.');
     };
     /** @type {import('../kinds/index.js').Learner} */
-    const learner = { ready: engine.ready, taught: engine.taught, stored: (change) => goOn().then(() => engine.stored(change)) };
+    const learner = { ...step, stored: (change) => goOn().then(() => step.stored(change)) };
     const { classes } = await goOn();
     const missing = catalog.concepts.filter(({ id, name }) => KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
     missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
@@ -119,7 +119,7 @@ export class Samples {
     let done = 0;
     for (const { id, name } of missing) {
       await goOn();
-      const known = classes.find((one) => one.name === name) ?? (await changes.addClass(name));
+      const known = classes.find((one) => one.name === name) ?? (await changes.addClass(name, step));
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
         const file = await fetchSample(pictureURL(style, id), name, signal).catch(async (error) => {
