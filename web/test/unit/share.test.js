@@ -191,7 +191,7 @@ test('the command refuses what a shared file could not recognise with', async ()
   }
   writeFileSync(path.join(folder, 'blank'), '');
   for (const [name, why, ...more] of [
-    ['512', /512 numbers/],
+    ['512', /length 512/],
     ['another', /theirs/],
     ['nothing', /nothing to share/],
     ['gone', /cannot be read \(ENOENT\): check the path after --classifier/],
