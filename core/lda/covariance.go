@@ -95,10 +95,12 @@ func (c *covariance) images() blas64.General {
 	return blas64.General{Rows: c.n, Cols: len(c.members), Stride: max(1, c.stride()), Data: c.rows[min(c.uRoom, len(c.rows)):]}
 }
 
+//go:noinline // some kilobytes less to download
 func (c *covariance) differences() blas64.General {
 	return blas64.General{Rows: c.n, Cols: c.dim, Stride: c.dim, Data: c.diff}
 }
 
+//go:noinline // some kilobytes less to download
 func (c *covariance) meanRows() blas64.General {
 	return blas64.General{Rows: len(c.members), Cols: c.dim, Stride: c.dim, Data: c.means}
 }
