@@ -162,13 +162,9 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *lda.
 		own.beside, own.moved = vectors, true
 	}
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
-		x, err := own.rows(vectors)
+		x, err := own.rows(vectors, func() error { progress(0, 1); return ctx.Err() })
 		vectors, own.beside = nil, nil // may be freed from here on
 		if err != nil {
-			return err
-		}
-		progress(0, 1)
-		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return answer(b, own.lda, x, ctx, progress)
@@ -214,8 +210,8 @@ func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 	}), nil
 }
 
-// rows returns vectors transformed for package lda.
-func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
+// rows returns vectors transformed for package lda. It calls rest now and then, and returns its error.
+func (c *Classifier) rows(vectors []float32, rest func() error) (*mat.Dense, error) {
 	d := c.Dim()
 	if len(vectors) == 0 {
 		return new(mat.Dense), nil
@@ -241,9 +237,17 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 			return nil, rowless(&lda.RowError{Row: i, Err: err})
 		}
 		copy(x.RawRowView(i), c.x)
+		if i%restRows == 0 {
+			if err := rest(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return x, nil
 }
+
+// restRows is how many rows are transformed between two rests.
+const restRows = 64
 
 // rowless turns a row error into an [Error] that names the row.
 func rowless(err error) error {

@@ -224,11 +224,18 @@ func TestABatchYieldsInTime(t *testing.T) {
 		count := &counting{Float64: before}
 		blas64.Use(count)
 		b := test.Must(c.BeginClassify(queries, d))(t)
-		longest, sum := count.n, 0
+		longest, sum, before := count.n, 0, 0
 		for more := true; more; {
 			count.n = 0
-			more, _, _, _ = b.Step()
+			var total int
+			more, _, total, _ = b.Step()
 			longest, sum = max(longest, count.n), sum+count.n
+			if total == 1 { // the vectors are transformed
+				before++
+			}
+		}
+		if before < n/64 {
+			t.Errorf("%d steps until %d vectors are transformed, want one for every 64", before, n)
 		}
 		if longest > most || sum < 800_000*n || b.Len() != n {
 			t.Errorf("%d pictures in %d classes take %d operations, %d of them at once, want at most %d", n, size.classes, sum, longest, most)

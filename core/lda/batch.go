@@ -19,6 +19,10 @@ const (
 	// scoreCost is roughly the cost of a picture for each class, without inner products, in
 	// multiply-adds.
 	scoreCost = 1000
+
+	// withinCost is roughly the cost of a coordinate in [within], in multiply-adds of a product of
+	// matrices, which is faster.
+	withinCost = 6
 )
 
 // Context is the part of a context.Context that is needed: the error it ended with, nil until
@@ -385,9 +389,12 @@ func (b *batch) findBurst(f int) error {
 		if b.burst[i] != nil && b.inBurst(i, f) || b.burst[i] == nil && within(rowOf(b.w, i), rowOf(b.w, f), near) {
 			found[i/64] |= 1 << (i % 64)
 		}
+		if err := b.spend(withinCost * b.w.Cols); err != nil {
+			return err
+		}
 	}
 	b.burst[f] = found
-	return b.spend(b.n * b.w.Cols)
+	return nil
 }
 
 // nearOfCopies returns the squared distance below which two pictures are copies. r2 is the sum of

@@ -365,3 +365,18 @@ func TestAnotherCorrelationLengthChangesFewExamples(t *testing.T) {
 		}
 	}
 }
+
+// Finding the frames of a burst compares with all pictures of a batch, which may be many.
+func TestFindingABurstRests(t *testing.T) {
+	const n, d = 50, 8
+	was := pieceCost
+	pieceCost = 10 * withinCost * d
+	defer func() { pieceCost = was }()
+	rests := 0
+	b := &batch{of: test.Must(New(niw.HandCrafted(d, 1), variants["session"]))(t), ctx: context.Background(), progress: func(int, int) { rests++ }, n: n,
+		w: blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}, r2: make([]float64, n), burst: make([][]uint64, n)}
+	test.OK(t, b.findBurst(0))
+	if rests != 5 {
+		t.Errorf("%d rests, want one for every ten pictures", rests)
+	}
+}
