@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"syscall/js"
 	"time"
 
@@ -59,6 +60,10 @@ func (p *page) methods() map[string]bridge.Method {
 		"on": atOnce(func(a *args) call {
 			event, listener := a.Text("event"), a.Function("listener")
 			return does(func() error { return p.on(event, listener) })
+		}),
+		"off": atOnce(func(a *args) call {
+			event, listener := a.Text("event"), a.Function("listener")
+			return does(func() error { return p.off(event, listener) })
 		}),
 
 		"thumbnails": waiting(func(a *args) call {
@@ -271,9 +276,22 @@ func (p *page) on(event string, listener js.Value) error {
 	case "changing":
 		p.first = listener
 	default:
-		return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
+		return noEvent(event)
 	}
 	return nil
+}
+
+// off forgets a listener of the event change.
+func (p *page) off(event string, listener js.Value) error {
+	if event != "change" {
+		return noEvent(event)
+	}
+	p.listeners = slices.DeleteFunc(p.listeners, listener.Equal)
+	return nil
+}
+
+func noEvent(event string) error {
+	return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
 }
 
 // emit calls the listener of the event changing at once, and each listener of change in a microtask.

@@ -139,7 +139,8 @@
  * @property {() => Promise<Uint8Array|null>} learnedPrior the prior in use, null for one made by hand. Rejects if another extractor read the pictures
  * @property {() => Promise<Uint8Array[]>} otherSessions files of the other sessions of the same extractor, without pictures
  * @property {() => Promise<unknown>} resetPrior
- * @property {(event: 'change', listener: () => void) => unknown} on
+ * @property {(event: 'change', listener: () => void) => unknown} on calls the listener after each change, also of another tab
+ * @property {(event: 'change', listener: () => void) => unknown} off ends what `on` began with this listener
  * @property {{none: number, sure: number}} bounds of decisions, in percent: none of these from `none` on, doubtful below `sure`
  *
  * @typedef {{id: string, sha256: string}} Identity of an extractor

@@ -96,6 +96,26 @@ test('what was taught is there after a reload, apart from other databases, with 
     return { other: (await (await storage('other')).state()).classes.length, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort(), code };`,
     );
     assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });
+    const listening = await on(
+      page,
+      `
+    const called = [false, false];
+    const listeners = [0, 1].map((i) => () => { called[i] = true; });
+    for (const one of listeners) await s.on('change', one);
+    await s.off('change', listeners[0]);
+    await s.classifier.addClass('key');
+    const of = (call) => call.then(() => 'taken', ({ code, message }) => code + ': ' + message.split(' in place')[0]);
+    return { called, refused: await Promise.all([s.off('gone', listeners[0]), s.frame(NaN), s.frame(''), s.show(undefined), s.frame(null)].map(of)) };`,
+      'other',
+    );
+    assert.deepEqual(listening.called, [false, true]);
+    assert.deepEqual(listening.refused, [
+      'argument: There is no event “gone”: listen for change.',
+      'argument: There is NaN',
+      'argument: There is an empty string',
+      'argument: There is undefined',
+      'taken',
+    ]);
   }));
 
 test('a database of a newer version is left as it is, and the state says that nothing is kept', () =>
