@@ -74,7 +74,7 @@ export function addressOf(source) {
     // such as a relative address that a page bundler made, on a server
     throw new MetaqdaError(
       'argument',
-      `${source} is no whole address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`,
+      `'${source}' is not a full address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`,
     );
   }
 }

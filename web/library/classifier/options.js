@@ -147,12 +147,13 @@ const FORMER = ['inference', 'pooled'];
  */
 export function known(options, kinds) {
   if (options === undefined) return;
-  if (!isObject(options)) throw new MetaqdaError('argument', `The options must be an object, such as {}: leave them out for none.`);
+  if (!isObject(options)) throw new MetaqdaError('argument', `The options are ${kindOf(options)}: they must be an object, such as {}, or be left out.`);
   for (const [name, value] of Object.entries(/** @type {object} */ (options))) {
     if (FORMER.includes(name)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${name}' out.`);
     if (!Object.hasOwn(kinds, name)) throw new MetaqdaError('argument', `There is no option '${name}': choose among ${Object.keys(kinds).join(', ')}.`);
     const [what, is] = kinds[name];
-    if (value !== undefined && !is(value)) throw new MetaqdaError('argument', `The option ${name} must be ${what}: leave it out for the default.`);
+    if (value !== undefined && !is(value))
+      throw new MetaqdaError('argument', `The option ${name} is ${kindOf(value)}: it must be ${what}, or be left out for the default.`);
   }
 }
 
@@ -163,10 +164,11 @@ export function text(s, what) {
   throw new MetaqdaError('argument', `The ${what} is ${number ? s : kindOf(s)}: it must be a string${number ? `, such as '${s}'` : ''}.`);
 }
 
-/** Names a value of a wrong kind, for a message: a number by itself, anything else by its kind. @param {unknown} x */
+/** Names a value of a wrong kind, for a message: a number or a short string by itself, anything else by its kind. @param {unknown} x */
 export function kindOf(x) {
   if (x === null || x === undefined || typeof x === 'number') return `${x}`;
   if (x === '') return 'an empty string';
+  if (typeof x === 'string' && x.length <= 40) return `'${x}'`;
   return Array.isArray(x) ? 'an array' : `a${typeof x === 'object' ? 'n' : ''} ${typeof x}`;
 }
 

@@ -110,6 +110,14 @@ test('what a watch refuses', async () => {
   for (const options of [{ falseEventsPerHour: 0 }, { falseEventsPerHour: NaN }, { falseEventsPerHour: '1' }, { onEvent: 1 }, { perHour: 1 }, 1]) {
     assert.throws(() => c.watch(/** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   }
+  for (const [value, named] of [
+    [-1, '-1'],
+    ['often', "'often'"],
+    [[], 'an array'],
+  ]) {
+    const message = `The option falseEventsPerHour is ${named}: it must be a positive number, or be left out for the default.`;
+    assert.throws(() => c.watch({ falseEventsPerHour: /** @type {any} */ (value) }), { code: 'argument', message });
+  }
   const watch = c.watch();
   watch.next({ probabilities: { cup: 0.1, pen: 0.1 } }, 5);
   for (const probabilities of [{ cup: 1 }, { cup: 1, key: 0 }, { cup: 0.5, pen: '0' }, {}, undefined, { cup: 0.1, pen: 0.1, key: 0.1 }]) {
