@@ -56,7 +56,7 @@ export const choices = [
   {
     id: 'web',
     name: 'My own web page',
-    what: 'A web page of some sixty lines that you can change, with all that it needs.',
+    what: 'A web page of some sixty lines for you to change, with everything that it needs.',
     how: [
       'Unpack the zip.',
       'Put its folder on any web server, or serve it yourself: run “python3 -m http.server” or “npx serve” in that folder.',
@@ -68,7 +68,7 @@ export const choices = [
   {
     id: 'p5',
     name: 'A p5.js sketch',
-    what: 'A sketch that reacts to what the camera sees or the microphone hears, with p5.js beside it.',
+    what: 'A sketch that reacts to what the camera sees or the microphone hears. p5.js is included.',
     how: [
       'Unpack the zip, and serve its folder: run “python3 -m http.server” or “npx serve” in that folder.',
       'Open the address that it names, and allow the camera or the microphone.',
@@ -125,7 +125,7 @@ export const choices = [
   {
     id: 'python',
     name: 'Python',
-    what: 'A program of ten lines that answers from the numbers of the feature extractor, with numpy alone.',
+    what: 'A program of ten lines that answers from the numbers of the feature extractor. It needs only numpy.',
     how: [
       'Unpack the zip, and install numpy: “pip install numpy”.',
       'In its folder run “python3 recognise.py example.json”.',
@@ -145,12 +145,12 @@ export const choices = [
     name: 'A network for elsewhere',
     what: 'ONNX files that many programs read: from a picture to probabilities, and from the numbers of the feature extractor.',
     how: [
-      'Unpack the zip, and load picture.onnx with ONNX Runtime, in any language that it has.',
+      'Unpack the zip, and load picture.onnx with ONNX Runtime, in any language that it supports.',
       'The input “picture” takes the bytes of an upright picture of any size, over white: height × width × 3 (RGB).',
       'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has a few lines of Python.',
     ],
     numbers: [
-      'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it has.',
+      'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it supports.',
       'The input “embedding” takes the numbers of the feature extractor: a row for each example.',
       'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has five lines of Python.',
     ],

@@ -61,11 +61,11 @@ async function start(blocks, write, program) {
   sayInDialogs();
   keepFocus();
   pressOnce();
-  const notWhole = () => new Error('This file is not whole: take another copy of it.');
+  const notWhole = () => new Error('This file is incomplete: get another copy of it.');
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw notWhole();
     return unpacked(blocks[name]).catch(() => {
-      throw new Error('This file is damaged: take another copy of it.');
+      throw new Error('This file is damaged: get another copy of it.');
     });
   };
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')

@@ -175,5 +175,5 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
 /** Why there is no camera or microphone, for a file. @param {unknown} error @param {import('../../ui/kinds/index.js').Kind} kind */
 function refusal(error, { one, live }) {
   if (/** @type {{code?: string}} */ (error).code !== 'insecure' && navigator.mediaDevices) return sentence(error);
-  return `This browser lets no file use the ${live.name.toLowerCase()}: choose ${one}s instead, or open this file by https, from a web server.`;
+  return `This browser does not let a file use the ${live.name.toLowerCase()}: choose ${one}s instead, or open this file by https, from a web server.`;
 }

@@ -115,7 +115,7 @@ test('of mixed pictures, after several presses, tile, dialog, table, folder and 
       .click();
     const viewer = page.getByRole('dialog', { name: 'Picture' });
     await viewer.getByRole('button', { name: 'None of these' }).click();
-    await status(page, '1 picture taken as none of these.');
+    await status(page, '1 picture marked as none of these.');
     await page.keyboard.press('Escape');
     await viewer.waitFor({ state: 'hidden' });
 

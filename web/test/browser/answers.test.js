@@ -210,7 +210,7 @@ test('what is said stands in an open dialog, and undo and redo work there by key
     await settings.getByRole('heading').first().click();
     await said.waitFor({ state: 'hidden' }); // after a press it may be true no more
     await page.keyboard.press('Control+Shift+z');
-    await status(page, 'Done again: remove Cat.');
+    await status(page, 'Redone: remove Cat.');
     await page.keyboard.press('Escape');
     await page.locator('body > #status').waitFor({ state: 'attached' });
   }));

@@ -127,7 +127,7 @@ test('pictures that come while others are encoded in vain, judged or copied are 
     // What is said of a picture is taken back as it was said; what is pressed for the next one is for that one.
     for (const [name, done] of [
       ['Rocket', 'Taught as “Rocket”.'],
-      ['None of these', '1 picture taken as none of these.'],
+      ['None of these', '1 picture marked as none of these.'],
     ]) {
       await viewer.getByRole('button', { name, exact: true }).click();
       await status(page, done);

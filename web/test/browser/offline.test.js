@@ -119,7 +119,7 @@ test('a session taught under the former extractor is read anew with one press', 
       await notice.waitFor();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await page.getByRole('button', { name: 'Read them again' }).click();
-      await status(page, '5 pictures read again, in a session of their own.');
+      await status(page, '5 pictures read again, into a new session.');
       await notice.waitFor({ state: 'detached' });
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await card(page, 'Rocket').getByText('2 pictures').waitFor();

@@ -177,7 +177,7 @@ test('what a tab said is gone once another tab has changed that', () =>
     await other.locator('#redo-button').click();
     await card(page, 'Cat').getByText('1 picture').waitFor();
     await eventually(async () => assert.equal(await said.textContent(), '', 'what is not undone any more'));
-    assert.match((await other.locator('#status').textContent()) ?? '', /^Done again/, 'who changes it is told');
+    assert.match((await other.locator('#status').textContent()) ?? '', /^Redone/, 'who changes it is told');
 
     const folders = temporaryFolder('folders');
     for (const name of ['Bird', 'Fish']) {
@@ -344,6 +344,6 @@ test('what is sorted belongs to its session: another one has it put away, and it
     assert.ok((await savedTable(page)).head.includes('Rocket'));
     await openSession(page, 'My classes');
     await sort.waitFor({ state: 'hidden' });
-    await page.getByText('What was being sorted here is gone: choose it again.').waitFor();
+    await page.getByText('The pictures that were being sorted here are gone: choose them again.').waitFor();
   }),
 );

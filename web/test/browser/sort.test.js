@@ -123,7 +123,7 @@ test('120 pictures are sorted, most of them rightly, better together, and nothin
     await heading.waitFor();
     assert.ok(await page.getByRole('button', { name: 'Save as a table' }).isEnabled());
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.locator('.toast').getByText('120 pictures closed; your examples are kept.').waitFor();
+    await page.locator('.toast').getByText('The view of 120 pictures is closed. Your examples are kept.').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     assert.equal(await page.locator('.shot-card').count(), 0);
     assert.deepEqual(await stored(page), kept, 'nothing is left');
@@ -401,7 +401,7 @@ test('pictures are corrected from the larger view, by selection, by the question
       // What tells most.
       const question = page.getByRole('region', { name: 'Tell me what this is' });
       const asked = await question.getByRole('button', { name: /^Larger view of/ }).getAttribute('aria-label');
-      assert.match(await question.innerText(), /\d+ other pictures? looks? like it: its name|No other picture looks like it/);
+      assert.match(await question.innerText(), /\d+ other pictures? looks? like it: naming it|No other picture looks like it/);
       await question.getByRole('button', { name: 'Rocket', exact: true }).click();
       await status(page, 'Taught as “Rocket”.');
       await page.waitForFunction((before) => document.querySelector('.ask-picture')?.getAttribute('aria-label') !== before, asked);

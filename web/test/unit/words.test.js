@@ -17,9 +17,9 @@ test('counts have their plural', () => {
 });
 
 test('a picture is asked about for the number of those that look like it', () => {
-  assert.equal(whyAsked(0), 'The page finds no other picture like it: its name helps with this one alone.');
-  assert.equal(whyAsked(1), '1 other picture looks like it: its name helps with that one too.');
-  assert.equal(whyAsked(12), '12 other pictures look like it: its name helps with them too.');
+  assert.equal(whyAsked(0), 'The page finds no other picture like it: naming it helps with this one alone.');
+  assert.equal(whyAsked(1), '1 other picture looks like it: naming it helps with that one, too.');
+  assert.equal(whyAsked(12), '12 other pictures look like it: naming it helps with them, too.');
 });
 
 test('a comparison with good ones says what it decides', () => {

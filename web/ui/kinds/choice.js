@@ -81,7 +81,7 @@ export class KindChoice {
     if (this.#busy || id === this.kinds.now.id) return;
     await this.#try(async () => {
       await this.choose(id);
-      say(this.#model?.examples ? 'This session has an example by now, so its kind cannot change.' : `This session is for ${this.kinds.now.one}s.`);
+      say(this.#model?.examples ? 'This session already has an example, so its kind cannot change.' : `This session is for ${this.kinds.now.one}s.`);
     });
   }
 

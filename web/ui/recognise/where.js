@@ -121,7 +121,7 @@ export class Where {
     this.#words(
       odd ? null : next,
       most > 0 ? `Outlined: ${what}.` : odd ? `No place is unlike “${of}”.` : `No place speaks for ${name}.`,
-      ground ? 'It may look at the background: move the thing, or show the background as a class.' : '',
+      ground ? 'The answer may come from the background: move the thing, or teach the background as a class.' : '',
     );
   }
 

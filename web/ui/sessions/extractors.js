@@ -52,7 +52,7 @@ export class ExtractorsDialog {
       el(
         'p',
         { class: 'muted' },
-        'An extractor is a network that turns pictures into numbers, to compare them. A session uses one network only. The pictures of this session are read again into a copy; the session itself stays as it is.',
+        'An extractor is a network that turns pictures into numbers, to compare them. A session uses one network only. Another network reads the pictures of this session again, into a copy. The session itself stays as it is.',
       ),
       this.error,
       this.list,
@@ -324,7 +324,7 @@ export class ExtractorsDialog {
       const left = (/** @type {number} */ count, /** @type {string} */ why) =>
         count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '';
       this.#leave(
-        `${counted(read, noun())} read again, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`,
+        `${counted(read, noun())} read again, into a new session.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`,
       );
     } catch (error) {
       await this.engine.openSession(state.sessionId);

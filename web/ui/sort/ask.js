@@ -11,8 +11,8 @@ import { html, nodesOf, render, repeat } from '../kit/view.js';
 /** The reason for a question. @param {number} like number of similar pictures */
 export const whyAsked = (like) =>
   like
-    ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.`
-    : `The page finds no other ${noun()} like it: its name helps with this one alone.`;
+    ? `${counted(like, `other ${noun()}`)} ${like === 1 ? 'looks' : 'look'} like it: naming it helps with ${like === 1 ? 'that one' : 'them'}, too.`
+    : `The page finds no other ${noun()} like it: naming it helps with this one alone.`;
 
 /** "Tell me what this is": one picture after the other. */
 export class Question {

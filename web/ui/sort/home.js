@@ -1,6 +1,7 @@
 // @ts-check
 /** Ties the sorting view to its session, and offers to open a closed view again. */
 import { toast } from '../kit/announce.js';
+import { noun } from '../kit/dom.js';
 
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId'|'extractor'>} State */
 
@@ -34,7 +35,7 @@ export class Home {
     }
     if (sessionId === this.#gone) {
       this.#gone = '';
-      toast({ text: 'What was being sorted here is gone: choose it again.', key: 'closed' });
+      toast({ text: `The ${noun()}s that were being sorted here are gone: choose them again.`, key: 'closed' });
     }
     if (any && sessionId !== this.#session) {
       this.#restore ??= this.view.putAway();
@@ -66,7 +67,7 @@ export class Home {
   /** Offers to open the closed view again, until the notice is dismissed. @param {string} what */
   offer(what) {
     const close = toast({
-      text: `${what} closed; your examples are kept.`,
+      text: `The view of ${what} is closed. Your examples are kept.`,
       key: 'closed',
       action: 'Open again',
       onAction: this.view.open,

@@ -518,7 +518,7 @@ export class Sorting {
             this.#classes.map(({ id }) => id),
           );
         }
-        say(`${counted(items.length, noun())} taken as none of these.`);
+        say(`${counted(items.length, noun())} marked as none of these.`);
       });
     } else {
       if (!items.length) throw new Error(`Choose at least one ${noun()} first.`);

@@ -66,7 +66,7 @@ export class Changes {
   }
 
   async redo() {
-    await this.#go((taught) => taught.redo(), 'Done again', 'redo');
+    await this.#go((taught) => taught.redo(), 'Redone', 'redo');
   }
 
   /** Resolves once every step that undo has stopped is undone. Another session may be opened then. */

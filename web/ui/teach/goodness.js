@@ -142,12 +142,12 @@ export function headline({ right, asked, classes }, compared = false) {
  */
 export function advice({ classes, asked, confusions }, need) {
   if (classes.length === 1 && asked)
-    return `“${classes[0].label}” is the only class. With more good ${noun()}s the page is surer what belongs to it. With a second class it tells the two apart.`;
+    return `“${classes[0].label}” is the only class. With more good ${noun()}s the page knows better what belongs to it. With a second class it tells the two apart.`;
   const one = classes.find(({ label }) => label === need?.label);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
-    return `Every class is told apart well so far. To be sure, recognise new ${noun()}s.`;
-  if (well) return asked ? `Every class is told apart well: more ${noun()}s would change little.` : '';
+    return `All classes are told apart well so far. To be sure, recognise new ${noun()}s.`;
+  if (well) return asked ? `All classes are told apart well: more ${noun()}s would change little.` : '';
   if (one.examples === 1) return `Add a different ${noun()} to “${one.label}”: it has only one that counts.`;
   const tell = toTell(confusions.find(({ truth }) => truth === one.label)?.answer, need?.confusedWith);
   return `One more ${noun()} of “${one.label}” would probably help most${tell}.`;

@@ -218,7 +218,7 @@ test('left and right hands are told apart where the settings say so, in files th
     program();
     await status(page, 'Cancelled: nothing has changed.');
     await (await settings()).check();
-    await status(page, '4 hands read again, in a session of their own.');
+    await status(page, '4 hands read again, into a new session.');
     await page.getByRole('button', { name: 'Session: My classes (left and right apart)' }).waitFor();
     await apart(page);
     shared = await share(page);

@@ -106,7 +106,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
         button.click();
         button.click();
       });
-      await status(page, '5 pictures read again, in a session of their own.');
+      await status(page, '5 pictures read again, into a new session.');
       await page
         .locator('#session-name')
         .filter({ hasText: `read by ${onnxName}` })
@@ -185,7 +185,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
       .waitFor();
     await values.selectOption({ index: 0 });
     await dialog(page).getByRole('button', { name: 'Keep it: read the 12 pictures of this session again' }).click();
-    await status(page, '12 pictures read again, in a session of their own.');
+    await status(page, '12 pictures read again, into a new session.');
     await card(page, 'Cat').getByText('4 pictures').waitFor();
     const answer = await recognise(page, sample('emojione', 'rocket'));
     assertProbabilities(answer);
@@ -241,7 +241,7 @@ test('a TensorFlow.js graph teaches and recognises in a session without pictures
 
     // Its pictures are still there, to be read by the one that is.
     await page.getByRole('button', { name: 'Read them again' }).click();
-    await status(page, '9 pictures read again, in a session of their own.');
+    await status(page, '9 pictures read again, into a new session.');
     assert.equal(most(await recognise(page, sample('emojione', 'banana'))), 'Banana');
   }),
 );

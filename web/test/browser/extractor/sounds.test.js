@@ -163,7 +163,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
       await page.getByRole('button', { name: 'Live microphone' }).click();
       await page
         .getByRole('alert')
-        .filter({ hasText: `lets no file use the microphone: choose ${one}s instead, or open this file by https` })
+        .filter({ hasText: `does not let a file use the microphone: choose ${one}s instead, or open this file by https` })
         .waitFor();
     },
     { flags },
@@ -283,7 +283,7 @@ test('a microphone that is too loud, muted, frozen or taken away says so', LONG,
     await page.evaluate('given.track.enabled = false');
     await pedu.getByText('No sound: the microphone may be muted.').waitFor();
     await page.evaluate('given.context.suspend()');
-    await pedu.locator('.error').filter({ hasText: 'The microphone gives no sound any more' }).waitFor();
+    await pedu.locator('.error').filter({ hasText: 'The microphone stopped giving sound' }).waitFor();
     await press();
     await shutter.and(page.locator(':enabled')).waitFor();
     await page.evaluate("given.track.dispatchEvent(new Event('ended'))");

@@ -290,7 +290,7 @@ test('the camera works in a shared file, and where a browser has none that is sa
   await opened(file, async (page) => {
     await page.evaluate(() => Object.defineProperty(navigator, 'mediaDevices', { value: undefined }));
     await page.getByRole('button', { name: 'Live camera' }).click();
-    await page.getByRole('alert').filter({ hasText: 'lets no file use the camera: choose pictures instead' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'does not let a file use the camera: choose pictures instead' }).waitFor();
   });
 });
 

@@ -86,7 +86,7 @@ export class Microphone {
       this.#watch = setInterval(() => {
         if (performance.now() - this.#last <= PATIENCE || document.hidden) return;
         if (!this.heard && context.state === 'suspended') this.#lose(soundless());
-        else this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
+        else this.#lose('The microphone stopped giving sound: connect it again, or reload the page.');
       }, 500);
       await this.until(1);
     } catch (error) {
