@@ -86,6 +86,13 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
         return [(x + width / 2) / 48, (y + height / 2) / 48];
       });
     assert.ok(across > 0.5 && down < 0.5, `the spot at the upper right is outlined at ${across}, ${down}`);
+    const blank = path.join(folder, 'blank.png');
+    await sharp({ create: { width: 400, height: 300, channels: 3, background: '#888' } })
+      .png()
+      .toFile(blank);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(blank);
+    await page.getByText('No place stands out: the picture looks nearly the same everywhere.').waitFor();
+    assert.equal(await page.locator('.where-lines').isVisible(), false, 'nothing is outlined in a picture of one colour');
     await page.keyboard.press('Escape');
     await page.reload();
     await card(page, 'Good').waitFor();

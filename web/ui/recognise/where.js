@@ -18,6 +18,11 @@ import { contrast, FINE, flat, mapOf, partOf } from './map.js';
 const LEVELS = [0.4, 0.7];
 /** The least contrast of a picture in which one place can stand out: just above that of pictures of one colour. */
 const LEAST = 0.75;
+/**
+ * In a picture of less contrast a place is unlike good ones if it is so many times as far from them as half of the places.
+ * In ten pictures of one colour the farthest place is at most 1.5 times as far, in tiles with a crack at least 1.7 times.
+ */
+const APART = 1.6;
 
 export class Where {
   /** @type {Asked|null} */
@@ -85,7 +90,7 @@ export class Where {
     }
     const { odd } = asked;
     const against = this.#rival && !odd ? next : null;
-    if (!odd && contrast(asked.cells) < LEAST) {
+    if (contrast((odd ?? asked).cells) < LEAST && !(odd && apart(odd.far))) {
       this.overlay.hidden = true;
       this.#words(null, 'No place stands out: the picture looks nearly the same everywhere.', '');
       return;
@@ -149,6 +154,12 @@ export class Where {
 
 /** How much farther a cell is from good ones than the farthest cells of a good picture. @param {number} distance */
 const beyond = (distance) => Math.max(0, distance - 1);
+
+/** Whether the farthest place is much farther from good ones than half of the places. @param {ArrayLike<number>} far */
+function apart(far) {
+  const sorted = Float64Array.from(far).sort();
+  return sorted[sorted.length - 1] > APART * sorted[sorted.length >> 1];
+}
 
 /** The labels of the most probable class and the next one, if there are any with examples. @param {Prediction} answer */
 function rivals({ probabilities }) {
