@@ -2,17 +2,17 @@
 /** Recordings that are refused: what is said of them does not contradict itself. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { decoded, piecesOf, RATE } from '../../ui/kinds/sounds/recording.js';
+import { claimsSound, decoded, piecesOf, RATE } from '../../ui/kinds/sounds/recording.js';
 
-/** @param {number} size in bytes @param {number} [seconds] */
-function refused(size, seconds = 0) {
+/** @param {number} size in bytes @param {number} [seconds] @param {{name: string, type: string}} [of] */
+function refused(size, seconds = 0, of = { name: 'a.wav', type: 'audio/wav' }) {
   const buffer = { numberOfChannels: 1, getChannelData: () => new Float32Array(16_000 * seconds) };
   Object.assign(globalThis, {
     OfflineAudioContext: class {
       decodeAudioData = async () => buffer;
     },
   });
-  const file = { name: 'a.wav', type: 'audio/wav', size, arrayBuffer: async () => new ArrayBuffer(0) };
+  const file = { ...of, size, arrayBuffer: async () => new ArrayBuffer(0) };
   return decoded(/** @type {any} */ (file)).then(
     () => '',
     ({ message }) => message.split(':').slice(0, -1).join(':'),
@@ -24,6 +24,18 @@ test('a recording a little above a limit is said to be above it', async () => {
   assert.equal(await refused(1, 600.25), '“a.wav” is 10:01 minutes long, and at most 10 are read here');
   assert.equal(await refused(1, 665), '“a.wav” is 11:05 minutes long, and at most 10 are read here');
   assert.equal(await refused(40_040_000), '“a.wav” has 40.1 MB, and at most 40 are read here');
+});
+
+test('a file is taken for a recording by its type or its name', async () => {
+  const ogg = { name: 'a.ogg', type: 'application/ogg' }; // as Firefox says
+  assert.equal(await refused(1, 1, ogg), '');
+  for (const one of [ogg, { name: 'memo', type: 'audio/webm' }, { name: 'a.OPUS', type: '' }]) assert.ok(claimsSound(one), one.name);
+  for (const one of [
+    { name: 'film.mp4', type: 'video/mp4' },
+    { name: 'film.webm', type: '' },
+  ])
+    assert.match(await refused(1, 1, one), /is a video/, one.name);
+  assert.match(await refused(1, 1, { name: 'letter.txt', type: 'text/plain' }), /is not a recording/);
 });
 
 test('the end of a long recording is in a piece', () => {

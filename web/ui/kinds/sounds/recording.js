@@ -14,8 +14,8 @@ const MOST_BYTES = 40e6;
 const SOUND = /\.(wav|mp3|ogg|oga|opus|m4a|aac|flac|weba)$/i;
 const VIDEO = /\.(mp4|mov|m4v|mkv|avi|webm)$/i;
 
-/** Whether a file says that it is a sound. @param {{name: string, type: string}} file */
-export const claimsSound = (file) => file.type.startsWith('audio/') || (file.type === '' && SOUND.test(file.name));
+/** Whether a file says that it is a sound. Firefox takes a.ogg for application/ogg, so the name counts too. @param {{name: string, type: string}} file */
+export const claimsSound = (file) => file.type.startsWith('audio/') || SOUND.test(file.name);
 
 /**
  * Decodes a file.
@@ -36,9 +36,10 @@ export async function decoded(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
   const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
   if (file.size === 0) throw refuse('is empty, so there is no sound in it: choose another file.');
-  if (file.type.startsWith('video/') || (file.type === '' && VIDEO.test(file.name)))
+  const claimed = claimsSound(file);
+  if (!claimed && (file.type.startsWith('video/') || (file.type === '' && VIDEO.test(file.name))))
     throw refuse('is a video: save its sound as an MP3 or WAV file and add that file.');
-  if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
+  if (!claimed && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
   if (file.size > MOST_BYTES)
     throw refuse(`has ${tenths(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out the part that matters and add it.`);
   const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
