@@ -56,7 +56,11 @@ const EXCEPT = {
   'files.test.js': { 'files of another feature extractor are refused': DOWNLOADS },
   'good.test.js': { 'many pictures are compared': DOWNLOADS, 'live, it says': CAMERA, 'a shared file of good ones': DOWNLOADS },
   'harness.test.js': 'it is about what Chromium asks of the network',
-  'late.test.js': { 'pictures that come while others are encoded': 'Firefox copies into no folder', 'a picture that is cleared as it appears': CAMERA },
+  'late.test.js': {
+    'pictures that come while others are encoded': 'Firefox copies into no folder',
+    'a picture that is read while': FOLDER,
+    'a picture that is cleared as it appears': CAMERA,
+  },
   'met.test.js': { 'axe finds nothing': CAMERA },
   'path.test.js': { 'a classifier saved to a file': DOWNLOADS, 'a prior is exported': DOWNLOADS },
   'pictures.test.js': {
@@ -66,6 +70,7 @@ const EXCEPT = {
   'sessions.test.js': {
     'a session that': DOWNLOADS,
     'sessions are made': TYPING,
+    'what a tab said': FOLDER,
     'what is sorted belongs': DOWNLOADS,
     "where the site's data are cleared": CLEARED,
   },
