@@ -161,18 +161,34 @@ test('a classifier saved to a file gives the same probabilities where it is load
   }));
 
 test('a prior is exported, another imported, and the built-in one brought back', LONG, () =>
-  visit({}, async ({ page }) => {
+  visit({}, async ({ page, site }) => {
     const dialog = page.getByRole('dialog', { name: 'Settings' });
     const before = await priorText(page);
     const back = dialog.getByRole('button', { name: 'Use the built-in one' });
     await back.waitFor({ state: 'hidden' });
     const file = await readFile(await (await downloaded(page, 'Save background knowledge')).path());
-    await dialog
-      .getByLabel('Open background knowledge')
-      .setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
+    const other = { name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) };
+    await dialog.getByLabel('Open background knowledge').setInputFiles(other);
     await status(page, 'The background knowledge was opened.');
     await back.waitFor();
     assert.notEqual(await priorText(page), before);
+    await page.keyboard.press('Escape');
+    await sessionsOf(page);
+    const session = await (await downloaded(page, 'Save this session')).path();
+    await page.keyboard.press('Escape');
+    await visit({ site }, async ({ page: fresh }) => {
+      await sessionsOf(fresh);
+      await fresh.getByLabel('Open a saved session').setInputFiles(session);
+      const notice = fresh.locator('.toast').filter({ hasText: 'that is not on this device' });
+      await notice.waitFor();
+      await fresh.keyboard.press('Escape');
+      assert.equal(await priorText(fresh), before);
+      await fresh.getByLabel('Open background knowledge').setInputFiles(other);
+      await status(fresh, 'The background knowledge was opened.');
+      assert.notEqual(await priorText(fresh), before);
+      await notice.waitFor({ state: 'detached' });
+    });
+    await priorText(page);
     await back.click();
     await status(page, 'The built-in background knowledge is used.');
     await back.waitFor({ state: 'hidden' });

@@ -159,15 +159,18 @@ export async function savedIn({ target }, what) {
   return { bytes, facts };
 }
 
+let closeNotice = () => {};
+
 /**
- * Announces what was done, and shows a notice about it.
+ * Announces what was done, and shows a notice about it in place of the former one, which may no longer be true.
  *
  * @param {string} done
  * @param {string} notice may be empty
  */
 export function tell(done, notice) {
   say(done);
-  if (notice) toast({ text: notice, key: 'imported' });
+  closeNotice();
+  if (notice) closeNotice = toast({ text: notice, key: 'imported', passing: true });
 }
 
 /**
