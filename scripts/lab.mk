@@ -44,6 +44,7 @@ $(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard
 
 # The priors that the page begins with. They are in the repository. `make prior` learns them anew,
 # with the same figures; the bytes may differ, since rounding depends on the processor.
+# The prior for sounds has an older fit of none of these (core/lab/experiment/SOUNDS.md).
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
