@@ -57,6 +57,7 @@ func (c *class) freshCount() (n int) {
 }
 
 // saw reports whether the covariance has seen the example with an id.
+//
 //go:noinline // some kilobytes less to download
 func (c *class) saw(id uint64) bool { return id <= c.seen || slices.Contains(c.ahead, id) }
 

@@ -55,6 +55,7 @@ func newShared(o *Options, d int) *shared {
 }
 
 // pull returns τ_j for a class with K_j = k.
+//
 //go:noinline // some kilobytes less to download
 func (s *shared) pull(k float64) float64 {
 	return s.kappa * k / (s.kappa + k)
