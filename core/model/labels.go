@@ -61,9 +61,7 @@ func CleanLabel(name string) (string, error) {
 // the look of letters.
 func seen(r rune) rune {
 	switch {
-	case r == 0xad, r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff:
-		return -1
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+	case r == 0xad, r == 0x200b, r == 0xfeff, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2069:
 		return -1
 	}
 	return r
