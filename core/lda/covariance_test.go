@@ -224,6 +224,43 @@ func TestScoresInUnitsOfTheSpread(t *testing.T) {
 	same(t, "outweighed", scores(1e9, 1), plain, 1e-6)
 }
 
+// Each example adds to A. In sessions larger than those of the fit this must not make scores small.
+func TestScoresKeepTheirSizeInLargeSessions(t *testing.T) {
+	const d, way, queries = 32, 8, 5
+	mean := func(shots int) (sum float64) {
+		rng := rand.New(rand.NewPCG(3, 9))
+		s, asked := make(scene, way), make(scene, way)
+		for j := range s {
+			centre := niwtest.Vector(rng, d, 0)
+			for i := range shots + queries {
+				x := niwtest.Vector(rng, d, 0)
+				floats.AddScaled(x, 2, centre)
+				if i < queries {
+					asked[j] = append(asked[j], x)
+				} else {
+					s[j] = append(s[j], x)
+				}
+			}
+		}
+		o := centred
+		o.Shared = 0.01 // a prior that weighs as much as a hundred examples
+		c, e := s.teach(t, niw.HandCrafted(d, 1), o), make([]float64, way)
+		for j := range s {
+			for _, x := range asked[j] {
+				test.OK(t, c.ScoresTo(e, x))
+				sum += e[j] / way / queries
+			}
+		}
+		return sum
+	}
+	few := mean(6)
+	for _, shots := range []int{10, 30, 100} {
+		if got := mean(shots); !(got > few/2 && got < 2*few) {
+			t.Errorf("%d examples of each class: the mean score of their own class is %v, with 6 it is %v", shots, got, few)
+		}
+	}
+}
+
 // What the examples say is what is said of each without it, and of each as out of set in a
 // session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {

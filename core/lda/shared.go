@@ -31,7 +31,7 @@ type shared struct {
 	norm        []float64 // <x̄_j, x̄_j>
 	total       float64   // kappa_d + Σ τ_j
 	meanNorm    float64   // <m_s, m_s>
-	unit        float64   // factor that callers multiply e_j by, see perSpread
+	unit        float64   // factor that callers multiply e_j by, see perFreedom and perSpread
 	columns     []int     // of the classes taught
 	image, x    []float64 // scratch
 	room        room
@@ -94,34 +94,74 @@ func (s *shared) settle(taught []*class) {
 	for j := range s.c {
 		s.c[j] = s.constant(s.h[j], s.norm[j], s.atMean[j], s.meanNorm)
 	}
-	s.unit = s.perSpread()
+	if s.options.Spread == 0 {
+		s.unit = s.perFreedom(s.x)
+	} else {
+		s.unit = s.perSpread()
+	}
 	s.columns = s.columns[:0]
 	for _, k := range taught {
 		s.columns = append(s.columns, s.cov.index[k].column)
 	}
 }
 
-// perSpread returns the unit of e_j, or 1 if n_2 = Options.Spread is 0. V is the variance between the
+// fitted is about the largest n in the sessions to which the priors of one domain were fitted.
+const fitted = 64
+
+// between returns the variance between the class means Σ_j φ_j |x̄_j-x̄|², φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, of
+// the squared lengths of the x̄_j and of m_s.
+func (s *shared) between(norm []float64, meanNorm float64) float64 {
+	a := floats.Sum(s.alpha)
+	return math.Max(0, floats.Dot(s.alpha, norm)/a-meanNorm/a/a) // a*a might be 0
+}
+
+// perFreedom returns the unit of e_j where Options.Spread is 0. A grows with n = Σ_j (K_j-1), and
+// divides the variance between class means by some f. Above n_f = fitted the unit gives scores the
+// size that they have at n_f:
+//
+//	unit = f/(1 + (f-1) n_f/n),   f = Σ_j φ_j |x̄_j-x̄|² / Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>
+//
+// It is 1 for smaller sessions. mean is m_s. Cost C d.
+func (s *shared) perFreedom(mean []float64) float64 {
+	n := 0.0
+	for _, m := range s.cov.members {
+		n += m.weight - 1
+	}
+	if n <= fitted {
+		return 1
+	}
+	norm := make([]float64, len(s.alpha))
+	for j := range norm {
+		x := s.cov.mean(j)
+		norm[j] = inner(x, x)
+	}
+	f := s.between(norm, inner(mean, mean)) / s.between(s.norm, s.meanNorm)
+	if !(f > 1 && f < 1e9) { // all means are equal, but for rounding
+		return 1
+	}
+	return f / (1 + (f-1)*fitted/n)
+}
+
+// perSpread returns the unit of e_j where n_2 = Options.Spread is not 0. V is the variance between the
 // class means, of E-1 degrees of freedom, shrunk to 1 by n_2 more. H is the mean of h_j, and H_0 that
 // with Options.Kappa in place of the kappa of [estimation]:
 //
 //	unit = d^.1 (E/2)^b max(1, H_0/H)/V,   V = (n_2 + E Σ_j φ_j <x̄_j-x̄, x̄_j-x̄>)/(n_2 + E - 1)
 //
-// where b is Options.ByClasses, φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, and E = 1/Σ φ_j² is the effective
-// number of classes. A kappa above the option makes each h_j smaller, for the noise of the class
-// means. V has that noise in it already, so H_0/H takes it out once.
+// where b is Options.ByClasses, and E = 1/Σ φ_j² is the effective number of classes. A kappa above the
+// option makes each h_j smaller, for the noise of the class means. V has that noise in it already, so
+// H_0/H takes it out once.
 func (s *shared) perSpread() float64 {
 	n2, a := s.options.Spread, floats.Sum(s.alpha)
-	if n2 == 0 || a == 0 {
+	if a == 0 {
 		return 1
 	}
-	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // E
-	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
+	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2) // E
 	h, h0 := floats.Dot(s.alpha, s.h), 0.0
 	for j, m := range s.cov.members {
 		h0 += s.alpha[j] * m.weight / (s.options.Kappa + m.weight)
 	}
-	v := (n2 + classes*scatter) / (n2 + classes - 1)
+	v := (n2 + classes*s.between(s.norm, s.meanNorm)) / (n2 + classes - 1)
 	return math.Pow(s.options.filled(s.cov.dim), 0.1) * math.Pow(classes/2, s.options.ByClasses) * math.Max(1, h0/h) / v
 }
 
