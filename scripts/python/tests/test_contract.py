@@ -169,7 +169,7 @@ class Contract(Case):
         self.refused('label', 'rename one of them', fit, np.eye(2), ['Cup', 'cup'])
         self.refused('label', 'choose another name', fit, np.eye(2), ['a', 'None of these'])
         self.refused('label', 'use one kind', c.partial_fit, X[:2], [0, 1])
-        self.refused('argument', 'one for each row', fit, np.eye(2), ['a', 'b'], groups=['g'])
+        self.refused('argument', 'a group for each row', fit, np.eye(2), ['a', 'b'], groups=['g'])
         self.refused('value', 'none', FewShotClassifier(none_prior=2).fit, np.eye(2), ['a', 'b'])
         self.refused('value', 'leave it out', FewShotClassifier(scale='no').fit, np.eye(2), ['a', 'b'])
         self.refused('prior', 'pictures, hands, sounds', FewShotClassifier(prior='nowhere').fit, np.eye(2), ['a', 'b'])

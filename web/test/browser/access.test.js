@@ -153,7 +153,7 @@ const tight = (page) =>
 const low = (page) =>
   page
     .locator(':is(.button, .chip, summary):visible')
-    .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.textContent));
+    .evaluateAll((all) => all.filter((one) => one.isConnected && one.getBoundingClientRect().height < 44).map((one) => one.textContent)); // one may be drawn anew meanwhile
 
 /** How many pixels the order of the sorted pictures lacks to be as wide as its longest text. @param {Page} page */
 const lacking = (page) =>
