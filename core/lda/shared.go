@@ -108,8 +108,8 @@ func (s *shared) settle(taught []*class) {
 // fitted is about the largest n in the sessions to which the priors of one domain were fitted.
 const fitted = 64
 
-// between returns the variance between the class means Σ_j φ_j |x̄_j-x̄|², φ_j = α_j/Σα, x̄ = Σ_j φ_j x̄_j, of
-// the squared lengths of the x̄_j and of m_s.
+// between returns the variance between the class means, Σ_j φ_j |x̄_j-x̄|² with φ_j = α_j/Σα and
+// x̄ = Σ_j φ_j x̄_j. norm has the squared length of each x̄_j, and meanNorm is that of m_s.
 func (s *shared) between(norm []float64, meanNorm float64) float64 {
 	a := floats.Sum(s.alpha)
 	return math.Max(0, floats.Dot(s.alpha, norm)/a-meanNorm/a/a) // a*a might be 0
@@ -130,7 +130,8 @@ func (s *shared) perFreedom(mean []float64) float64 {
 	if n <= fitted {
 		return 1
 	}
-	norm := make([]float64, len(s.alpha))
+	norm := grow(s.room.row, len(s.alpha))
+	s.room.row = norm
 	for j := range norm {
 		x := s.cov.mean(j)
 		norm[j] = inner(x, x)

@@ -45,8 +45,8 @@ var state = struct {
 	priors  map[string]*metaqda.Prior // by sha256 of their files
 }{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
-// Session is a session that its program keeps and shows. It is no interface: the linker would keep
-// more of a program that is converted to one.
+// Session is a session that its program keeps and shows. It has functions, because an interface would
+// make the linker keep more of the program.
 type Session struct {
 	// Ask calls f with the classifier. If vectors is true, it first checks that vectors of the current
 	// extractor can be compared with those of the session.
