@@ -230,6 +230,26 @@ func TestPiecesOfAnySizeComeToTheSame(t *testing.T) {
 	}
 }
 
+// Work goes on where choosing the examples of the support takes longer than a caller has.
+func TestPrepareEndsHoweverLongChoosingTakes(t *testing.T) {
+	c, _ := teach(t, niwtest.Prior(rand.New(rand.NewPCG(98, 1)), 6), variants["session"], []int{9, 8, 7})
+	chosen := func() *asked {
+		if len(c.support.asked) == 0 {
+			return nil
+		}
+		return &c.support.asked[0]
+	}
+	for calls := 0; ; calls++ {
+		if calls == 100 {
+			t.Fatal("Prepare chooses again and again")
+		}
+		before := chosen()
+		if c.Prepare(func() bool { return chosen() == before }) {
+			return
+		}
+	}
+}
+
 // A classifier that changes while its answer is half computed leaves its clone as it was, which goes
 // on with what is computed.
 func TestACloneGoesOnWithItsOwnSupport(t *testing.T) {

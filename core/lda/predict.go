@@ -145,7 +145,7 @@ func (c *Classifier) settle() {
 	c.work = c.newWork()
 	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}
 	c.linear = c.newLinear()
-	c.posterior, c.inferring, c.left, c.support.done, c.settled = nil, nil, nil, 0, true
+	c.posterior, c.inferring, c.left, c.support.begun, c.settled = nil, nil, nil, false, true
 }
 
 // compares reports whether the session's examples can choose a share: the prior has [Parts], there

@@ -23,7 +23,8 @@ const (
 type support struct {
 	session.Support
 	asked []asked // the examples, in the order of the rows
-	done  int     // number of rows computed since the last change
+	begun bool    // they are chosen since the last change
+	done  int     // number of rows computed since then
 	lent  bool    // the numbers are shared with a clone
 }
 
@@ -93,7 +94,7 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	}
 	c.settle()
 	s, n := &c.support, len(c.taught)
-	if s.done == 0 {
+	if !s.begun {
 		c.beginSupport()
 	}
 	for size := c.supportPiece(); s.done < len(s.asked); {
@@ -116,6 +117,7 @@ func (c *Classifier) supportPiece() int {
 // beginSupport chooses the examples and makes room for their scores.
 func (c *Classifier) beginSupport() {
 	s := &c.support
+	s.begun, s.done = true, 0
 	if s.asked = c.chooseAsked(); s.lent {
 		s.Support, s.lent = session.Support{}, false
 	}
@@ -149,35 +151,48 @@ func (c *Classifier) chooseAsked() []asked {
 // of at most 32 classes. It takes those that come first by [byLot], so the order of examples and
 // classes does not matter.
 func chooseAsked(taught []*class) (chosen []asked) {
-	classes := slices.Clone(taught)
-	if len(classes) > supportClasses {
-		first := make(map[*class][]float64, len(classes))
-		for _, k := range classes {
-			first[k] = k.row(0)
+	classes := taught
+	if len(taught) > supportClasses {
+		first := make([][]float64, len(taught))
+		for j, k := range taught {
+			first[j] = k.row(0)
 			for i := range k.count() {
-				if byLot(k.row(i), first[k]) < 0 {
-					first[k] = k.row(i)
+				if byLot(k.row(i), first[j]) < 0 {
+					first[j] = k.row(i)
 				}
 			}
 		}
-		slices.SortStableFunc(classes, func(a, b *class) int { return byLot(first[a], first[b]) })
-		classes = classes[:supportClasses]
+		classes = nil
+		for _, j := range firstByLot(first, supportClasses) {
+			classes = append(classes, taught[j])
+		}
 	}
 	each := supportExamples / max(1, len(classes))
 	for _, k := range classes {
-		order := make([]int, k.count())
-		for i := range order {
-			order[i] = i
+		rows := make([][]float64, k.count())
+		for i := range rows {
+			rows[i] = k.row(i)
 		}
-		if len(order) > each {
-			slices.SortStableFunc(order, func(a, b int) int { return byLot(k.row(a), k.row(b)) })
-			order = order[:each]
-		}
-		for _, i := range order {
+		for _, i := range firstByLot(rows, each) {
 			chosen = append(chosen, asked{k, i})
 		}
 	}
 	return chosen
+}
+
+// firstByLot returns the indices of the n rows that come first by [byLot], in this order, or of all
+// rows in their own order if there are no more than n. A sort of many rows would take longer.
+func firstByLot(rows [][]float64, n int) (first []int) {
+	for i, row := range rows {
+		at := len(first)
+		for len(rows) > n && at > 0 && byLot(row, rows[first[at-1]]) < 0 {
+			at--
+		}
+		if at < n {
+			first = slices.Insert(first[:min(len(first), n-1)], at, i)
+		}
+	}
+	return first
 }
 
 // byLot compares two whitened examples by hashes in [0, 1) of their first numbers, or of the first

@@ -240,3 +240,20 @@ func TestPiecesOfManyClasses(t *testing.T) {
 		t.Errorf("%d classes", had)
 	}
 }
+
+// The oracle sorts all rows. Numbers are few, so many rows are equal.
+func TestFirstByLotAreTheFirstOfASort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(99, 1))
+	for n := range 50 {
+		rows, want := make([][]float64, n), make([]int, n)
+		for i := range rows {
+			rows[i], want[i] = []float64{0.1 * float64(rng.IntN(3)), 0.1 * float64(rng.IntN(3))}, i
+		}
+		slices.SortStableFunc(want, func(a, b int) int { return byLot(rows[a], rows[b]) })
+		for most := 1; most < n; most++ {
+			if got := firstByLot(rows, most); !slices.Equal(got, want[:most]) {
+				t.Fatalf("%d of %d: %v, want %v", most, n, got, want[:most])
+			}
+		}
+	}
+}
