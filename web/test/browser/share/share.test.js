@@ -262,8 +262,8 @@ test('a file that was cut short or changed says so', LONG, async () => {
   const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
   const without = text.replace(/<script [^>]*id="block-prior">[^<]*<\/script>/, '');
   for (const [broken, words] of [
-    [changed, /was damaged/],
-    [without, /incomplete/],
+    [changed, /is damaged/],
+    [without, /is incomplete/],
   ]) {
     const file = path.join(folder, 'broken.html');
     await writeFile(file, /** @type {string} */ (broken));
