@@ -31,9 +31,9 @@ type Settings struct {
 	// Scale is empty, or "standardise" for rows of a table. Then each column is centred on the mean of
 	// the examples and divided by their standard deviation. If no example has a negative number, large
 	// numbers are first drawn together, nearly as by a logarithm. With few examples the deviation is shrunk
-	// toward one predicted from the size of the column's numbers. A column that does not vary becomes
-	// zero. A constant √d is added as a last column. So the distance of a row from the mean still
-	// counts after rows are scaled to length one.
+	// toward one predicted from the size of the column's numbers. Then columns of larger numbers count
+	// somewhat more. A column that does not vary becomes zero. A constant √d is added as a last column. So
+	// the distance of a row from the mean still counts after rows are scaled to length one.
 	//
 	// Mean and deviation are computed anew after every change, so the first answer then costs as much
 	// as teaching all examples anew. Rows that are judged together count in them as examples do.

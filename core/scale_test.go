@@ -50,15 +50,17 @@ func tailsOff(rows [][]float32) func(column int, x float32) float64 {
 // three classes that the first rows take turns in.
 func deviations(rows [][]float32, taught int) (means, deviations []float64) {
 	var ratios []float64
-	value := tailsOff(rows)
+	value, bulk := tailsOff(rows), make([]float64, len(rows[0])) // bulk is M^a
 	for j := range rows[0] {
 		column := make([]float64, len(rows))
 		for i := range rows {
 			column[i] = value(j, rows[i][j])
+			bulk[j] += math.Pow(float64(rows[i][j]), 2) / float64(len(rows))
 		}
+		bulk[j] = math.Pow(bulk[j], 0.15/2)
 		mean, sd := stat.PopMeanStdDev(column, nil)
 		if means, deviations = append(means, mean), append(deviations, sd); sd > 0 {
-			ratios = append(ratios, 2*math.Log(sd/math.Hypot(mean, sd)))
+			ratios = append(ratios, 2*math.Log(sd/math.Hypot(mean, sd)*bulk[j]))
 		}
 	}
 	noise := mathext.Zeta(2, float64(len(rows)-1)/2) // ψ'(x) = ζ(2, x)
@@ -66,7 +68,7 @@ func deviations(rows [][]float32, taught int) (means, deviations []float64) {
 	weight := noise / (noise + math.Max(0.25, spread-noise)) // of what the size of a column says
 	for j, sd := range deviations {
 		if sd > 0 {
-			deviations[j] = math.Pow(sd, 1-weight) * math.Pow(math.Hypot(means[j], sd)*math.Exp(b/2), weight)
+			deviations[j] = math.Pow(sd, 1-weight) * math.Pow(math.Hypot(means[j], sd)/bulk[j]*math.Exp(b/2), weight)
 		}
 	}
 	within, logs := make([]float64, len(means)), 0.0
