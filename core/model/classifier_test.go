@@ -180,6 +180,12 @@ func TestLabels(t *testing.T) {
 		}))
 		refused(t, label, err, "label")
 	}
+	old := test.Must(DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) { // former programs kept some characters
+		m["classes"] = strings.Replace(m["classes"], `"empty"`, "\"em\u202aty \u202c\"", 1)
+	})))(t)
+	if got := old.Classes[1].Label; got != "emty" {
+		t.Errorf("a label of a former program became %q", got)
+	}
 	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "Tasse ☕": "Tasse ☕ 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
 		"e\u0301": "\u00e9", strings.Repeat("e", 400): long} { // the first version had no rules, nor a checksum
 		back, err := DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) {

@@ -67,6 +67,18 @@ func seen(r rune) rune {
 	return r
 }
 
+// FormerLabel returns a label of a file or log in the present form. Former programs kept some of the
+// characters that CleanLabel drops. Other faults of a label stay.
+func FormerLabel(label string) string {
+	if !strings.ContainsFunc(label, func(r rune) bool { return seen(r) < 0 }) {
+		return label
+	}
+	if clean, err := CleanLabel(label); err == nil {
+		return clean
+	}
+	return label
+}
+
 // blank reports whether a character shows nothing at the beginning or the end of a name. A joiner
 // shows nothing there, since it has nothing to join.
 func blank(r rune) bool {

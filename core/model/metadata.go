@@ -58,6 +58,7 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 		var c Class
 		f.Text("label", &c.Label, true)
 		f.Text("actions", &c.Actions, false)
+		c.Label = FormerLabel(c.Label)
 		classes = append(classes, c)
 		return !f.Failed
 	})

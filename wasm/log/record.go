@@ -119,6 +119,9 @@ func (s *Session) code(c json.Codec) {
 func codeClass(k *metaqda.Class, c json.Codec) {
 	c.Text("ID", &k.ID, true)
 	c.Text("Label", &k.Label, true)
+	if label := model.FormerLabel(k.Label); label != k.Label { // of a record that is read
+		k.Label = label
+	}
 	c.Float("Order", &k.Order, true)
 	c.Text("Actions", &k.Actions, true)
 }
