@@ -9,6 +9,7 @@ import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
+import { partOf } from './changes.js';
 import { added, leftOut, removedMeanwhile, repeated } from './words.js';
 
 /** @import {ClassList} from './classes.js' */
@@ -399,20 +400,20 @@ export class ClassCard {
     if (!(shutter instanceof HTMLButtonElement)) return;
     const source = this.#source;
     let taken = 0;
-    const { engine } = this.list;
-    // All pictures of one press are one step.
+    /** @type {import('../kinds/index.js').Learner} */
+    let learner = this.list.engine;
     const onHold = (/** @type {boolean} */ held) => {
       source?.element.classList.toggle('capturing', held);
       if (!held && taken) say(`Took ${taken === 1 ? `a ${this.list.kinds.now.one}` : counted(taken, this.list.kinds.now.one)} of “${this.taught.name}”.`);
       taken = 0;
-      void (held ? engine.beginStep() : engine.endStep()).catch((error) => this.complain(sentence(error)));
+      if (held) learner = partOf({ undo: '' }, this.list.engine); // all pictures of one press are one step
     };
     holdRepeat(
       shutter,
       async () => {
         if (!source?.open) return;
         try {
-          const { id, twin } = await teach(engine, this.list.kinds.now, () => this.list.model.name(this.id), await source.sample());
+          const { id, twin } = await teach(learner, this.list.kinds.now, () => this.list.model.name(this.id), await source.sample());
           if (twin) this.tellTwin(id, twin);
           taken++;
           this.#taken.push(id);

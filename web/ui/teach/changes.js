@@ -17,6 +17,9 @@ const called = (step) =>
     (_, verb, several, first) => (verb ? `${verb} ` : '') + ((several ?? first) ? counted(Number(several ?? first), noun()) : `a ${noun()}`),
   );
 
+/** A learner whose changes are parts of one undo step. @param {{undo: string}} step at first without an id @param {Learner} of @returns {Learner} */
+export const partOf = (step, { ready, taught, stored }) => ({ ready, taught, stored: (change) => stored(change, step) });
+
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
@@ -98,11 +101,10 @@ export class Changes {
 
   /** As `step`, with a token that undoes it. @template T @param {(learner: Learner) => Promise<T>} work @param {() => void} [stop] @returns {Promise<{result: T, undo: string}>} */
   async #step(work, stop = () => {}) {
-    const { ready, taught, stored } = this.engine;
     const step = { stop, undo: '' };
     this.#underWay.add(step);
     try {
-      const result = await work({ ready, taught, stored: (change) => stored(change, step) });
+      const result = await work(partOf(step, this.engine));
       return { result, undo: step.undo };
     } finally {
       this.#underWay.delete(step);
