@@ -65,7 +65,7 @@ export async function soundOf(sound) {
   if (mono.samples.length >= SHORTEST * mono.rate) return mono;
   throw new ExtractorError(
     'unreadable-sound',
-    `This sound of ${Math.round((1000 * mono.samples.length) / mono.rate)} ms is too short: record at least a tenth of a second.`,
+    `This sound of ${Math.floor((1000 * mono.samples.length) / mono.rate)} ms is too short: record at least a tenth of a second.`,
   );
 }
 

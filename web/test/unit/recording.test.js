@@ -2,6 +2,7 @@
 /** Recordings that are refused: what is said of them does not contradict itself. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { soundOf } from '../../library/inputs.js';
 import { claimsSound, decoded, piecesOf, RATE } from '../../ui/kinds/sounds/recording.js';
 
 /** @param {number} size in bytes @param {number} [seconds] @param {{name: string, type: string}} [of] */
@@ -24,6 +25,11 @@ test('a recording a little above a limit is said to be above it', async () => {
   assert.equal(await refused(1, 600.25), '“a.wav” is 10:01 minutes long, and at most 10 are read here');
   assert.equal(await refused(1, 665), '“a.wav” is 11:05 minutes long, and at most 10 are read here');
   assert.equal(await refused(40_040_000), '“a.wav” has 40.1 MB, and at most 40 are read here');
+});
+
+test('a sound a little below the shortest one is said to be below it', async () => {
+  const message = 'This sound of 99 ms is too short: record at least a tenth of a second.';
+  await assert.rejects(soundOf({ samples: new Float32Array(1599), rate: 16_000 }), { code: 'unreadable-sound', message });
 });
 
 test('a file is taken for a recording by its type or its name', async () => {
