@@ -9,6 +9,7 @@ type Command struct {
 	Step    string  // id of the step that is made, undone or redone
 	Name    string  // of a new step
 	Entries []Entry // of DoStep and DoChange: they lead from the former state to the present one
+	More    bool    // of DoStep: an earlier command made the step; a log does not keep this
 }
 
 // Kinds of commands.
@@ -44,7 +45,7 @@ func (c *Classifier) logStep(do string, s *Step, applied []Entry) {
 			c.log(Command{Do: DoChange, Entries: own})
 		}
 	case do == DoStep:
-		c.log(Command{Do: do, Step: s.ID, Name: s.Name, Entries: c.forward(applied)})
+		c.log(Command{Do: do, Step: s.ID, Name: s.Name, Entries: c.forward(applied), More: len(applied) < len(s.Entries)})
 	default:
 		c.log(Command{Do: do, Step: s.ID})
 	}

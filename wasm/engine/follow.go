@@ -72,9 +72,9 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		e.mu.Unlock()
 		return e.anew(s)
 	}
-	own := map[string]bool{}
+	own := map[string]bool{} // steps that begin later in the log
 	for _, p := range s.pending {
-		if p.Command != nil {
+		if p.Command != nil && !p.Command.More {
 			own[p.Command.Step] = true
 		}
 	}

@@ -458,6 +458,29 @@ func TestTwoTabs(t *testing.T) {
 				}
 			}
 		},
+		"a step that goes on after a change of the other stays before it": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			step := ""
+			add := func(i int) {
+				a.Begin(step)
+				test.Must(a.AddExample(ids[0], x(i), nil, ""))(t)
+				step = test.Must(a.End())(t)
+			}
+			add(1)
+			w.settle()
+			test.OK(t, b.RenameClass(ids[1], "hound"))
+			b.Flush()
+			a.addClass(t, "hen")
+			add(2)
+			for _, want := range []string{"add hen", "rename dog to hound", "add 2 examples to cat"} {
+				w.settle()
+				for i, tab := range w.all {
+					if got := tab.State().Undo; got != want {
+						t.Errorf("tab %d offers %q, want %q", i, got, want)
+					}
+				}
+				test.OK(t, a.Undo(""))
+			}
+		},
 		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
 			one := test.Must(a.RemoveExample(ids[0], first))(t)
