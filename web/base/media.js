@@ -44,7 +44,7 @@ export function mediaDevices(scope, source, instead = 'open this page in another
 /** Why a browser starts no sound: it waits for a press, or has nothing to play it on. */
 export const soundless = () =>
   navigator.userActivation?.hasBeenActive
-    ? new MetaqdaError('device', 'The browser starts no sound: connect a loudspeaker or headphones, then press the button once more.')
+    ? new MetaqdaError('device', 'The browser starts no sound: connect a loudspeaker or headphones, then try again.')
     : new MetaqdaError('denied', 'The browser starts no sound before a press: press a button of this page, then try again.');
 
 /** @param {string} source such as 'camera' */
