@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"metaqda/core/anomaly"
 	"metaqda/core/niw"
 )
 
@@ -32,8 +33,8 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
-	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &Error{Code: "argument", Message: "The cells have length " + strconv.Itoa(len(cells)) + ", which is not a multiple of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
+	if err := anomaly.CheckCells(cells, d); err != nil {
+		return nil, &Error{Code: "argument", Message: err.Error()}
 	}
 	if want := c.dim(); d != want {
 		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}
@@ -82,7 +83,7 @@ func (c *Classifier) taughtID(i int) (string, error) {
 		return "", nil
 	}
 	if i < -1 || i >= len(c.classes) {
-		return "", &Error{Code: "argument", Message: "There is no class " + strconv.Itoa(i) + ": give the index of a class, below " + strconv.Itoa(len(c.classes)) + ", or -1 for none of them."}
+		return "", &Error{Code: "argument", Message: "There is no class " + strconv.Itoa(i) + ": give the index of one, from 0 to below " + strconv.Itoa(len(c.classes)) + ", or -1 for none of them."}
 	}
 	if k := c.classes[i]; k.size > 0 {
 		return k.ID, nil

@@ -93,7 +93,11 @@ func TestExplainRefusesWhatItCannot(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := c.Explain([]float32{1, 2, 3}, 3, 0, 1)
+	_, err := c.Explain([]float32{1, 2}, 2, 0, -2)
+	if want := "There is no class -2: give the index of one, from 0 to below 3, or -1 for none of them."; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = c.Explain([]float32{1, 2, 3}, 3, 0, 1)
 	test.Refused[*niw.DimensionError](t, err, "cells of another network")
 	_, err = c.Explain([]float32{1, float32(math.NaN())}, 2, 0, 1)
 	test.Refused[*niw.ValueError](t, err, "a cell that is not a number")

@@ -75,12 +75,20 @@ func (e *FewError) Error() string {
 	return "This needs at least " + strconv.Itoa(Fewest) + " good examples with cells, frames of a group counted once, and there are " + strconv.Itoa(e.Got) + ": add more, and set the cells of each example."
 }
 
-// Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
-// It returns a *[CellsError] if len(cells) is 0 or no multiple of d, and a *[niw.ValueError] for a
-// number that is not finite. Cost n d log d.
-func Describe(cells []float32, d int) (*Picture, error) {
+// CheckCells returns a *[CellsError] unless cells are at least one vector of length d.
+func CheckCells(cells []float32, d int) error {
 	if d < 1 || len(cells) == 0 || len(cells)%d != 0 {
-		return nil, &CellsError{"The cells have length " + strconv.Itoa(len(cells)) + ", which is not a multiple of " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
+		return &CellsError{"The cells have length " + strconv.Itoa(len(cells)) + ", want rows of length " + strconv.Itoa(d) + ": give at least one cell, each with as many numbers as a vector."}
+	}
+	return nil
+}
+
+// Describe returns the [Picture] of cells, which hold n vectors of length d, one after the other.
+// It returns the error of [CheckCells], and a *[niw.ValueError] for a number that is not finite.
+// Cost n d log d.
+func Describe(cells []float32, d int) (*Picture, error) {
+	if err := CheckCells(cells, d); err != nil {
+		return nil, err
 	}
 	n := len(cells) / d
 	mean, all := make([]float64, d), make([]float64, len(cells))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -201,7 +202,11 @@ func TestWhatIsRefused(t *testing.T) {
 		_, err := Describe(cells, d)
 		test.Refused[*CellsError](t, err, "cells that are no rows")
 	}
-	_, err := Describe([]float32{1, float32(math.NaN())}, 2)
+	_, err := Describe(nil, d)
+	if !strings.HasPrefix(err.Error(), "The cells have length 0, want rows of length 60: ") { // 0 is a multiple of 60
+		t.Error(err)
+	}
+	_, err = Describe([]float32{1, float32(math.NaN())}, 2)
 	test.Refused[*niw.ValueError](t, err, "a cell that is not a number")
 	p := test.Must(Describe(texture(rng, 0), d))(t)
 	_, err = Fit([]*Picture{p, p, p}, []int{0, 0, 1})

@@ -252,7 +252,7 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string, for
 	}
 	for i, j := range index {
 		if j < 0 || j >= len(c.Classes) {
-			return nil, fail("the class index of its example ", i, " is ", j, ", want less than ", len(c.Classes))
+			return nil, fail("the class index of its example ", i, " is ", j, ", want a number from 0 to below ", len(c.Classes))
 		}
 		c.Classes[j].Examples = append(c.Classes[j].Examples, examples[i])
 	}
@@ -337,7 +337,7 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 	for i, g := range group {
 		switch {
 		case g >= len(names) || g < -1:
-			return fail("the group of its example ", i, " is ", g, ", want less than ", len(names))
+			return fail("the group of its example ", i, " is ", g, ", want a number from -1 to below ", len(names))
 		case g >= 0:
 			examples[i].Group = names[g]
 		}

@@ -119,6 +119,23 @@ func TestTensorsAndGroupsOfNoClassifierAreRefused(t *testing.T) {
 	}
 }
 
+// An index below the range is not said to be too large.
+func TestIndicesOutOfRangeAreRefused(t *testing.T) {
+	sound := must(EncodeClassifier(grouped(3)))
+	minus3 := []byte{0xfd, 0xff, 0xff, 0xff}
+	for name, want := range map[string]string{
+		"class": "the class index of its example 0 is -3, want a number from 0 to below ",
+		"group": "the group of its example 0 is -3, want a number from -1 to below ",
+	} {
+		_, err := DecodeClassifier(changed(sound, func(tensors map[string]tensor, _ map[string]string) {
+			of := tensors[name]
+			of.data = slices.Concat(minus3, of.data[4:])
+			tensors[name] = of
+		}))
+		refused(t, name, err, want)
+	}
+}
+
 // A picture may be a single byte.
 func TestAThumbnailOfOneByteIsKept(t *testing.T) {
 	c := sampleClassifier()
