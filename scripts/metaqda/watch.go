@@ -135,7 +135,7 @@ func watchLine(c *core.Classifier, w *core.Watch, line string) ([]core.Event, er
 	numbers := make([]float64, len(fields))
 	for i, field := range fields {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // a number above all others is infinity
 			return nil, fmt.Errorf("%q is not a number: give a time and an embedding, separated by commas", field)
 		}
 		numbers[i] = v

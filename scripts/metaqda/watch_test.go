@@ -58,6 +58,7 @@ func TestWatchingLines(t *testing.T) {
 		"line 1: embedding[1] is NaN":            "0,9,nan,1,0\n",
 		`line 1: "1e300" is too large`:           "0,9, 1e300,1,0\n",
 		`line 1: "-inf" is too large`:            "0,9,-inf,1,0\n",
+		`line 1: "1e400" is too large`:           "0,9,1e400,1,0\n",
 		"line 2 cannot be read":                  "0\n" + strings.Repeat("1", maxLine+1),
 	} {
 		save(t, at("bad"), []byte(content))
