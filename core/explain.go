@@ -25,16 +25,16 @@ type Explanation struct {
 // except for the power and the scaling to length one. [embed.Transform.SplitTo] says how these are
 // split.
 //
-// It returns the errors of [Classifier.Predict]. It returns an [Error] with the code "argument" for
-// cells that are not n vectors of length d. It returns the same for a class that is unknown or has
-// no examples. Cost that of two predictions, and n d.
+// It returns the errors of [Classifier.Predict], and a *[anomaly.CellsError] for cells that are not n
+// vectors of length d. It returns an [Error] with the code "argument" for a class that is unknown or
+// has no examples. Cost that of two predictions, and n d.
 func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanation, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
 	if err := anomaly.CheckCells(cells, d); err != nil {
-		return nil, &Error{Code: "argument", Message: err.Error()}
+		return nil, err
 	}
 	if want := c.dim(); d != want {
 		return nil, &niw.DimensionError{Name: "cell", Got: d, Want: want}

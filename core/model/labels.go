@@ -70,7 +70,7 @@ func seen(r rune) rune {
 // FormerLabel returns a label of a file or log in the present form. Former programs kept some of the
 // characters that CleanLabel drops. Other faults of a label stay.
 func FormerLabel(label string) string {
-	if !strings.ContainsFunc(label, func(r rune) bool { return seen(r) < 0 }) {
+	if strings.Map(seen, label) == label {
 		return label
 	}
 	if clean, err := CleanLabel(label); err == nil {
