@@ -236,7 +236,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             try:
                 ids = self._ids if rows is None else [self._ids[operator.index(i)] for i in rows]
             except (IndexError, TypeError) as error:
-                raise MetaqdaError('argument', f'Some of the rows are not places of examples: give places from 0 to {len(self._ids) - 1} as rows.') from error
+                raise MetaqdaError('argument', f'The rows {rows!r:.60} are not all places of examples: give places from 0 to {len(self._ids) - 1}.') from error
             if len(ids) != len(values):
                 raise MetaqdaError('argument', f'The numbers of pictures and examples differ, {len(values)} and {len(ids)}: give the cells of each example, or the places of the examples as rows.')
             for i, x in zip(ids, values):

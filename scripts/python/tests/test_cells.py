@@ -106,7 +106,8 @@ class CellsOfVectors(Case):
         self.refused('argument', 'one for each', c.explain, cells, ['a', 'b'])
         self.refused('argument', 'another one', c.explain, cells, 'a', 'a')
         self.refused('argument', 'as rows', c.set_cells, cells[:2])
-        self.refused('argument', '0 to 2', c.set_cells, cells[:1], [3])
+        self.refused('argument', 'The rows [3] are not all places of examples: give places from 0 to 2.', c.set_cells, cells[:1], [3])
+        self.refused('argument', 'The rows 3 are', c.set_cells, cells[:1], 3)
         self.refused('unfitted', 'fit', FewShotClassifier().explain, cells)
         self.assertEqual(c.explain(cells[:0]).values.shape, (0, 4))
 
