@@ -177,7 +177,9 @@ func (e *Engine) noteHeard() {
 		}
 		classes[h.Class.ID] = true
 	}
-	e.session.Updated = max(e.session.Updated, e.hooks.Now().UnixMilli())
+	if len(e.heard) > 0 { // not if only the undo history changed
+		e.session.Updated = max(e.session.Updated, e.hooks.Now().UnixMilli())
+	}
 	for i, c := range e.commands {
 		p := &pending{Step: log.Step{Command: &c}, removed: removed}
 		if i == len(e.commands)-1 {

@@ -291,6 +291,29 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	}
 }
 
+// The page says whether the last file lacks a change. Files have no undo history.
+func TestWhatAFileLacksCountsAsAChange(t *testing.T) {
+	w, _, own, _ := underSite(t)
+	for what, change := range map[string]func() error{
+		"":        func() error { w.ForgetUndo(); return nil },
+		"a name":  func() error { return w.RenameClass(w.State().Classes[0].ID, "tom") },
+		"a prior": func() error { w.importPrior(t, own); return nil },
+		"a picture that is undone": func() error {
+			test.Must(w.AddExample(w.State().Classes[0].ID, picture(rand.New(rand.NewPCG(5, 6)), 1), nil, ""))(t)
+			return w.Undo("")
+		},
+	} {
+		test.Must(w.SaveSession()())(t)
+		test.OK(t, change())
+		w.Flush()
+		for _, s := range []State{w.State(), newWorld(t, w.store).State()} {
+			if changed := s.Updated > s.Saved; changed != (what != "") {
+				t.Errorf("%q: changed is %v", what, changed)
+			}
+		}
+	}
+}
+
 func TestExportedFilesNameTheClasses(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
 	var b []byte

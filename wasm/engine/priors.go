@@ -189,6 +189,7 @@ func (e *Engine) chose(sum string) {
 	}
 	e.session.Settings.Prior = sum
 	e.keeping.sweep = true
+	e.session.Updated = e.hooks.Now().UnixMilli()
 	e.note(&pending{Step: step})
 }
 
