@@ -210,7 +210,7 @@ export class ClassCard {
    * not be added.
    *
    * @param {File[]} files
-   * @param {import('../kinds/index.js').Learner} [step] they are a part of, in its turn
+   * @param {import('../kinds/index.js').Learner} [step] of a larger step, whose turn has come; without it they wait for their turn
    * @returns {Promise<import('../kit/batch.js').BatchResult|null>} null where there was nothing to do
    */
   async addFiles(files, step) {
@@ -290,7 +290,7 @@ export class ClassCard {
     this.#adding?.stop.abort(reason);
   }
 
-  /** Stops adding, because the class will be removed. Resolves once the added examples are a step of their own: then undo can restore them. */
+  /** Stops adding, because the class will be removed. Resolves once nothing is added any more. */
   async quit() {
     this.stop(DELETED);
     while (this.#adding) await nextTask();
