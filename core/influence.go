@@ -71,7 +71,7 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 		if err != nil {
 			return err
 		}
-		b.Need = needOf(left, own.Len())
+		b.Need = needOf(left, own.Len(), func() { progress(len(left), (1+most)*len(left)) })
 		c.noteNeed(&needed{version, b.Need, own.Labels(), own.Bursts()})
 		found := suspects(left, min(max(0, most), max(first, mostAnswers/max(1, len(left)))))
 		for i := range found {
@@ -79,11 +79,11 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 			if err != nil {
 				return err
 			}
-			others, err := less.leaveOut(ctx, func(done, of int) { progress((1+i)*len(left)+done, (1+len(found))*len(left)) })
+			err = less.leaveEach(ctx, comparing(&found[i], left), func(done, _ int) { progress((1+i)*len(left)+done, (1+len(found))*len(left)) })
 			if err != nil {
 				return err
 			}
-			own.compare(&found[i], left, others)
+			found[i].LogProb /= float64(max(1, found[i].Asked))
 		}
 		b.Influence = found
 		return nil
@@ -92,14 +92,25 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 
 // leaveOut leaves out each example in turn.
 func (c *Classifier) leaveOut(ctx Context, progress func(done, of int)) (all []LeftOut, err error) {
-	for {
-		out, err := c.LeaveOut(len(all))
+	if err = c.leaveEach(ctx, func(x *LeftOut) { all = append(all, *x) }, progress); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// leaveEach is leaveOut, and passes each answer to take.
+func (c *Classifier) leaveEach(ctx Context, take func(*LeftOut), progress func(done, of int)) error {
+	if !c.Prepare(func() bool { progress(0, 1); return ctx.Err() == nil }) {
+		return ctx.Err()
+	}
+	for i := 0; ; i++ {
+		out, err := c.LeaveOut(i)
 		if out == nil || err != nil {
-			return all, err
+			return err
 		}
-		all = append(all, *out)
-		if progress(len(all), out.Of); ctx.Err() != nil {
-			return nil, ctx.Err()
+		take(out)
+		if progress(i+1, out.Of); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }
@@ -112,10 +123,10 @@ func suspects(left []LeftOut, most int) []Influence {
 		if x.Alone || x.Probabilities == nil {
 			continue
 		}
-		p := slices.Clone(x.Probabilities)
+		p, own := x.Probabilities, x.Probabilities[x.Class]
 		p[x.Class] = -1
-		like[i] = floats.MaxIdx(p)
-		if odds[i] = logOf(p[like[i]]) - logOf(x.Probabilities[x.Class]); odds[i] > 0 && noneOverLike*p[like[i]] > x.None {
+		like[i], p[x.Class] = floats.MaxIdx(p), own
+		if odds[i] = logOf(p[like[i]]) - logOf(own); odds[i] > 0 && noneOverLike*p[like[i]] > x.None {
 			order = append(order, i)
 		}
 	}
@@ -144,30 +155,29 @@ func (c *Classifier) without(examples []*Example) (*Classifier, error) {
 	return less, nil
 }
 
-// compare sets Asked, Right and LogProb of x by the answers to all other examples, with x and without
-// it. Near-copies may form other bursts without x, so a burst is looked up by its first frame.
-func (c *Classifier) compare(x *Influence, before, after []LeftOut) {
+// comparing returns a function that takes the answers to all other examples without x, and adds to
+// Asked, Right and LogProb of x. Near-copies may form other bursts without x, so a burst is looked up
+// by its first frame.
+func comparing(x *Influence, before []LeftOut) func(now *LeftOut) {
 	at := make(map[string]*LeftOut, len(before))
-	for i := range after {
-		for _, e := range after[i].Examples {
-			at[e.ID] = &after[i]
-		}
+	for i := range before {
+		at[before[i].Examples[0].ID] = &before[i]
 	}
 	right := func(a *LeftOut) int {
-		if c.Decide(a.Probabilities, a.None).Class == a.Class {
+		if decided(a.Probabilities, a.None) == a.Class {
 			return 1
 		}
 		return 0
 	}
-	for i := range before {
-		old := &before[i]
-		now := at[old.Examples[0].ID]
-		if now == nil || old.Alone || now.Alone {
-			continue
+	return func(now *LeftOut) {
+		for _, e := range now.Examples {
+			old := at[e.ID]
+			if old == nil || old.Alone || now.Alone {
+				continue
+			}
+			x.Asked++
+			x.Right += right(now) - right(old)
+			x.LogProb += logOf(now.Probabilities[now.Class]) - logOf(old.Probabilities[old.Class])
 		}
-		x.Asked++
-		x.Right += right(now) - right(old)
-		x.LogProb += logOf(now.Probabilities[now.Class]) - logOf(old.Probabilities[old.Class])
 	}
-	x.LogProb /= float64(max(1, x.Asked))
 }

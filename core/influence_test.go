@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -124,6 +125,28 @@ func TestInfluenceOfFewExamples(t *testing.T) {
 			t.Errorf("%d classes of one example have %d that look like another class", c.Len(), len(found))
 		}
 		test.Must(c.Add(label, "", []float32{1, float32(c.Len()), 3}))(t)
+	}
+}
+
+// A program of one thread does other work between the steps. Bytes stand for time.
+func TestInfluenceWorksInSmallSteps(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.1})
+	for j, of := range pictures(rand.New(rand.NewPCG(7, 1)), 100, 5, 24, 0.3) {
+		for _, x := range of {
+			test.Must(c.Add(strconv.Itoa(j), "", x))(t)
+		}
+	}
+	test.OK(t, c.Move(c.Classes()[0].Examples[0].ID, "1"))
+	b := test.Must(c.BeginInfluence(MostInfluence))(t)
+	var was, now runtime.MemStats
+	most := uint64(0)
+	for more := true; more; most = max(most, now.TotalAlloc-was.TotalAlloc) {
+		runtime.ReadMemStats(&was)
+		more, _, _, _ = b.Step()
+		runtime.ReadMemStats(&now)
+	}
+	if len(b.Influence) != 1 || most > 1_500_000 {
+		t.Errorf("%d examples of 500 are found, with a step of %d bytes: want one, in steps of a clone at most", len(b.Influence), most)
 	}
 }
 

@@ -58,11 +58,14 @@ func (c *Classifier) noteNeed(need *needed) {
 }
 
 // needOf computes the result of [Classifier.Needs] from the answers to all examples, each left out.
-// classes is the number of classes.
-func needOf(left []LeftOut, classes int) Need {
+// classes is the number of classes. needOf calls rest now and then.
+func needOf(left []LeftOut, classes int, rest func()) Need {
 	n, asked, doubts := make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	confused := make([]float64, classes*classes)
 	for i := range left {
+		if i%restRows == restRows-1 {
+			rest()
+		}
 		x := &left[i]
 		n[x.Class]++
 		known := 1 - x.None
@@ -73,7 +76,7 @@ func needOf(left []LeftOut, classes int) Need {
 		for j, p := range x.Probabilities {
 			if j != x.Class {
 				doubts[x.Class] += p / known
-				confused[j*classes+x.Class] += p / known
+				confused[x.Class*classes+j] += p / known
 			}
 		}
 	}

@@ -19,19 +19,19 @@ func TestNeedByHand(t *testing.T) {
 		of(2, 0, 0.3, 0.3, 0.4), of(2, 0, 0.1, 0.3, 0.6), // .6 and .4
 	}
 	mean := (0.3 + 0.5 + 0.5) / 3
-	got := needOf(left, 4) // the fourth has no example
+	got := needOf(left, 4, func() {}) // the fourth has no example
 	// D/n is (.6+2 mean)/4/2, (2 mean)/2/1 and (1+2 mean)/4/2; 1 and 2 share .3+.3, 0 and 2 .1+.3 + .3+.1.
 	if got.Class != 1 || got.ConfusedWith != 2 || math.Abs(got.Doubt-mean) > 1e-12 {
 		t.Errorf("%+v, want class 1 with 2 and the doubt %v", got, mean)
 	}
 	left[2] = of(1, 0, 0.02, 0.98, 0)
-	got = needOf(append(left, of(1, 0, 0, 1, 0)), 4)
+	got = needOf(append(left, of(1, 0, 0, 1, 0)), 4, func() {})
 	mean = (0.3 + 0.01 + 0.5) / 3
 	if want := (1 + 2*mean) / 4; got.Class != 2 || got.ConfusedWith != 0 || math.Abs(got.Doubt-want) > 1e-12 {
 		t.Errorf("%+v, want class 2 with 0 and the doubt %v", got, want)
 	}
 	// Certain to be none of them: nothing is asked.
-	if got := needOf([]LeftOut{of(0, 1, 0, 0), of(1, 1, 0, 0)}, 2); got.Class != 0 || got.ConfusedWith != -1 || got.Doubt != 0.5 {
+	if got := needOf([]LeftOut{of(0, 1, 0, 0), of(1, 1, 0, 0)}, 2, func() {}); got.Class != 0 || got.ConfusedWith != -1 || got.Doubt != 0.5 {
 		t.Errorf("of examples taken for none: %+v", got)
 	}
 }
