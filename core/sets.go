@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/niw"
 )
 
 // Set is the smallest set of labels that contains the right one with a probability. None of the
@@ -61,8 +63,8 @@ const unseen = 0.5
 // see Borrowed. Some kinds of things look more alike than in that population, and nothing in the session shows this.
 // So the sets are larger. Measured in core/lab/experiment/RESULTS.md.
 //
-// It returns the errors of Predict, and an [Error] with the code "value" for a coverage that is not
-// between 0 and 1. It costs as much as Predict; the first call after a change leaves out at most 200
+// It returns the errors of Predict, and a *[niw.ValueError] for a coverage that is not between 0 and
+// 1. It costs as much as Predict; the first call after a change leaves out at most 200
 // examples.
 func (c *Classifier) PredictSet(vector []float32, coverage float64) (Set, error) {
 	a, err := c.Predict(vector)
@@ -75,7 +77,7 @@ func (c *Classifier) PredictSet(vector []float32, coverage float64) (Set, error)
 // SetOf is [Classifier.PredictSet] for an answer of this classifier.
 func (c *Classifier) SetOf(a Answer, coverage float64) (Set, error) {
 	if !(coverage > 0 && coverage < 1) {
-		return Set{}, &Error{Code: "value", Message: "A set needs a coverage between 0 and 1, such as 0.9."}
+		return Set{}, &niw.ValueError{Name: "coverage", Index: -1, Value: coverage, Want: "a number between 0 and 1, such as 0.9"}
 	}
 	scores, _ := c.Scores(always)
 	n := float64(len(scores))

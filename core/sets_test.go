@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
+	"metaqda/core/niw"
 	"metaqda/core/test"
 )
 
@@ -199,7 +201,10 @@ func TestSetsOfNoCoverageAreRefused(t *testing.T) {
 	}
 	test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	for _, coverage := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		test.Refused[*Error](t, func() error { _, err := c.PredictSet([]float32{1, 2}, coverage); return err }(), "coverage %v", coverage)
+		err := test.Err(c.PredictSet([]float32{1, 2}, coverage))
+		if test.Refused[*niw.ValueError](t, err, "coverage %v", coverage); !strings.Contains(err.Error(), "coverage is "+strconv.FormatFloat(coverage, 'g', -1, 64)) {
+			t.Errorf("coverage %v: %v", coverage, err)
+		}
 	}
 	// The only example of all, with nothing beside it.
 	if s := test.Must(c.PredictSet([]float32{1, 2}, 0.9))(t); !slices.Equal(s.Labels, []int{0}) {
