@@ -105,12 +105,13 @@ class Engine:
     def configure(self, none_prior):
         self._call('configure', self.handle, _number(none_prior))
 
-    def add(self, X, labels, of, groups=None):
+    def add(self, X, labels, of, groups=None, there=()):
         """Adds rows to classes, all or none: `of` has an index into `labels` for each. Adds the
-        labels without a row, too. Returns the ids of the rows, and the labels as classes have them."""
+        labels without a row, too. `there` are the labels of the classes that there are. Returns the
+        ids of the rows, and the labels as classes have them."""
         self._write_texts(labels)
         kept = self._text(self._call('labels', self.handle, len(labels))).split('\n')
-        there = {label for label, _ in self.describe()['classes']}
+        there = set(there)
         if len(there.union(kept)) > MOST_CLASSES:
             raise MetaqdaError('limit', f'A classifier holds at most {MOST_CLASSES} classes: divide them among several.')
         bulk = self._call('add_begin', self.handle, *X.shape)

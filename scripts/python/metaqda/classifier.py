@@ -189,7 +189,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         which they were taught. Frames of a burst are left out together."""
         self._require()
         answers = self._answers('leave_one_out')
-        return Answers(*(a[self._order()] for a in answers))
+        order = self._order()
+        return Answers(*(a[order] for a in answers))
 
     def influence(self):
         """Returns an `Influence` for at most 12 examples that another class fits better, the
@@ -311,7 +312,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         labels = [label for label, _ in about['classes']]
         self.classes_ = np.sort(np.array(labels, str))
         self._names = {k: k for k in labels}
-        self._ids = [i for _, ids in about['classes'] for i in ids]
+        self._ids = _filed(about)
         self._follow(about)
         self._noted = False
         return self
@@ -335,19 +336,20 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
                 raise MetaqdaError('argument', f'The numbers of rows and groups differ, {len(X)} and {len(groups)}: give a group for each row, None for no group.')
         labels = [str(k) for k in classes]
         with engine.lock:
-            ids, kept = engine.add(X, labels, np.searchsorted(classes, y), groups)
+            old = {} if first else self._names
+            ids, kept = engine.add(X, labels, np.searchsorted(classes, y), groups, old.values())
             self._engine = engine
             self.classes_ = classes
             self._names = dict(zip(labels, kept))
             self._ids = ([] if first else self._ids) + ids
-            self._follow(engine.describe())
+            if self._names != old:  # describing takes longer the more examples there are
+                self._follow(engine.describe())
 
     def _follow(self, about):
-        """Takes over the order of the engine's classes and examples."""
+        """Takes over the order of the engine's classes."""
         self._none_prior = about['none_prior']  # as fit found it: set_params changes the next fit
         at = {label: i for i, (label, _) in enumerate(about['classes'])}
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
-        self._filed = [i for _, ids in about['classes'] for i in ids]
 
     def _by_engine(self):
         """Returns the class for each place among the engine's classes."""
@@ -355,7 +357,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def _order(self):
         """Returns for each example as taught its place in the engine's order."""
-        at = {i: n for n, i in enumerate(self._filed)}
+        with self._engine.lock:
+            at = {i: n for n, i in enumerate(_filed(self._engine.describe()))}
         return [at[i] for i in self._ids]
 
     def _cells(self, cells):
@@ -417,7 +420,6 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
             with self._engine.lock:
                 state['_engine'] = self._engine.file('save')
                 state['_ids'] = self._order()
-            del state['_filed']
         return state
 
     def __setstate__(self, state):
@@ -428,8 +430,15 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         if self._prior_file is not None:
             prior = self._engine.prior(self._prior_file)
         self._engine.open(state['_engine'], prior)
-        self._follow(self._engine.describe())
-        self._ids = [self._filed[i] for i in state['_ids']]
+        about = self._engine.describe()
+        self._follow(about)
+        filed = _filed(about)
+        self._ids = [filed[i] for i in state['_ids']]
+
+
+def _filed(about):
+    """Returns the ids of the examples in the engine's order."""
+    return [i for _, ids in about['classes'] for i in ids]
 
 
 def _ask(engine, question, X):

@@ -150,6 +150,16 @@ class Contract(Case):
             self.assertEqual(c.classes_.tolist(), list(want))
         self.refused('argument', 'give a list', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes='z')
 
+    def test_rows_of_known_classes_are_added_without_a_look_at_all_examples(self):
+        X, y = np.random.default_rng(1).normal(size=(12, 8)), list('ab') * 6
+        c = FewShotClassifier().partial_fit(X[:4], y[:4])
+        c._engine.describe = None  # it takes longer the more examples there are
+        for i in range(4, 12):
+            c.partial_fit(X[i:i + 1], y[i:i + 1])
+        del c._engine.describe
+        for ours, want in zip(c.leave_one_out()[1:], FewShotClassifier().fit(X, y).leave_one_out()[1:]):
+            np.testing.assert_allclose(ours, want, rtol=0, atol=1e-9)
+
     def test_a_session_without_examples_can_be_taught(self):
         c = FewShotClassifier()
         engine = c._fresh()
