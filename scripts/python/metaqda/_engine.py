@@ -84,11 +84,11 @@ class Engine:
 
     def create(self, none_prior, prior, name, scale, extractor):
         """Makes the classifier of this instance."""
-        texts = [_text(t) for t in (prior, name, scale)]
+        texts = [_text(prior), _text(name, 'name'), _text(scale, 'scale')]
         self._write(*texts)
-        self.handle = self._call('create', _number(none_prior), *map(len, texts))
+        self.handle = self._call('create', _number(none_prior, 'none_prior'), *map(len, texts))
         if extractor:
-            texts = [_text(extractor.get(k)) for k in ('id', 'sha256')]
+            texts = [_text(extractor.get(k), f'{k} of the extractor') for k in ('id', 'sha256')]
             self._write(*texts)
             self._call('identify', self.handle, *map(len, texts))
 
@@ -103,7 +103,7 @@ class Engine:
         return self._text(self._call('prior', self._write(file)))
 
     def configure(self, none_prior):
-        self._call('configure', self.handle, _number(none_prior))
+        self._call('configure', self.handle, _number(none_prior, 'none_prior'))
 
     def add(self, X, labels, of, groups=None, there=()):
         """Adds rows to classes, all or none: `of` has an index into `labels` for each. Adds the
@@ -159,7 +159,7 @@ class Engine:
         found, examples, few = [], 0, False
         for x in X:
             self.predict(x[None])
-            n = self._call('set', self.handle, _number(coverage))
+            n = self._call('set', self.handle, _number(coverage, 'coverage'))
             examples, few, *places = self._numbers(2 + n)
             found.append([int(i) for i in places])
         return found, int(examples), bool(few)
@@ -220,7 +220,7 @@ class Engine:
         return wrong, int(good), far
 
     def watch(self, per_hour):
-        return self._call('watch', self.handle, _number(per_hour))
+        return self._call('watch', self.handle, _number(per_hour, 'false_events_per_hour'))
 
     def next(self, watch, seconds, p):
         """Gives a watch its next probabilities, None if there was nothing to predict. Returns the
@@ -228,7 +228,7 @@ class Engine:
         for none, and the headline."""
         if p is not None:
             self._write(p)
-        n = self._call('next', watch, _number(seconds), -1 if p is None else len(p))
+        n = self._call('next', watch, _number(seconds, 'seconds'), -1 if p is None else len(p))
         numbers = self._numbers(3 * n + 1)
         *labels, here, shown, headline = self._text(int(numbers[-1])).split('\n')
         return [(label, here == 1, since, probability) for label, (here, since, probability) in zip(labels, numbers[:-1].reshape(-1, 3).tolist())], here, shown, headline
@@ -290,15 +290,17 @@ class Engine:
         return ctypes.string_at(self._memory() + (self._exports['mq_' + what](self._store) & 0xFFFFFFFF), n)
 
 
-def _number(value):
+def _number(value, what):
     try:
         return float(value)
     except (TypeError, ValueError) as error:
-        raise MetaqdaError('value', f'{value!r} is not a number: give a number in its place.') from error
+        raise MetaqdaError('value', f'{what} is {value!r}, which is not a number: give a number in its place.') from error
 
 
-def _text(text):
-    """Returns UTF-8. Half of a surrogate pair becomes U+FFFD."""
-    if text and not isinstance(text, str):
-        raise MetaqdaError('argument', f'{text!r} is not text: give a str in its place.')
-    return (text or '').encode('utf8', 'surrogatepass').decode('utf8', 'replace').encode()
+def _text(text, what='text'):
+    """Returns UTF-8, empty for None. Half of a surrogate pair becomes U+FFFD."""
+    if text is None:
+        text = ''
+    if not isinstance(text, str):
+        raise MetaqdaError('argument', f'{what} is {text!r}, which is not text: give a str in its place, or None.')
+    return text.encode('utf8', 'surrogatepass').decode('utf8', 'replace').encode()

@@ -507,9 +507,9 @@ def _prior_file(prior):
     """Returns the bytes of a prior file, None for the general prior."""
     if prior is None or isinstance(prior, (bytes, bytearray)):
         return prior
-    if prior in PRIORS:
+    if isinstance(prior, str) and prior in PRIORS:
         return Path(__file__).with_name(PRIORS[prior] + '.safetensors').read_bytes()
     try:
         return Path(os.fspath(prior)).read_bytes()
-    except (OSError, TypeError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise MetaqdaError('prior', f'There is no prior {prior!r}: give the path or the bytes of a prior file, or one of {", ".join(PRIORS)}.') from error

@@ -183,6 +183,8 @@ class Contract(Case):
         self.refused('value', 'none', FewShotClassifier(none_prior=2).fit, np.eye(2), ['a', 'b'])
         self.refused('value', 'leave it out', FewShotClassifier(scale='no').fit, np.eye(2), ['a', 'b'])
         self.refused('prior', 'pictures, hands, sounds', FewShotClassifier(prior='nowhere').fit, np.eye(2), ['a', 'b'])
+        for prior in [[], {}, np.eye(1), 'a\0b', '\ud800']:
+            self.refused('prior', 'pictures, hands, sounds', FewShotClassifier(prior=prior).fit, np.eye(2), ['a', 'b'])
         self.refused('format', 'not', FewShotClassifier(prior=b'{}').fit, np.eye(2), ['a', 'b'])
         self.refused('empty', 'add another example', fit(np.eye(1, 3), ['a']).leave_one_out)
         self.refused('empty', 'frames of one burst', fit(np.eye(3), ['a'] * 3, groups=['g'] * 3).leave_one_out)
@@ -190,9 +192,11 @@ class Contract(Case):
         for count in [-1, 1.5, '2', None, np.inf, np.nan]:
             self.refused('argument', 'whole number', c.suggest, X, count)
         self.assertEqual(len(c.suggest(X[:3], 2**40)), 3)
-        for code, options in [('argument', {'name': 7}), ('argument', {'extractor': 7}), ('argument', {'scale': True}), ('value', {'none_prior': None})]:
-            self.refused(code, 'give', FewShotClassifier(**options).fit, np.eye(2), ['a', 'b'])
-        self.refused('value', 'give', c.predict_set, X, 'x')
+        for code, options in [('argument', {'name': 7}), ('argument', {'extractor': 7}), ('argument', {'scale': True}), ('argument', {'scale': False}),
+                              ('argument', {'name': np.eye(2)}), ('argument', {'scale': Missing()}), ('value', {'none_prior': None})]:
+            error = self.refused(code, *options, FewShotClassifier(**options).fit, np.eye(2), ['a', 'b'])
+            self.assertIn('give', str(error))
+        self.refused('value', "coverage is 'x', which is not a number: give", c.predict_set, X, 'x')
         self.refused('value', '1d array', fit, np.eye(2), 'ab')
         (self.folder / 'bad').write_bytes(b'no session')
         self.refused('format', 'not', FewShotClassifier.load, self.folder / 'bad')
