@@ -79,6 +79,15 @@ def plain(labels):
     return labels
 
 
+def one_kind(labels):
+    """Returns labels of one kind, and refuses others."""
+    try:
+        np.unique(labels)
+    except TypeError as error:
+        raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind.') from error
+    return labels
+
+
 def missing_label(label):
     """Returns whether a label is None, NaN, NaT or pandas.NA."""
     try:
@@ -109,11 +118,7 @@ def checked(estimator, X, y=NO_LABELS, reset=False):
             if hasattr(getattr(y, 'dtype', None), 'numpy_dtype'):  # pandas' Int64, which would become float64
                 y = y.to_numpy(y.dtype.numpy_dtype)
             X, y = validate_data(estimator, X, plain(y), reset=reset, dtype=np.float32, order='C')
-            try:
-                np.unique(y)
-            except TypeError as error:
-                raise MetaqdaError('label', 'Some labels are text and others are numbers: use one kind.') from error
-            check_targets(y)
+            check_targets(one_kind(y))
             return X, y
     except MetaqdaError:
         raise

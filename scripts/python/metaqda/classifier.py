@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ._engine import Engine
-from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked, plain
+from ._sklearn import BaseEstimator, ClassifierMixin, Unfitted, checked, missing_label, one_kind, plain
 from .errors import MetaqdaError
 from .watch import Watch
 
@@ -454,10 +454,17 @@ def _list(classes):
     """Returns the labels of partial_fit's classes."""
     if classes is None:
         return np.array([])
-    classes = plain(np.asarray(list(classes) if isinstance(classes, (set, frozenset)) else classes))
-    if classes.ndim != 1:
-        raise MetaqdaError('argument', f'classes has the shape {classes.shape}: give a list of labels.')
-    return classes
+    if isinstance(classes, (set, frozenset)):
+        classes = list(classes)
+    try:
+        labels = np.asarray(classes)
+    except ValueError as error:
+        raise MetaqdaError('argument', f'classes is no list of labels ({error}): give one.') from error
+    if labels.ndim != 1:
+        raise MetaqdaError('argument', f'classes has the shape {labels.shape}: give a list of labels.')
+    if any(missing_label(label) for label in classes):
+        raise MetaqdaError('label', 'A label among classes is missing, such as None or NaN: leave it out.')
+    return one_kind(plain(labels))
 
 
 def _of_kind(labels, dtype):

@@ -148,7 +148,11 @@ class Contract(Case):
         for classes, want in [({'z'}, 'abz'), ([], 'ab'), (np.array(['z']), 'abz')]:
             c = FewShotClassifier().partial_fit(np.eye(4), list('abab'), classes=classes)
             self.assertEqual(c.classes_.tolist(), list(want))
-        self.refused('argument', 'give a list', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes='z')
+        for classes in ['z', 7, {}, 2**70, [['z']], [['z'], []]]:
+            self.refused('argument', 'give', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes=classes)
+        for missing in [None, np.nan, Missing()]:
+            self.refused('label', 'leave it out', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes=['a', 'b', missing])
+        self.refused('label', 'use one kind', FewShotClassifier().partial_fit, np.eye(2), ['a', 'b'], classes=np.array(['a', 'b', 3], object))
 
     def test_rows_of_known_classes_are_added_without_a_look_at_all_examples(self):
         X, y = np.random.default_rng(1).normal(size=(12, 8)), list('ab') * 6
