@@ -43,7 +43,7 @@ export function isVector(x) {
  */
 export function vectorOf(x, at) {
   if (x instanceof Float32Array && x.length > 0) return x;
-  const one = at === undefined ? 'the vector' : `vector ${at} of the batch`;
+  const one = placed(at);
   if (!isVector(x) && !Array.isArray(x))
     throw new MetaqdaError(
       'argument',
@@ -68,6 +68,9 @@ export function vectorOf(x, at) {
   }
   return numbers;
 }
+
+/** Names a vector by its place in a batch. @param {number} [at] */
+const placed = (at) => (at === undefined ? 'the vector' : `vector ${at} of the batch`);
 
 /** A copy of a vector, so that the caller may reuse its array at once. Another input is returned as it is. @template T @param {T} x */
 export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
@@ -96,12 +99,12 @@ export async function embedded(extractor, x, signal, at) {
   if (!extractor)
     throw new MetaqdaError(
       'extractor',
-      'This is not a vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.',
+      `There is ${kindOf(x)} in place of ${placed(at)}, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.`,
     );
   const vector = await unlessAborted(typeof extractor === 'function' ? extractor(x) : extractor.embed(x), signal);
   if (!isVector(vector))
     throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
-  return vectorOf(vector);
+  return vectorOf(vector, at);
 }
 
 /**
@@ -130,7 +133,7 @@ export function listOf(many, what) {
   if (one || typeof many?.[Symbol.iterator] !== 'function')
     throw new MetaqdaError(
       'argument',
-      `The ${what} must be a list: an array${what === 'batch' ? ' of vectors or inputs, tensor.arraySync() of a tensor' : ' of strings, one for each example'}.`,
+      `The ${what} must be a list, not ${one ? 'one of its entries' : kindOf(many)}: an array${what === 'batch' ? ' of vectors or inputs, tensor.arraySync() of a tensor' : ' of strings, one for each example'}.`,
     );
   return [...many];
 }

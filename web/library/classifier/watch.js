@@ -69,7 +69,8 @@ export class Watch {
   next(prediction, seconds = performance.now() / 1000) {
     const engine = this.#engine;
     if (this.#number === 0) throw new MetaqdaError('disposed', 'This watch was disposed of: get another one from classifier.watch().');
-    if (typeof seconds !== 'number') throw new MetaqdaError('argument', 'The time must be a number of seconds: leave it out to use performance.now().');
+    if (typeof seconds !== 'number')
+      throw new MetaqdaError('argument', `The time is ${kindOf(seconds)}: it must be a number of seconds, or be left out to use performance.now().`);
     const labels = this.#labels();
     engine.reserve(8 * labels.length);
     if (prediction !== null) {

@@ -157,8 +157,14 @@ test('a batch is refused as a whole, by the place of what is wrong in it', async
   );
   await assert.rejects(c.classify([[1, 2, 3]]), refusal('dimension'));
   await assert.rejects(c.classify([{}]), refusal('extractor'));
+  for (const ask of [c.classify([[1, 2], undefined]), c.predictMany([[1, 2], undefined]), c.addExamples([[1, 2], undefined], ['a', 'b'])])
+    await assert.rejects(ask, { code: 'extractor', message: /^There is undefined in place of vector 1 of the batch, / });
+  await assert.rejects(c.classify(/** @type {any} */ (null)), { code: 'argument', message: /^The batch must be a list, not null: / });
   await assert.rejects(c.classify([[1, 2]], { signal: AbortSignal.abort() }), { name: 'AbortError' });
   await assert.rejects(c.predict([1, 2], { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const broken = await createClassifier({ extractor: (/** @type {string} */ s) => /** @type {any} */ ([s.length, s || null]) });
+  await assert.rejects(broken.suggest(['one', '']), { code: 'value', message: /^Entry 1 of vector 0 of the batch is 'one'/ });
+  broken.dispose();
   const words = await createClassifier({ extractor: async (/** @type {string} */ s) => [s.length, 1] });
   await words.addExample('one', 'short');
   /** @type {number[]} */

@@ -133,6 +133,7 @@ test('what a watch refuses', async () => {
     const message = `There is ${named} in place of a prediction: hand over what predict answers, after await, or null.`;
     assert.throws(() => watch.next(/** @type {any} */ (x), 6), { code: 'argument', message });
   }
+  assert.throws(() => watch.next(null, /** @type {any} */ ('now')), { code: 'argument', message: /^The time is 'now': it must be a number of seconds/ });
   for (const [p, seconds] of [
     [NaN, 6],
     [2, 6],
