@@ -8,9 +8,9 @@ import (
 	"metaqda/core/lda"
 )
 
-// To enrol an example is to add it to the densities of package lda. With [Classifier.Lazy], many
-// examples that come at once are enrolled later, in pieces. So opening a file and changes are quick;
-// only an answer has to wait.
+// To enrol an example is to add it to the densities of package lda. Many examples of a file are
+// enrolled later, in pieces, and so are others that come at once with [Classifier.Lazy]. So opening a
+// file and changes are quick; only an answer has to wait.
 
 const (
 	enrolledAtOnce = 400 // examples

@@ -1,9 +1,14 @@
 package metaqda
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/test"
 )
@@ -27,6 +32,31 @@ func lazy(t *testing.T, n int) (*Classifier, []float32) {
 	test.OK(t, c.SetPrior(test.Must(Default(4))(t)))
 	test.OK(t, c.Load(classes))
 	return c, bad
+}
+
+// A program of one thread opens a large file in pieces, too: all but reading it is left to Prepare.
+func TestManyExamplesOfAFileAreEnrolledInPieces(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	all := pictures(rand.New(rand.NewPCG(18, 2)), 5, 101, 8, 1)
+	for j, of := range all {
+		for i, x := range of[:100] {
+			test.Must(c.Add(strconv.Itoa(j), []string{"", "burst"}[min(1, i/95)], x))(t)
+		}
+	}
+	file := test.Must(c.Save())(t)
+	for name, o := range map[string]*Classifier{"opened": test.Must(Open(file))(t), "merged": test.Must(Merge(c, fresh(t, Settings{})))(t)} {
+		pieces := 0
+		if o.Ready() || !o.Prepare(func() bool { pieces++; return true }) || pieces < 10 {
+			t.Errorf("%s: ready at once, or in %d pieces", name, pieces)
+		}
+		if !slices.Equal(o.Bursts(), c.Bursts()) || !bytes.Equal(test.Must(o.Save())(t), file) {
+			t.Errorf("%s: %d bursts, want %d, or another file", name, o.Bursts(), c.Bursts())
+		}
+		want := test.Must(c.Predict(all[1][100]))(t)
+		if got := test.Must(o.Predict(all[1][100]))(t); !floats.EqualApprox(got.Probabilities, want.Probabilities, 1e-12) {
+			t.Errorf("%s: %v, want %v", name, got.Probabilities, want.Probabilities)
+		}
+	}
 }
 
 // A damaged example that is found late leaves its class as if it had never been there.

@@ -70,7 +70,7 @@ func (c *Classifier) Export() ([]byte, error) {
 // Open returns the classifier of a file. The given priors must include the one that the file
 // names; a file without one is opened with [Default]. It returns a *[model.FormatError] for
 // other bytes. If the prior is missing, it returns an [Error] with the code "prior", which names
-// the sha256.
+// the sha256. The first answer takes longer, as after [Classifier.Load].
 func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 // the first. Classes with the same label become one. Groups of the two classifiers stay apart,
 // even if their names are equal. It returns an [Error] if the feature extractors differ, and a
 // *[niw.DimensionError] if the lengths of vectors do. It returns an [Error] with the code
-// "argument" if one of the two is nil.
+// "argument" if one of the two is nil. The first answer takes longer, as after [Classifier.Load].
 func Merge(a, b *Classifier) (*Classifier, error) {
 	if a == nil || b == nil {
 		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}

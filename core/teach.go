@@ -373,6 +373,9 @@ func (c *Classifier) noteIDs(classes []Class) error {
 // one. It does not clean labels, and accepts labels that only look the same. If a label is equal to
 // another, it adds a number, see [Numbered]. Errors are those of Add, and an [Error] with the code
 // "argument" for two equal ids. After an error the classifier must not be used.
+//
+// The densities get more than 400 examples in Prepare, or with the first answer. Until then the sizes of
+// bursts are not known.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
@@ -409,10 +412,10 @@ func (c *Classifier) Load(classes []Class) error {
 		}
 		entries = append(entries, Entry{Do: "class", ID: k.ID, Class: &k})
 	}
-	c.loading = true
+	c.loading, c.later = true, true
 	err := c.exchangeAll(entries)
-	c.loading = false
-	if err == nil && !(c.Lazy && len(c.examples) > enrolledAtOnce) {
+	c.loading, c.later = false, false
+	if err == nil && len(c.examples) <= enrolledAtOnce {
 		err = c.enrolAll()
 	}
 	c.forgetUndo()

@@ -308,7 +308,7 @@ func length(c *log.Contents) (d int) {
 
 // prepare starts to enrol all pictures in slices, unless they are enrolled.
 func (e *Engine) prepare() {
-	if !e.taught.Ready() && !e.preparing {
+	if e.hooks.Yield != nil && !e.taught.Ready() && !e.preparing {
 		e.preparing = true
 		go e.prepareLater(e.taught)
 	}
