@@ -79,7 +79,7 @@ class Engine:
             self._store.set_wasi(wasmtime.WasiConfig())
             self._exports = dict(linker.instantiate(self._store, module).exports(self._store).items())
             self._exports['_initialize'](self._store)
-            self.handle = None
+            self.handle, self.unused = None, []
             _engines.add(self)
 
     def create(self, none_prior, prior, name, scale, extractor):
@@ -220,6 +220,8 @@ class Engine:
         return wrong, int(good), far
 
     def watch(self, per_hour):
+        while self.unused:  # watches that nobody uses any more; the collector may find them within a call
+            self._exports['mq_unwatch'](self._store, self.unused.pop())
         return self._call('watch', self.handle, _number(per_hour, 'false_events_per_hour'))
 
     def next(self, watch, seconds, p):

@@ -23,6 +23,10 @@ class Watch:
         with self._engine.lock:
             self._number = self._engine.watch(false_events_per_hour)
 
+    def __del__(self):
+        if hasattr(self, '_number'):
+            self._engine.unused.append(self._number)
+
     def next(self, x, seconds=None):
         """Takes the next vector, of shape (n_features) or (1, n_features), or None if there was nothing to
         predict, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times

@@ -71,6 +71,13 @@ class Watching(Case):
         events = [e for t in range(12, 24) for e in watch.next(X[5, 2], t / 4)]
         self.assertEqual([(e.label, e.here) for e in events], [(7, False), (8, True)])
 
+    def test_a_watch_that_nobody_uses_leaves_the_engine(self):
+        c, X, _ = taught()
+        number = c.watch()._number
+        watch = c.watch()  # frees the one before
+        self.refused('disposed', 'watch', c._engine.next, number, 0, None)
+        watch.next(X[0], 0)
+
     def test_refused_answers_change_nothing(self):
         c, X, _ = taught()
         watch = c.watch()
