@@ -272,7 +272,7 @@ func TestBadInput(t *testing.T) {
 		{"fb without prior", []string{"--data", good, "--methods", "fb"}, []string{"--prior", "fb-handcrafted"}},
 		{"unknown method", []string{"--data", good, "--methods", "svm"}, []string{`"svm"`, "choose from"}},
 		{"unknown protocol", []string{"--data", good, "--protocol", "best"}, []string{`"best"`, "choose standard"}},
-		{"unknown flag", []string{"--data", good, "--n-shots", "1"}, []string{"n-shots"}},
+		{"unknown flag", []string{"--data", good, "--n-shots", "1"}, []string{"not defined: --n-shots; "}},
 		{"stray word", []string{"--data", good, "test"}, []string{`"test"`, "--help"}},
 		{"shots", []string{"--data", good, "--n-shot", "1,x"}, []string{"--n-shot", `"x"`, "whole numbers"}},
 		{"tasks", []string{"--data", good, "--n-tasks", "0"}, []string{"--n-tasks is 0"}},

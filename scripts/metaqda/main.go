@@ -88,7 +88,7 @@ var ofStrconv = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
 
 // usageError adds the remedy to the error of a flag.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	what := strings.Replace(err.Error(), "for flag -", "for --", 1)
+	what := strings.NewReplacer("for flag -", "for --", "defined: -", "defined: --").Replace(err.Error())
 	what = ofStrconv.ReplaceAllString(what, "")
 	return fmt.Errorf("%s; `%s --help` tells the flags", what, c.FullName())
 }
