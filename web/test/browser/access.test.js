@@ -244,6 +244,11 @@ test('on a phone the room above the tabs shows the page while nothing is said; t
     await status(page, /^Added the class/);
     const cut = await page.locator('.card-name').evaluate((name) => name.scrollWidth - name.clientWidth);
     assert.ok(cut <= 0, `${cut} pixels of the name are cut off beside what fits below it`);
+    const session = await page.locator('#session-name').evaluate((name) => {
+      name.textContent = 'My classes (2)';
+      return name.scrollWidth - name.clientWidth;
+    });
+    assert.ok(session <= 0, `${session} pixels of the session’s name are cut off beside free room`);
     assert.notEqual(await ground(), 'rgba(0, 0, 0, 0)', 'a sentence has its ground');
     await page.locator('#status.quiet').waitFor({ state: 'attached' });
     assert.equal(await ground(), 'rgba(0, 0, 0, 0)');
