@@ -119,6 +119,14 @@ test('the focus stays where it is while a button is at work, and near what had i
     });
     await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await focused('main');
+    const picture = page.locator('.thumb-open').first();
+    await picture.focus();
+    const room = await picture.evaluate((one) => {
+      const { outlineWidth, outlineOffset } = getComputedStyle(one);
+      const [own, list] = [one, /** @type {Element} */ (one.closest('.thumbs'))].map((each) => each.getBoundingClientRect());
+      return Math.min(own.left - list.left, list.bottom - own.bottom) - parseFloat(outlineWidth) - parseFloat(outlineOffset);
+    });
+    assert.ok(room >= 0, `the list of pictures cuts ${-room} pixels of the outline of the focus`);
     await page.getByRole('button', { name: 'Camera for Cat' }).focus();
     await page.keyboard.press('Control+z');
     await status(page, /^Undone/);
