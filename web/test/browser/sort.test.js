@@ -445,7 +445,14 @@ test('pictures are copied into a folder for each class, or into a zip where no f
       Object.assign(globalThis, { showDirectoryPicker: undefined });
       delete (/** @type {any} */ (globalThis).showDirectoryPicker);
     });
+    await page.setViewportSize({ width: 390, height: 600 });
     await page.getByRole('button', { name: 'Close' }).click();
+    const chooses = await page.locator('#query-file').evaluate((field) => {
+      const button = /** @type {Element} */ (field.parentElement);
+      const { x, y, width, height } = button.getBoundingClientRect();
+      return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    });
+    assert.ok(chooses, 'the button that the pictures were chosen with is in sight again on a phone');
     await page.getByRole('button', { name: 'Open again' }).click();
     const saved = await downloaded(page, 'Save folders as a zip');
     await status(page, /^3 pictures copied into “pictures in folders\.zip”/);

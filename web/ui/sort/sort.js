@@ -223,9 +223,11 @@ export class Sorting {
   #leave() {
     this.#rest();
     this.#show(false);
-    byId('query-file', HTMLElement).focus({ preventScroll: true });
+    const field = byId('query-file', HTMLElement);
+    field.focus({ preventScroll: true });
     if (this.#items.length) this.#offer();
     else this.close();
+    if (innerWidth < 900) field.parentElement?.scrollIntoView({ block: 'center', behavior: 'instant' }); // there the whole page scrolls, and this view has moved it
   }
 
   #offer() {
