@@ -31,7 +31,7 @@ func (c *Classifier) enrolAnew() error {
 
 // enrolSoon enrols a class, now or later.
 func (c *Classifier) enrolSoon(k *class) error {
-	if c.bulk || c.later || c.Lazy && (c.loading || len(k.units) > enrolledAtOnce) {
+	if c.bulk || c.later || c.loading || c.Lazy && len(k.units) > enrolledAtOnce {
 		c.behind = c.behind || k.known < len(k.units)
 		return nil
 	}

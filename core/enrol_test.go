@@ -46,6 +46,9 @@ func TestManyExamplesOfAFileAreEnrolledInPieces(t *testing.T) {
 	file := test.Must(c.Save())(t)
 	for name, o := range map[string]*Classifier{"opened": test.Must(Open(file))(t), "merged": test.Must(Merge(c, fresh(t, Settings{})))(t)} {
 		pieces := 0
+		if each := []int{96, 96, 96, 96, 96}; !slices.Equal(o.Bursts(), each) {
+			t.Errorf("%s: %d bursts before Prepare, want each example and group", name, o.Bursts())
+		}
 		if o.Ready() || !o.Prepare(func() bool { pieces++; return true }) || pieces < 10 {
 			t.Errorf("%s: ready at once, or in %d pieces", name, pieces)
 		}

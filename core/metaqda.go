@@ -78,7 +78,7 @@ type Classifier struct {
 	late     []*class  // classes changed in bulk
 	adding   *Bulk     // whose examples are being added
 	actions  string    // of none of these
-	loading  bool      // labels are taken as they are
+	loading  bool      // labels are taken as they are, and examples are enrolled in Prepare
 	later    bool      // examples are enrolled in Enrol or Prepare
 	fitted   bool      // vectors that are put were checked
 	last     uint64    // last id given

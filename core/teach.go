@@ -374,8 +374,8 @@ func (c *Classifier) noteIDs(classes []Class) error {
 // another, it adds a number, see [Numbered]. Errors are those of Add, and an [Error] with the code
 // "argument" for two equal ids. After an error the classifier must not be used.
 //
-// The densities get more than 400 examples in Prepare, or with the first answer. Until then the sizes of
-// bursts are not known.
+// The densities get more than 400 examples in Prepare, or with the first answer. Until then every example
+// or group is a burst.
 func (c *Classifier) Load(classes []Class) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
@@ -412,9 +412,9 @@ func (c *Classifier) Load(classes []Class) error {
 		}
 		entries = append(entries, Entry{Do: "class", ID: k.ID, Class: &k})
 	}
-	c.loading, c.later = true, true
+	c.loading = true
 	err := c.exchangeAll(entries)
-	c.loading, c.later = false, false
+	c.loading = false
 	if err == nil && len(c.examples) <= enrolledAtOnce {
 		err = c.enrolAll()
 	}
