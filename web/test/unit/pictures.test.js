@@ -111,6 +111,22 @@ test('an image shows nothing for an example without a thumbnail, whatever it sho
   }
 });
 
+test('many thumbnails are shown some at a time, so that the page serves its visitor meanwhile', async (t) => {
+  t.mock.method(URL, 'createObjectURL', () => {
+    for (const end = performance.now() + 1; performance.now() < end; ); // as long as a browser takes
+    return 'blob:';
+  });
+  const thumbnails = new Thumbnails({ thumbnails: async (ids) => ids.map(() => new Uint8Array(1)) });
+  const images = Array.from({ length: 60 }, () => /** @type {any} */ ({ dataset: {} }));
+  images.forEach((image, i) => thumbnails.painter(`${i}`)(image));
+  let turns = 0;
+  for (; images.some(({ src }) => !src) && turns < 99; turns++)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  assert.ok(turns > 2 && turns < 99, `all were shown after ${turns} turns`);
+});
+
 test('a bitmap that is made of a picture is freed after the answer, and one that was handed over is not', async (t) => {
   class Bitmap {
     closed = false;

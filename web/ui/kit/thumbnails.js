@@ -1,5 +1,6 @@
 // @ts-check
 /** Shows thumbnails of examples. The engine holds their bytes. */
+import { rests } from '../../base/task.js';
 import { say } from './announce.js';
 import { sentence } from './dom.js';
 
@@ -43,15 +44,18 @@ export class Thumbnails {
       say(sentence(error));
       return [];
     });
-    [...blank].forEach(([id, images], i) => {
-      this.take({ id, thumbnail: thumbnails[i] ?? undefined });
+    const rest = rests(); // many cards may come into view at once
+    let at = 0;
+    for (const [id, images] of blank) {
+      await rest();
+      this.take({ id, thumbnail: thumbnails[at++] ?? undefined });
       const url = this.#urls.get(id);
       for (const image of images) {
         if (image.dataset.of !== id) continue;
         if (url) image.src = url;
         else image.removeAttribute('src'); // the thumbnail of the example shown before
       }
-    });
+    }
   }
 
   /** Releases the URL of one example. @param {string} id */
