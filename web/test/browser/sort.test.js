@@ -489,6 +489,7 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
     await page.locator('.toast').getByText('“zoo” could not be read and was left out: ').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     await drop(page, '#teach-title', [place]);
+    await status(page, /^3 pictures added to “.*”\. Folders done: 1 of 2\.$/);
     await status(page, '6 pictures of 2 folders taught.');
     await card(page, 'cat').getByText('3 pictures').waitFor();
     // What meets classes that are there asks once; a folder is one step.

@@ -211,9 +211,10 @@ export class ClassCard {
    *
    * @param {File[]} files
    * @param {import('../kinds/index.js').Learner} [step] of a larger step, whose turn has come; without it they wait for their turn
+   * @param {string} [progress] of the step, said once they are added
    * @returns {Promise<import('../kit/batch.js').BatchResult|null>} null where there was nothing to do
    */
-  async addFiles(files, step) {
+  async addFiles(files, step, progress = '') {
     if (!files.length) return null;
     if (!this.#adding) [this.#error, this.#beside] = ['', []];
     const adding = (this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: [], again: 0, begun: false, errors: [] });
@@ -268,7 +269,7 @@ export class ClassCard {
       } else if (reason === LEFT && (result.cancelled || result.errors.length)) {
         if (single) toast({ text: leftOut(one, `to “${this.taught.name}”`), key: this.id });
       } else if (!result.cancelled)
-        say(adding.added.length || !this.#error ? told : ''); // the error says it
+        say(adding.added.length || !this.#error ? told + progress : ''); // the error says it
       else if (adding.batches === 1) say(`Cancelled: ${told}`);
       return result;
     } catch (error) {

@@ -274,6 +274,7 @@ export class ClassList {
   async #teachFolders(classes, rest, signal, learner) {
     const errors = [];
     let pictures = 0;
+    let begun = 0;
     let failed = false;
     let cancelled = false;
     let removed = false;
@@ -283,10 +284,11 @@ export class ClassList {
     for (const [name, some] of classes) {
       cancelled ||= signal.aborted;
       if (cancelled) break;
+      begun++;
       try {
         const card = await this.#cardFor(await this.#target(name), learner);
         signal.onabort = () => card.stop(signal.reason);
-        const result = signal.aborted ? null : await card.addFiles(some, learner);
+        const result = signal.aborted ? null : await card.addFiles(some, learner, ` Folders done: ${begun} of ${classes.size}.`);
         pictures += result?.done ?? 0;
         failed ||= Boolean(result?.errors.length);
         removed = !signal.aborted && !this.model.of(card.id); // perhaps by undo in another tab
