@@ -454,6 +454,16 @@ test('pictures are copied into a folder for each class, or into a zip where no f
     });
     assert.ok(chooses, 'the button that the pictures were chosen with is in sight again on a phone');
     await page.getByRole('button', { name: 'Open again' }).click();
+    const all = page.getByRole('button', { name: /^Select all of/ }).first();
+    const covered = await all.evaluate((button) => {
+      button.scrollIntoView({ block: 'end', behavior: 'instant' });
+      /** @type {HTMLElement} */ (button).focus({ preventScroll: true });
+      /** @type {HTMLElement} */ (button).click();
+      const { x, y, width, height } = button.getBoundingClientRect();
+      return !button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    });
+    assert.ok(!covered, 'what selects pictures is not covered by what is done with them');
+    await page.getByRole('button', { name: 'Select none', exact: true }).click();
     const saved = await downloaded(page, 'Save folders as a zip');
     await status(page, /^3 pictures copied into “pictures in folders\.zip”/);
     const zipped = Object.entries(unzipSync(new Uint8Array(await readFile(await saved.path()))));

@@ -166,6 +166,7 @@ export class Lookalikes {
 export class Selection {
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {
+    this.gallery = gallery;
     this.bar = new CorrectBar({
       label: 'They are:',
       none: true,
@@ -193,9 +194,15 @@ export class Selection {
 
   /** @param {number} size how many are selected */
   count(size) {
+    const { hidden } = this.element;
     this.element.hidden = size === 0;
     this.element.ariaLabel = `Selected ${noun()}s`;
     this.bar.text = size === 1 ? '1 selected. It is:' : `${size} selected. They are:`;
     if (!size) this.bar.reset();
+    const pressed = document.activeElement;
+    if (!size || !hidden || !this.gallery.element.contains(pressed)) return;
+    const { top, bottom } = /** @type {Element} */ (pressed).getBoundingClientRect();
+    const under = bottom - this.element.getBoundingClientRect().top;
+    if (under > 0 && top < innerHeight) scrollBy({ top: under + 12, behavior: 'instant' }); // or this covers what was pressed
   }
 }
