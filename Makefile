@@ -68,7 +68,7 @@ $(BIN)/oracle: $(MODULES)
 # Functions are inlined only in packages that compute numbers or call JavaScript; elsewhere inlining
 # only makes the download larger. The last matching flag counts.
 INLINED := $(addprefix metaqda/,core/lda core/niw core/anomaly core/lab/metatrain wasm/simd) \
-	$(addprefix gonum.org/v1/gonum/,blas/... internal/asm/... floats) math math/bits syscall/js internal/runtime/...
+	$(addprefix gonum.org/v1/gonum/,blas/... internal/asm/...) math math/bits syscall/js internal/runtime/...
 GO_BUILD_SMALL := $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
 WASM_BUILD := $(WASM) $(GO_BUILD_SMALL)
 
