@@ -195,12 +195,12 @@ const taylor = 0.15
 //
 //	ln s² ~ N(θ, ψ'((n-1)/2)),   θ ~ N(ln(m² + s²) - a ln M² + b, τ²)
 //
-// where m is the column's mean, and M² the mean square of its numbers in raw, which of transforms. b and
-// τ² are of all columns that vary: b is the mean of ln s² - ln(m² + s²) + a ln M², and τ² is the variance
-// of that less ψ'. A variance becomes e^E(θ). Hence columns of larger numbers count more while examples
-// are few. The method is that of Smyth (Statistical Applications in Genetics and Molecular Biology 3,
-// 2004), who shrinks log variances to one value. It works in place; a column that does not vary stays
-// at 0. Measured in core/session/EXPERIMENTS.md. Cost O(d).
+// where of has the mean m of the column, and M² is its mean square in raw, before any transform. b and τ²
+// are of all columns that vary: b is the mean of ln s² - ln(m² + s²) + a ln M², and τ² is the variance of
+// that less ψ'. A variance becomes e^E(θ). Hence columns of larger numbers count more while examples are
+// few. The method is that of Smyth (Statistical Applications in Genetics and Molecular Biology 3, 2004),
+// who shrinks log variances to one value. shrunk works in place; a column that does not vary stays at 0.
+// Measured in core/session/EXPERIMENTS.md. Cost O(d).
 func shrunk(of, raw moments) []float64 {
 	sizes := make([]float64, len(of.mean))
 	var ratios []float64
