@@ -90,7 +90,7 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 	}), nil
 }
 
-// leaveOut leaves out each example in turn.
+// leaveOut returns the answers of [Classifier.leaveEach].
 func (c *Classifier) leaveOut(ctx Context, progress func(done, of int)) (all []LeftOut, err error) {
 	if err = c.leaveEach(ctx, func(x *LeftOut) { all = append(all, *x) }, progress); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (c *Classifier) leaveOut(ctx Context, progress func(done, of int)) (all []L
 	return all, nil
 }
 
-// leaveEach is leaveOut, and passes each answer to take.
+// leaveEach leaves out each example in turn, and passes its answer to take.
 func (c *Classifier) leaveEach(ctx Context, take func(*LeftOut), progress func(done, of int)) error {
 	if !c.Prepare(func() bool { progress(0, 1); return ctx.Err() == nil }) {
 		return ctx.Err()

@@ -180,8 +180,8 @@ func chooseAsked(taught []*class) (chosen []asked) {
 	return chosen
 }
 
-// firstByLot returns the indices of the n rows that come first by [byLot], in this order, or of all
-// rows in their own order if there are no more than n. A sort of many rows would take longer.
+// firstByLot returns the indices of the n rows that come first by [byLot], in this order. If there are no
+// more than n rows, it returns all in their own order. A sort of many rows would take longer.
 func firstByLot(rows [][]float64, n int) (first []int) {
 	for i, row := range rows {
 		at := len(first)
