@@ -104,8 +104,19 @@ func (c *Classifier) enrolSome(k *class) error {
 // Ready reports whether the densities have all examples, so that an answer need not wait.
 func (c *Classifier) Ready() bool {
 	defer c.reading()()
-	return !c.behind && (c.lda == nil || !c.unscaled())
+	return c.ready()
 }
+
+func (c *Classifier) ready() bool { return !c.behind && (c.lda == nil || !c.unscaled()) }
+
+// Settled reports whether all that answers need is computed, so that [Classifier.Prepare] has nothing
+// to do.
+func (c *Classifier) Settled() bool {
+	defer c.reading()()
+	return c.settled()
+}
+
+func (c *Classifier) settled() bool { return c.lda == nil || c.ready() && c.lda.Settled() }
 
 // Prepare does in advance the work of the first answer after changes, and reports whether it is
 // complete. It calls more every few examples and stops when more returns false. It removes examples

@@ -45,7 +45,7 @@ func (c *Classifier) hold() error {
 func (c *Classifier) holdAny() {
 	for {
 		c.mu.RLock()
-		if c.adding == nil && (c.lda == nil || !c.behind && !c.unscaled() && c.lda.Settled()) {
+		if c.adding == nil && c.settled() {
 			return
 		}
 		c.mu.RUnlock()

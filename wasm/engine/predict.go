@@ -300,18 +300,24 @@ func CheckEmbedding(x []float32) error {
 // enrolled in such pieces.
 const slice = 16 * time.Millisecond
 
-// Ready reports whether all pictures are enrolled, so that answers come at once.
+// Ready reports whether answers come at once: all pictures are enrolled, and in a large session all
+// else that an answer needs is computed.
 func (e *Engine) Ready() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.taught.Ready()
+	return e.ready()
 }
 
-// Await enrols the pictures that are not enrolled yet, slice by slice, without waiting for idle time.
+func (e *Engine) ready() bool {
+	large := e.hooks.Yield != nil && e.taught.Count() > log.ManyPictures
+	return e.taught.Ready() && (!large || e.taught.Settled())
+}
+
+// Await does what makes the engine [Engine.Ready], slice by slice, without waiting for idle time.
 func (e *Engine) Await() {
 	for {
 		e.mu.Lock()
-		c, ready := e.taught, e.taught.Ready()
+		c, ready := e.taught, e.ready()
 		e.preparing = e.preparing || !ready
 		e.mu.Unlock()
 		if ready {

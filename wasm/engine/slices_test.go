@@ -348,3 +348,33 @@ func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
 		}
 	}
 }
+
+// The first answer of a session with many pictures comes in slices too, also after a change while
+// nothing was asked.
+func TestALargeSessionGetsReadyInSlices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var looks atomic.Int64
+	slices := 0
+	e := New(log.NewMemory(), "", Hooks{
+		Now:   func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) },
+		Yield: func(bool) { slices++ },
+	})
+	test.OK(t, e.Start())
+	for k := range 11 {
+		id, _, err := e.AddClass("class " + strconv.Itoa(k))
+		test.OK(t, err)
+		for range 60 {
+			test.OK(t, first(e.AddExample(id, picture(rng, float64(k)), nil, "")))
+		}
+	}
+	for i := range 3 {
+		if e.Ready() {
+			t.Fatalf("change %d: an answer would have to compute what is not there yet", i)
+		}
+		slices = 0
+		if e.Await(); slices < 10 || !e.Ready() {
+			t.Errorf("change %d: %d slices, ready: %v", i, slices, e.Ready())
+		}
+		test.OK(t, first(e.AddExample(e.State().Classes[3].ID, picture(rng, 3.1), nil, "")))
+	}
+}
