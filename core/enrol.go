@@ -29,6 +29,13 @@ func (c *Classifier) enrolAnew() error {
 	return c.enrolAll()
 }
 
+// postpone leaves the examples of n entries for later if they are many, and returns what ends this.
+func (c *Classifier) postpone(n int) (end func()) {
+	was := c.later
+	c.later = was || c.Lazy && n > enrolledAtOnce
+	return func() { c.later = was }
+}
+
 // enrolSoon enrols a class, now or later.
 func (c *Classifier) enrolSoon(k *class) error {
 	if c.bulk || c.later || c.loading || c.Lazy && len(k.units) > enrolledAtOnce {

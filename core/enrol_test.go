@@ -62,6 +62,33 @@ func TestManyExamplesOfAFileAreEnrolledInPieces(t *testing.T) {
 	}
 }
 
+// Many examples that undo takes away come back in pieces, with the former answers.
+func TestManyExamplesComeBackInPieces(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	c.Lazy = true
+	all := pictures(rand.New(rand.NewPCG(18, 3)), 5, 101, 8, 1)
+	c.Begin()
+	for j, of := range all {
+		for _, x := range of[:100] {
+			test.Must(c.Add(strconv.Itoa(j), "", x))(t)
+		}
+	}
+	c.End()
+	query := all[1][100]
+	want := test.Must(c.Predict(query))(t)
+	for range 2 {
+		test.Must(c.Undo())(t)
+		test.Must(c.Redo())(t)
+		pieces := 0
+		if c.Ready() || !c.Prepare(func() bool { pieces++; return true }) || pieces < 10 {
+			t.Errorf("ready at once, or in %d pieces", pieces)
+		}
+		if got := test.Must(c.Predict(query))(t); c.Count() != 500 || !floats.EqualApprox(got.Probabilities, want.Probabilities, 1e-12) {
+			t.Errorf("%d examples, %v, want %v", c.Count(), got.Probabilities, want.Probabilities)
+		}
+	}
+}
+
 // A damaged example that is found late leaves its class as if it had never been there.
 func TestWhatIsFoundDamagedLateIsCountedNoMore(t *testing.T) {
 	const n = 500

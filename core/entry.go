@@ -26,6 +26,7 @@ type Entry struct {
 // only the outcome.
 func (c *Classifier) exchangeAll(entries []Entry) error {
 	c.bulk = len(entries) > 1
+	defer c.postpone(len(entries))()
 	done, err := 0, error(nil)
 	for done < len(entries) && err == nil {
 		if err = c.exchange(&entries[done]); err == nil {

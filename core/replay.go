@@ -191,8 +191,7 @@ func (c *Classifier) Replay(x Command, before int) (err error) {
 	}
 	c.given(x.Step)
 	c.givenIn(x.Entries)
-	c.later = c.Lazy && len(x.Entries) > enrolledAtOnce
-	defer func() { c.later = false }()
+	defer c.postpone(len(x.Entries))()
 	entries := slices.Clone(x.Entries)
 	if err = c.settleBy(entries); err == nil {
 		entries = c.possible(entries)

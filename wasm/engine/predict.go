@@ -228,9 +228,9 @@ func (e *Engine) refreshSoon() {
 
 // later starts to enrol the pictures of a large session in slices, since in one piece it would take
 // some tenths of a second. The view keeps the former answer until the query can be predicted anew.
-// It returns false and does nothing for a smaller session, and without a query.
+// It returns false and does nothing without a query, and for a smaller session that needs none.
 func (e *Engine) later() bool {
-	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures {
+	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures && e.taught.Ready() {
 		return false
 	}
 	if !e.preparing {
