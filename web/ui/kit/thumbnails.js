@@ -67,7 +67,18 @@ export class Thumbnails {
   /** Releases the URLs of all other examples. @param {Iterable<string>} ids */
   keep(ids) {
     const wanted = new Set(ids);
-    for (const id of this.#urls.keys()) if (!wanted.has(id)) this.drop(id);
+    const gone = [...this.#urls].filter(([id]) => !wanted.has(id));
+    for (const [id] of gone) this.#urls.delete(id);
+    void release(gone.map(([, url]) => url));
+  }
+}
+
+/** Releases URLs in small steps: thousands at once would take some tenths of a second. @param {string[]} urls */
+async function release(urls) {
+  const rest = rests();
+  for (const url of urls) {
+    await rest();
+    URL.revokeObjectURL(url);
   }
 }
 
