@@ -185,6 +185,7 @@ test('what a tab said is gone once another tab has changed that', () =>
       for (const style of ['noto', 'twemoji']) await cp(sample(style, 'penguin'), path.join(folders, name, `${style}.png`));
     }
     const goOn = await holdPictures(page, 1);
+    await page.bringToFront(); // Chromium with windows reads a folder for no tab behind another
     await page.locator('#teach-folders').setInputFiles(folders);
     await card(other, 'Bird').getByText('1 picture').waitFor();
     await other.locator('#undo-button').click();
