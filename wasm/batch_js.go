@@ -13,29 +13,27 @@ import (
 
 // startBatch returns the methods of the role batch, for web/engine/worker.js: learn.
 func startBatch() js.Value {
-	return bridge.Object(map[string]bridge.Method{"learn": bridge.Waiting(learn)})
+	return bridge.Object(map[string]bridge.Method{"learn": learn})
 }
 
 // learn learns a prior from session files, starting from the file prior or from the default one. It
 // returns {prior, classes, sessions, before, after}. prior is a file, null if it would not help.
 // classes and sessions are numbers. before and after are {accuracy, unknown, loss}.
-func learn(a *args) call {
+func learn(a *bridge.Args) (any, error) {
 	var sessions [][]byte
-	a.List("session files", func(each *args) { sessions = append(sessions, each.Bytes("session files")) })
+	a.List("session files", func(each *bridge.Args) { sessions = append(sessions, each.Bytes("session files")) })
 	var prior []byte
 	if a.Has() {
 		prior = a.Bytes("prior")
 	}
-	return func() (any, error) {
-		l, err := engine.Learn(context.Background(), sessions, prior)
-		if err != nil {
-			return nil, err
-		}
-		measured := func(m adapt.Measured) map[string]any {
-			return map[string]any{"accuracy": m.Accuracy, "unknown": m.Unknown, "loss": m.Loss}
-		}
-		return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
+	l, err := engine.Learn(context.Background(), sessions, prior)
+	if err != nil {
+		return nil, err
 	}
+	measured := func(m adapt.Measured) map[string]any {
+		return map[string]any{"accuracy": m.Accuracy, "unknown": m.Unknown, "loss": m.Loss}
+	}
+	return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }
 
 // Alike groups vectors that resemble each other, within each of some sets. Its input is n vectors of

@@ -7,7 +7,6 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/json"
-	"metaqda/core/model"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/exports"
@@ -42,111 +41,95 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
-type (
-	args = bridge.Args
-	call = bridge.Call
-)
+type args = bridge.Args
 
-// methods returns the methods that web/engine/contract.js describes. Some return at once. Others
-// return when their change is stored. The rest wait for storage or the network.
+// methods returns the methods that web/engine/contract.js describes. Those of stored return when their
+// change is stored.
 func (p *page) methods() map[string]bridge.Method {
-	atOnce, stored, waiting, ready := bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
-		"state": atOnce(gives(func() (any, error) { return p.state(), nil })),
-		"changes": atOnce(func(a *args) call {
-			since := a.Number("revision")
-			return func() (any, error) { return p.changes(since), nil }
-		}),
-		"on": atOnce(func(a *args) call {
-			event, listener := a.Text("event"), a.Function("listener")
-			return does(func() error { return p.on(event, listener) })
-		}),
-		"off": atOnce(func(a *args) call {
-			event, listener := a.Text("event"), a.Function("listener")
-			return does(func() error { return p.off(event, listener) })
-		}),
-
-		"thumbnails": waiting(func(a *args) call {
+		"state":   func(*args) (any, error) { return p.state(), nil },
+		"changes": func(a *args) (any, error) { return p.changes(a.Number("revision")), nil },
+		"on":      func(a *args) (any, error) { return nil, p.on(a.Text("event"), a.Function("listener")) },
+		"off":     func(a *args) (any, error) { return nil, p.off(a.Text("event"), a.Function("listener")) },
+		"thumbnails": func(a *args) (any, error) {
 			var ids []string
 			a.List("ids of pictures", func(each *args) { ids = append(ids, each.Text("ids of pictures")) })
-			return func() (any, error) { return p.Thumbnails(ids) }
-		}),
+			return p.Thumbnails(ids)
+		},
 
 		"kept":       p.kept,
-		"forgetUndo": stored(gives(func() (any, error) { p.ForgetUndo(); return nil, nil })),
-		"beginStep": atOnce(func(a *args) call {
+		"forgetUndo": p.stored(func(*args) (any, error) { p.ForgetUndo(); return nil, nil }),
+		"beginStep": func(a *args) (any, error) {
 			id := ""
 			if a.Has() {
 				id = a.Text("id of the step")
 			}
-			return does(func() error { p.Begin(id); return nil })
-		}),
-		"endStep": stored(gives(func() (any, error) { return undone(p.End()) })),
-		"order":   stored(func(a *args) call { order := a.Text("order"); return does(func() error { return p.Order(order) }) }),
+			p.Begin(id)
+			return nil, nil
+		},
+		"endStep": p.stored(func(*args) (any, error) { return undone(p.End(), nil) }),
+		"order":   p.stored(func(a *args) (any, error) { return nil, p.Order(a.Text("order")) }),
 
-		"ready": ready(gives(func() (any, error) { return nil, nil })),
-		"show": ready(func(a *args) call {
+		"ready": func(*args) (any, error) { p.Await(); return nil, nil },
+		"show": func(a *args) (any, error) {
 			x := embedding(a)
-			return func() (any, error) { answer, err := p.Show(x); return bridge.Parsed(answer.JSON()), err }
-		}),
-		"frame": ready(func(a *args) call {
+			p.Await()
+			answer, err := p.Show(x)
+			return bridge.Parsed(answer.JSON()), err
+		},
+		"frame": func(a *args) (any, error) {
 			x, perHour := embedding(a), 0.0
 			if a.Has() {
 				perHour = a.Number("false events an hour")
 			}
-			return func() (any, error) {
-				live, err := p.ShowFrame(x, perHour)
-				if err != nil {
-					return nil, err
-				}
-				return bridge.Parsed(live.JSON()), nil
+			p.Await()
+			live, err := p.ShowFrame(x, perHour)
+			if err != nil {
+				return nil, err
 			}
-		}),
+			return bridge.Parsed(live.JSON()), nil
+		},
 
-		"sessions": waiting(gives(p.sessions)),
-		"newSession": waiting(func(a *args) call {
-			name := a.Text("name of the session")
-			return func() (any, error) { id, err := p.NewSession(name); return map[string]any{"id": id}, err }
-		}),
-		"openSession":   waiting(ofSession(p.OpenSession)),
-		"deleteSession": waiting(ofSession(p.DeleteSession)),
-		"renameSession": waiting(func(a *args) call {
-			id, name := a.Text("id of the session"), a.Text("name of the session")
-			return does(func() error { return p.RenameSession(id, name) })
-		}),
-		"saveSession": p.saved,
-		"sharedSession": waiting(func(a *args) call {
-			pictures := a.Flag("options", "pictures")
-			return func() (any, error) { return slowArray(p.SharedFile(pictures)) }
-		}),
-		"damaged":       waiting(gives(func() (any, error) { return p.Damaged() })),
-		"importSession": waiting(imports("id", p.ImportSession)),
+		"sessions": p.sessions,
+		"newSession": func(a *args) (any, error) {
+			id, err := p.NewSession(a.Text("name of the session"))
+			return map[string]any{"id": id}, err
+		},
+		"openSession":   func(a *args) (any, error) { return nil, p.OpenSession(a.Text("id of the session")) },
+		"deleteSession": func(a *args) (any, error) { return nil, p.DeleteSession(a.Text("id of the session")) },
+		"renameSession": func(a *args) (any, error) {
+			return nil, p.RenameSession(a.Text("id of the session"), a.Text("name of the session"))
+		},
+		"saveSession":   func(*args) (any, error) { return slowArray(p.SaveSession()) },
+		"sharedSession": func(a *args) (any, error) { return slowArray(p.SharedFile(a.Flag("options", "pictures"))) },
+		"damaged":       func(*args) (any, error) { return p.Damaged() },
+		"importSession": func(a *args) (any, error) {
+			id, notice, err := p.ImportSession(a.Bytes("file"), a.Extractor("identity of the extractor"))
+			return map[string]any{"id": id, "notice": notice}, err
+		},
 
-		"usePrior": waiting(func(a *args) call {
+		"usePrior": func(a *args) (any, error) {
 			url, sum := a.Texts("prior", "url", "sha256")
-			return does(func() error {
-				if url == "" || sum == "" {
-					return &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
-				}
-				return p.UsePrior(url, sum)
-			})
-		}),
-		"importPrior":     waiting(imports("undo", p.ImportPrior)),
-		"exportPrior":     waiting(gives(func() (any, error) { return p.ExportPrior() })),
-		"resetPrior":      stored(gives(func() (any, error) { return undone(p.ResetPrior()) })),
-		"useExtractor":    atOnce(p.extractor(false)),
-		"chooseExtractor": stored(p.extractor(true)),
+			if url == "" || sum == "" {
+				return nil, &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
+			}
+			return nil, p.UsePrior(url, sum)
+		},
+		"importPrior": func(a *args) (any, error) {
+			undo, notice, err := p.ImportPrior(a.Bytes("file"), a.Extractor("identity of the extractor"))
+			return map[string]any{"undo": undo, "notice": notice}, err
+		},
+		"exportPrior": func(*args) (any, error) { return p.ExportPrior() },
+		"resetPrior":  p.stored(func(*args) (any, error) { return undone(p.ResetPrior()) }),
+		"useExtractor": func(a *args) (any, error) {
+			return nil, p.UseExtractor(a.Extractor("identity of the extractor"), false)
+		},
+		"chooseExtractor": p.stored(func(a *args) (any, error) { return nil, p.UseExtractor(a.Extractor("identity of the extractor"), true) }),
 
-		"otherSessions": waiting(gives(func() (any, error) { return p.OtherSessions() })),
-		"learnedPrior":  waiting(gives(func() (any, error) { return p.LearnedPrior() })),
+		"otherSessions": func(*args) (any, error) { return p.OtherSessions() },
+		"learnedPrior":  func(*args) (any, error) { return p.LearnedPrior() },
 	}
 }
-
-// gives returns the decoder of a method without arguments.
-func gives(f call) bridge.Decoder { return func(*args) call { return f } }
-
-// does returns a call without a result.
-func does(f func() error) call { return func() (any, error) { return nil, f() } }
 
 func undone(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
 
@@ -158,72 +141,36 @@ func embedding(a *args) (x []float32) {
 	return x
 }
 
-func ofSession(f func(id string) error) bridge.Decoder {
-	return func(a *args) call { id := a.Text("id of the session"); return does(func() error { return f(id) }) }
-}
-
-func (p *page) extractor(chosen bool) bridge.Decoder {
-	return func(a *args) call {
-		x := a.Extractor("identity of the extractor")
-		return does(func() error { return p.UseExtractor(x, chosen) })
-	}
-}
-
-// imports returns the decoder of a method that reads a file. name is the field of the first result of f.
-func imports(name string, f func([]byte, model.Extractor) (string, string, error)) bridge.Decoder {
-	return func(a *args) call {
-		file, here := a.Bytes("file"), a.Extractor("identity of the extractor")
-		return func() (any, error) {
-			made, notice, err := f(file, here)
-			return map[string]any{name: made, "notice": notice}, err
-		}
-	}
-}
-
-// kept is the method that waits until the latest changes are stored. These are the changes that calls
-// of metaqda/wasm/exports made since the last call of kept. It returns the id of the last undo step. It
+// kept waits until the latest changes are stored. These are the changes that calls of
+// metaqda/wasm/exports made since the last call of kept. It returns the id of the last undo step. It
 // fails if the changes were refused because another tab was quicker.
-func (p *page) kept([]js.Value) (any, bridge.Call, error) {
+func (p *page) kept(*args) (any, error) {
 	last := p.Changed()
 	answer := map[string]any{"undo": last.Undo}
 	if last.Number == last.Before {
-		return answer, nil, nil
+		return answer, nil
 	}
 	if p.alone && last.Taught {
 		p.promise.ask(p.emit)
 	}
-	return nil, func() (any, error) { return answer, p.Kept(last.Before, last.Number) }, nil
+	return answer, p.Kept(last.Before, last.Number)
 }
 
-// stored makes a method that changes something at once. The method returns once the change is stored.
-// It fails if the change was refused because another tab was quicker.
-func (p *page) stored(d bridge.Decoder) bridge.Method {
-	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
+// stored makes a method that changes something. The method returns once the change is stored. It fails
+// if the change was refused because another tab was quicker.
+func (p *page) stored(m bridge.Method) bridge.Method {
+	return func(a *args) (any, error) {
 		if err := p.Gone(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		before := p.Noted()
-		result, err := call()
+		result, err := m(a)
 		number := p.Noted()
 		if err != nil || number == before {
-			return result, nil, err
+			return result, err
 		}
-		return nil, func() (any, error) { return result, p.Kept(before, number) }, nil
-	})
-}
-
-// ready makes a method that waits until all pictures are enrolled. If they are, it returns at once.
-func (p *page) ready(d bridge.Decoder) bridge.Method {
-	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
-		if p.Ready() {
-			result, err := call()
-			return result, nil, err
-		}
-		return nil, func() (any, error) {
-			p.Await()
-			return call()
-		}, nil
-	})
+		return result, p.Kept(before, number)
+	}
 }
 
 // newEngine starts an engine on IndexedDB, or in memory if IndexedDB fails.
@@ -339,19 +286,13 @@ func (p *page) tellTabs(n engine.Note) {
 	p.channel.Call("postMessage", json.Text(n.Code))
 }
 
-func (p *page) sessions() (any, error) {
+func (p *page) sessions(*args) (any, error) {
 	all, err := p.Sessions()
 	list := make([]any, len(all))
 	for i, s := range all {
 		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "saved": float64(s.Saved), "classes": s.Classes, "examples": s.Examples, "extractor": s.Extractor.SHA256}
 	}
 	return list, err
-}
-
-// saved is the method that returns the file of the open session, as the session is at the call.
-func (p *page) saved([]js.Value) (any, bridge.Call, error) {
-	write := p.SaveSession()
-	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
 
 func slowArray(b []byte, err error) (any, error) { return bridge.SlowArray(b), err }

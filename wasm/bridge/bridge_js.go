@@ -6,7 +6,6 @@
 package bridge
 
 import (
-	"cmp"
 	"runtime/debug"
 	"strconv"
 	"syscall/js"
@@ -24,30 +23,30 @@ var (
 	jsArrayBuffer  = js.Global().Get("ArrayBuffer")
 )
 
-// Method implements a method of a JavaScript object and returns its result. If later is not nil, a
-// goroutine calls later, which may wait, and the result of later counts instead.
-type Method func(args []js.Value) (result any, later Call, err error)
+// Method implements a method of a JavaScript object. It reads its arguments before it waits for
+// anything.
+type Method func(a *Args) (result any, err error)
 
-// Call is a part of a method, for example all work after its arguments are decoded.
-type Call func() (result any, err error)
-
-// Func wraps a method as a function that returns a promise. The method itself must not wait; only its
-// result later may. A panic in either is a mistake of this program. It rejects the promise with the
-// code "internal", and the program goes on.
+// Func wraps a method as a function that returns a promise. The method runs in a goroutine, so it may
+// wait. Until it waits, it runs before the function returns: Go gives control back to JavaScript only
+// when all goroutines are idle. A panic that is no [engine.Error] is a mistake of this program. It
+// rejects the promise with the code "internal", and the program goes on.
 func Func(m Method) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
-		var later Call
-		result, err := guarded(func() (result any, err error) {
-			result, later, err = m(args)
-			return result, err
+		var start js.Func
+		start = js.FuncOf(func(_ js.Value, settle []js.Value) any {
+			resolve, reject := settle[0], settle[1]
+			go func() {
+				defer start.Release()
+				if result, err := guarded(m, &Args{rest: args}); err != nil {
+					reject.Invoke(ErrorValue(err))
+				} else {
+					resolve.Invoke(Encode(result))
+				}
+			}()
+			return nil
 		})
-		if err != nil {
-			return jsPromise.Call("reject", ErrorValue(err))
-		}
-		if later == nil {
-			return jsPromise.Call("resolve", Encode(result))
-		}
-		return promise(later)
+		return jsPromise.New(start)
 	})
 }
 
@@ -60,30 +59,15 @@ func Object(methods map[string]Method) js.Value {
 	return object
 }
 
-// promise returns a promise of the result of later.
-func promise(later Call) js.Value {
-	var start js.Func
-	start = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		resolve, reject := args[0], args[1]
-		go func() {
-			defer start.Release()
-			if result, err := guarded(later); err != nil {
-				reject.Invoke(ErrorValue(err))
-			} else {
-				resolve.Invoke(Encode(result))
-			}
-		}()
-		return nil
-	})
-	return jsPromise.New(start)
-}
-
-// guarded calls f and turns a panic into an error.
-func guarded(f Call) (result any, err error) {
+// guarded calls a method and turns a panic into an error.
+func guarded(m Method, a *Args) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			text := "unknown"
 			switch r := r.(type) {
+			case *engine.Error: // of an argument
+				err = r
+				return
 			case error:
 				text = r.Error()
 			case string:
@@ -94,7 +78,7 @@ func guarded(f Call) (result any, err error) {
 			err = &engine.Error{Code: "internal", Message: "This is a mistake in the program (" + text + "): reload the page. Your examples are kept."}
 		}
 	}()
-	return f()
+	return m(a)
 }
 
 // ErrorValue returns err as an Error with a property code.
@@ -197,16 +181,10 @@ func Array(b []byte) js.Value {
 	return a
 }
 
-// Decoder reads the arguments of a method, and returns the work to do.
-type Decoder func(a *Args) Call
-
 // Args are the arguments of a call. Each method of Args reads the next argument. The parameter name
-// names the argument in the error, an *[engine.Error] with the type that it must have. Missing
-// arguments are undefined, and surplus arguments are ignored.
-type Args struct {
-	rest []js.Value
-	err  error // the first one
-}
+// names the argument in the error, an *[engine.Error] with the type that it must have, which is the
+// value of a panic. Missing arguments are undefined, and surplus arguments are ignored.
+type Args struct{ rest []js.Value }
 
 func (a *Args) next() js.Value {
 	if len(a.rest) == 0 {
@@ -230,54 +208,40 @@ func (a *Args) Has() bool {
 func (a *Args) typed(name string, want js.Type, called string) js.Value {
 	v := a.next()
 	if typeOf(v) != want {
-		a.fail(mistyped(name, called))
-		return js.Undefined()
+		panic(mistyped(name, called))
 	}
 	return v
 }
 
-func (a *Args) fail(err error) { a.err = cmp.Or(a.err, err) }
+// must returns x, or panics with an error of an argument.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(engine.Explain(err))
+	}
+	return x
+}
 
 // Text reads a string.
-func (a *Args) Text(name string) string {
-	if v := a.typed(name, js.TypeString, "a string"); a.err == nil {
-		return v.String()
-	}
-	return ""
-}
+func (a *Args) Text(name string) string { return a.typed(name, js.TypeString, "a string").String() }
 
 // Number reads a number.
-func (a *Args) Number(name string) float64 {
-	if v := a.typed(name, js.TypeNumber, "a number"); a.err == nil {
-		return v.Float()
-	}
-	return 0
-}
+func (a *Args) Number(name string) float64 { return a.typed(name, js.TypeNumber, "a number").Float() }
 
 // Function reads a function.
 func (a *Args) Function(name string) js.Value { return a.typed(name, js.TypeFunction, "a function") }
 
 // Flag reads an object, and returns whether its field is truthy.
 func (a *Args) Flag(name, field string) bool {
-	v := a.typed(name, js.TypeObject, "an object")
-	return a.err == nil && v.Get(field).Truthy()
+	return a.typed(name, js.TypeObject, "an object").Get(field).Truthy()
 }
 
 // Bytes reads a Uint8Array or an ArrayBuffer.
-func (a *Args) Bytes(name string) []byte {
-	b, err := bytesOf(name, a.next())
-	a.fail(err)
-	return b
-}
+func (a *Args) Bytes(name string) []byte { return must(bytesOf(name, a.next())) }
 
 // Embedding reads an array of numbers, and checks their count and that they are finite.
 func (a *Args) Embedding(name string) []float32 {
-	x, err := numbersOf(name, a.next())
-	if err == nil {
-		err = engine.CheckEmbedding(x)
-	}
-	a.fail(err)
-	return x
+	x := must(numbersOf(name, a.next()))
+	return must(x, engine.CheckEmbedding(x))
 }
 
 // Extractor reads an identity; a missing one stays empty.
@@ -291,15 +255,13 @@ func (a *Args) Extractor(name string) (x model.Extractor) {
 // Texts reads two strings of an object. Either may be missing.
 func (a *Args) Texts(name, first, second string) (x, y string) {
 	v := a.typed(name, js.TypeObject, "an object with "+first+" and "+second)
-	if a.err != nil {
-		return "", ""
-	}
 	text := func(field string) string {
-		switch value := v.Get(field); {
+		value := v.Get(field)
+		switch {
 		case typeOf(value) == js.TypeString:
 			return value.String()
 		case !value.IsUndefined() && !value.IsNull():
-			a.fail(mistyped(field+" of the "+name, "a string"))
+			panic(mistyped(field+" of the "+name, "a string"))
 		}
 		return ""
 	}
@@ -310,15 +272,11 @@ func (a *Args) Texts(name, first, second string) (x, y string) {
 func (a *Args) List(name string, read func(each *Args)) {
 	v := a.next()
 	if typeOf(v) != js.TypeObject || typeOf(v.Get("length")) != js.TypeNumber {
-		a.fail(mistyped(name, "an array"))
-		return
+		panic(mistyped(name, "an array"))
 	}
-	each := &Args{}
 	for i := range v.Length() {
-		each.rest = []js.Value{v.Index(i)}
-		read(each)
+		read(&Args{rest: []js.Value{v.Index(i)}})
 	}
-	a.fail(each.err)
 }
 
 // typeOf returns the type of v. A BigInt counts as undefined: syscall/js has no type for it, and panics.
@@ -348,31 +306,6 @@ func Encode(v any) any {
 
 // Parsed returns the JavaScript value that a JSON text describes.
 func Parsed(text string) js.Value { return js.Global().Get("JSON").Call("parse", text) }
-
-// Then makes a method that decodes its arguments first. f does the rest, see [Method].
-func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Method {
-	return func(args []js.Value) (any, Call, error) {
-		a := &Args{rest: args}
-		call := d(a)
-		if a.err != nil {
-			return nil, nil, a.err
-		}
-		return f(call)
-	}
-}
-
-// AtOnce makes a method that returns at once.
-func AtOnce(d Decoder) Method {
-	return d.Then(func(call Call) (any, Call, error) {
-		result, err := call()
-		return result, nil, err
-	})
-}
-
-// Waiting makes a method that may wait.
-func Waiting(d Decoder) Method {
-	return d.Then(func(call Call) (any, Call, error) { return nil, call, nil })
-}
 
 // bytesOf copies a Uint8Array or an ArrayBuffer.
 func bytesOf(what string, v js.Value) ([]byte, error) {

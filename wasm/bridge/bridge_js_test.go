@@ -63,16 +63,13 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 		want   string
 		method Method
 	}{
-		{"dimension", func([]js.Value) (any, Call, error) {
-			return nil, nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2}
-		}},
-		{"value", func([]js.Value) (any, Call, error) {
-			return nil, func() (any, error) { return nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"} }, nil
-		}},
-		{"own", func([]js.Value) (any, Call, error) { return nil, nil, &engine.Error{Code: "own", Message: "…"} }},
-		{"failed", func([]js.Value) (any, Call, error) { return nil, nil, errors.New("other") }},
-		{"internal", func([]js.Value) (any, Call, error) { return none[len(none)], nil, nil }},
-		{"internal", func([]js.Value) (any, Call, error) { return nil, func() (any, error) { panic("later") }, nil }},
+		{"dimension", gives(nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2})},
+		{"value", gives(nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"})},
+		{"own", gives(nil, &engine.Error{Code: "own", Message: "…"})},
+		{"failed", gives(nil, errors.New("other"))},
+		{"own", func(*Args) (any, error) { panic(&engine.Error{Code: "own", Message: "…"}) }},
+		{"internal", func(*Args) (any, error) { return none[len(none)], nil }},
+		{"internal", func(*Args) (any, error) { Yield(true); panic("later") }},
 	} {
 		_, err := call(t, c.method)
 		got := codeOf(t, err)
@@ -80,7 +77,7 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 			t.Errorf("code %q, want %q", got, c.want)
 		}
 	}
-	v, err := call(t, func([]js.Value) (any, Call, error) { return "alive", nil, nil })
+	v, err := call(t, gives("alive", nil))
 	if err != nil || v.String() != "alive" {
 		t.Errorf("after the panics: %v, %v", v, err)
 	}
@@ -88,9 +85,11 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 
 // got returns what reading an argument gives.
 func got[T any](read func(a *Args, name string) T, v js.Value) (x T, err error) {
-	a := &Args{rest: []js.Value{v}}
-	x = read(a, "thing")
-	return x, a.err
+	_, err = guarded(func(a *Args) (any, error) {
+		x = read(a, "thing")
+		return nil, nil
+	}, &Args{rest: []js.Value{v}})
+	return x, err
 }
 
 func TestEmbeddings(t *testing.T) {
@@ -181,27 +180,23 @@ func refuses[T any](t *testing.T, read func(*Args, string) T, all ...js.Value) {
 	}
 }
 
+// gives returns a method with a result.
+func gives(result any, err error) Method { return func(*Args) (any, error) { return result, err } }
+
 // Methods are called with what they take and with less, and answer with their results.
 func TestMethodsReadTheirArguments(t *testing.T) {
-	d := func(a *Args) Call {
-		x, y := a.Text("word"), a.Text("word")
-		return func() (any, error) { return map[string]any{"words": x + " " + y, "n": 2}, nil }
+	m := func(a *Args) (any, error) {
+		return map[string]any{"words": a.Text("word") + " " + a.Text("word"), "n": 2}, nil
 	}
-	for name, m := range map[string]Method{"at once": AtOnce(d), "waiting": Waiting(d)} {
-		v, err := call(t, m, "one", "two", "more")
-		if err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2 {
-			t.Errorf("%s: %v, %v", name, v, err)
-		}
-		_, err = call(t, m, "one")
-		if codeOf(t, err) != "argument" {
-			t.Errorf("%s, an argument less: %v", name, err)
-		}
+	v, err := call(t, m, "one", "two", "more")
+	if err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2 {
+		t.Errorf("%v, %v", v, err)
 	}
-	failed := errors.New("failed")
-	gives := func(x any, err error) Method {
-		return AtOnce(func(*Args) Call { return func() (any, error) { return x, err } })
+	_, err = call(t, m, "one")
+	if codeOf(t, err) != "argument" {
+		t.Errorf("an argument less: %v", err)
 	}
-	_, err := call(t, gives("x", failed))
+	_, err = call(t, gives("x", errors.New("failed")))
 	if codeOf(t, err) != "failed" {
 		t.Errorf("an error: %v", err)
 	}
@@ -211,6 +206,24 @@ func TestMethodsReadTheirArguments(t *testing.T) {
 		if err != nil || got != strings.TrimSpace(want) {
 			t.Errorf("%s, %v, want %s", got, err, want)
 		}
+	}
+}
+
+// Calls of one turn of the event loop take effect in their order, and before the next line of
+// JavaScript runs.
+func TestWorkBeginsWithinTheCall(t *testing.T) {
+	begun := false
+	f := Func(func(*Args) (any, error) {
+		begun = true
+		Yield(true)
+		return nil, nil
+	})
+	defer f.Release()
+	look := js.FuncOf(func(js.Value, []js.Value) any { return begun })
+	defer look.Release()
+	both := js.Global().Get("Function").New("f", "look", "f(); return look();")
+	if !both.Invoke(f, look).Bool() {
+		t.Error("the call returned before its work began")
 	}
 }
 

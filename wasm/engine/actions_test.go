@@ -55,7 +55,7 @@ func TestActionsAreStoredAndUndoneAfterAReload(t *testing.T) {
 	test.OK(t, w.Undo(""))
 	w.acts(t, "with the class again", "say nothing", "", "say dog")
 
-	file := test.Must(w.SaveSession()())(t)
+	file := test.Must(w.SaveSession())(t)
 	w.importSession(t, file)
 	w.acts(t, "in a session from a file", "say nothing", "", "say dog")
 	test.OK(t, test.Err(w.NewSession("another")))

@@ -90,13 +90,13 @@ func (e *Engine) Begin(id string) {
 }
 
 // End ends the step and returns its id, empty if nothing was changed.
-func (e *Engine) End() (token string, err error) {
+func (e *Engine) End() (token string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.begun = max(e.begun-1, 0); e.begun == 0 {
 		token = e.taught.Join("")
 	}
-	return token, nil
+	return token
 }
 
 // change runs a function that changes the classifier, and notes the changes to be stored and

@@ -303,7 +303,7 @@ func TestWhatAFileLacksCountsAsAChange(t *testing.T) {
 			return w.Undo("")
 		},
 	} {
-		test.Must(w.SaveSession()())(t)
+		test.Must(w.SaveSession())(t)
 		test.OK(t, change())
 		w.Flush()
 		for _, s := range []State{w.State(), newWorld(t, w.store).State()} {

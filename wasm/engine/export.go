@@ -12,20 +12,17 @@ import (
 	"metaqda/wasm/view"
 )
 
-// SaveSession takes a snapshot of the open session. The function that it returns writes the
-// file, and then notes that the session was saved as it was at the call. That function waits: it
-// writes thousands of pictures in slices of a few milliseconds, between which the session may
-// change, or another one may be opened.
-func (e *Engine) SaveSession() (write func() ([]byte, error)) {
+// SaveSession returns the file of the open session, as the session is at the call. It then notes that
+// the session was saved at that time. It waits: thousands of pictures are written in slices of a few
+// milliseconds, between which the session may change, or another one may be opened.
+func (e *Engine) SaveSession() ([]byte, error) {
 	now := e.hooks.Now().UnixMilli()
-	id, whole := e.export(true)
-	return func() ([]byte, error) {
-		b, err := whole()
-		if err == nil { // the file is complete, even if noting the save fails
-			e.noteSaved(id, log.Edit{Saved: now})
-		}
-		return b, err
+	id, write := e.export(true)
+	b, err := write()
+	if err == nil { // the file is complete, even if noting the save fails
+		e.noteSaved(id, log.Edit{Saved: now})
 	}
+	return b, err
 }
 
 // SharedFile returns the file of the open session for others, with or without pictures. It does

@@ -57,7 +57,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 		t.Errorf("names are %v", names)
 	}
 	again.ask(t)
-	if _, err := again.SaveSession()(); err != nil {
+	if _, err := again.SaveSession(); err != nil {
 		t.Errorf("the rest cannot be exported: %v", err)
 	}
 	test.OK(t, again.RenameSession(id, "Repaired"))
@@ -202,7 +202,7 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	again.Flush()
 	test.OK(t, w.Follow(Note{Session: s.SessionID}))
 
-	test.Must(w.End())(t)
+	w.End()
 	w.Begin("")
 	test.Must(w.RemoveExample(ids[0], s.Classes[0].Examples[0].ID))(t)
 	test.Must(w.NewSession("another"))(t)
@@ -470,7 +470,7 @@ func TestLimitsHaveWords(t *testing.T) {
 	if err := w.Undo(token); code(err) != "limit" {
 		t.Errorf("a class that comes back: %v", err)
 	}
-	if _, err := w.SaveSession()(); err != nil {
+	if _, err := w.SaveSession(); err != nil {
 		t.Error(err)
 	}
 }

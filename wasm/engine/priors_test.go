@@ -159,7 +159,7 @@ func TestAPriorChosenWithinAStep(t *testing.T) {
 	if token := w.importPrior(t, own); token != "" {
 		t.Fatalf("a step that goes on has the token %q", token)
 	}
-	token := test.Must(w.End())(t)
+	token := w.End()
 	if s := w.State(); s.Prior.Sum != ownSum {
 		t.Fatalf("prior in use: %+v", s.Prior)
 	}
@@ -280,7 +280,7 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	own, sum := priorFile(t, dim, 3)
 	w.importPrior(t, own)
 	w.teachAll(t, "cat", "dog")
-	b := test.Must(w.SaveSession()())(t)
+	b := test.Must(w.SaveSession())(t)
 	notice := w.importSession(t, b)
 	if notice != "" {
 		t.Errorf("the prior is here, and yet: %s", notice)
@@ -307,7 +307,7 @@ func TestAnImportedSessionNamesItsExtractor(t *testing.T) {
 	for name, told := range map[string]model.Extractor{"told": here, "not told": {}} {
 		w := newWorld(t, log.NewMemory())
 		test.OK(t, third(w.ImportSession(file, told)))
-		saved := test.Must(model.DecodeClassifier(test.Must(w.SaveSession()())(t)))(t)
+		saved := test.Must(model.DecodeClassifier(test.Must(w.SaveSession())(t)))(t)
 		if got := w.State().Extractor.ID; got != here.ID || saved.Extractor != here {
 			t.Errorf("%s: the session names %q, its file %q, want %q", name, got, saved.Extractor.ID, here.ID)
 		}
@@ -352,7 +352,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			if (told != "") != (c.code != "") {
 				t.Errorf("the state tells %q", told)
 			}
-			b := test.Must(again.SaveSession()())(t)
+			b := test.Must(again.SaveSession())(t)
 			file := test.Must(model.DecodeClassifier(b))(t)
 			if file.Extractor.ID != c.export {
 				t.Errorf("the export names %q, want %q", file.Extractor.ID, c.export)
@@ -418,7 +418,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	site := w.files["prior"]
 	want := w.ask(t)
 	w.importPrior(t, own)
-	exported := test.Must(w.SaveSession()())(t)
+	exported := test.Must(w.SaveSession())(t)
 	refused := func(what, text string) {
 		t.Helper()
 		if !strings.Contains(text, "former version of this page") {
