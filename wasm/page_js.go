@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"syscall/js"
 	"time"
 
@@ -18,19 +17,18 @@ import (
 // page is the engine of a window, with its methods for JavaScript.
 type page struct {
 	*engine.Engine
-	database  string
-	marks     js.Value   // of web/engine/marks.js
-	alone     bool       // the role is page, not storage: it has a view, and asks the browser to keep the data
-	first     js.Value   // listener of the event changing: it is called at once
-	listeners []js.Value // of the event change
-	channel   js.Value   // to the other tabs; undefined where there is none
-	promise   persistence
+	database string
+	marks    js.Value // of web/engine/marks.js
+	alone    bool     // the role is page, not storage: it has a view, and asks the browser to keep the data
+	changed  js.Value // function of web/engine/index.js
+	channel  js.Value // to the other tabs; undefined where there is none
+	promise  persistence
 }
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage(database string, given js.Value, alone bool) js.Value {
-	p := &page{database: database, marks: given.Get("marks"), alone: alone}
+	p := &page{database: database, marks: given.Get("marks"), changed: given.Get("changed"), alone: alone}
 	p.Engine = newEngine(p)
 	exports.Open = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
@@ -49,8 +47,6 @@ func (p *page) methods() map[string]bridge.Method {
 	return map[string]bridge.Method{
 		"state":   func(*args) (any, error) { return p.state(), nil },
 		"changes": func(a *args) (any, error) { return p.changes(a.Number("revision")), nil },
-		"on":      func(a *args) (any, error) { return nil, p.on(a.Text("event"), a.Function("listener")) },
-		"off":     func(a *args) (any, error) { return nil, p.off(a.Text("event"), a.Function("listener")) },
 		"thumbnails": func(a *args) (any, error) {
 			var ids []string
 			a.List("ids of pictures", func(each *args) { ids = append(ids, each.Text("ids of pictures")) })
@@ -216,42 +212,9 @@ func (p *page) allMarks() string {
 	return v.String()
 }
 
-func (p *page) on(event string, listener js.Value) error {
-	switch event {
-	case "change":
-		p.listeners = append(p.listeners, listener)
-	case "changing":
-		p.first = listener
-	default:
-		return noEvent(event)
-	}
-	return nil
-}
-
-// off forgets a listener of the event change.
-func (p *page) off(event string, listener js.Value) error {
-	if event != "change" {
-		return noEvent(event)
-	}
-	p.listeners = slices.DeleteFunc(p.listeners, listener.Equal)
-	return nil
-}
-
-func noEvent(event string) error {
-	return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
-}
-
-// emit calls the listener of the event changing at once, and each listener of change in a microtask.
-// There, an error of one listener is reported and does not stop the others. The listener of changing
-// must only record that the state has changed.
-func (p *page) emit() {
-	if p.first.Truthy() {
-		p.first.Invoke()
-	}
-	for _, f := range p.listeners {
-		js.Global().Call("queueMicrotask", f)
-	}
-}
+// emit tells JavaScript that the state has changed. The engine may be locked, so JavaScript must not
+// call it back at once.
+func (p *page) emit() { p.changed.Invoke() }
 
 // connectTabs listens for notes about steps that other tabs have stored. Tabs send notes on a
 // channel with the name of the database.

@@ -227,9 +227,6 @@ func (a *Args) Text(name string) string { return a.typed(name, js.TypeString, "a
 // Number reads a number.
 func (a *Args) Number(name string) float64 { return a.typed(name, js.TypeNumber, "a number").Float() }
 
-// Function reads a function.
-func (a *Args) Function(name string) js.Value { return a.typed(name, js.TypeFunction, "a function") }
-
 // Flag reads an object, and returns whether its field is truthy.
 func (a *Args) Flag(name, field string) bool {
 	return a.typed(name, js.TypeObject, "an object").Get(field).Truthy()

@@ -149,7 +149,6 @@ func TestKinds(t *testing.T) {
 	refuses(t, (*Args).Extractor, object(map[string]any{"id": "net", "sha256": 7}), js.ValueOf("net"), one)
 	refuses(t, (*Args).Text, js.ValueOf(7), js.Undefined(), js.Null(), one)
 	refuses(t, (*Args).Number, js.ValueOf("7"), one)
-	refuses(t, (*Args).Function, js.ValueOf("f"), one)
 	refuses(t, (*Args).Bytes, js.ValueOf("bytes"), one)
 	refuses(t, (*Args).Embedding, one)
 	refuses(t, texts, js.ValueOf([]any{"a", 2}), js.Null(), one, js.Global().Get("Array").Call("of", one))

@@ -3,6 +3,7 @@
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, for a window.
  * contract.js describes its methods.
  */
+import { MetaqdaError } from '../base/remote.js';
 import { Exports } from './exports.js';
 import { loadSimd } from './kernels.js';
 import { compile, fetched, loadRuntime, startProgram } from './program.js';
@@ -47,12 +48,35 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  const { methods, program } = await startProgram(modules, runtime, role, thread.name);
-  const exports = new Exports(program, 'reload the page. Your examples are kept');
-  await methods.on('changing', () => {
-    exports.version++;
+  /** @type {Exports | undefined} */
+  let exports;
+  /** @type {(() => void)[]} */
+  let listeners = [];
+  const { methods, program } = await startProgram(modules, runtime, role, thread.name, () => {
+    if (exports) exports.version++;
+    for (const listener of listeners) queueMicrotask(listener); // the program may be locked; one that throws does not stop the others
   });
-  return /** @type {any} */ ({ ...methods, modules, thread, exports });
+  exports = new Exports(program, 'reload the page. Your examples are kept');
+  return /** @type {any} */ ({
+    ...methods,
+    modules,
+    thread,
+    exports,
+    async on(/** @type {unknown} */ event, /** @type {() => void} */ listener) {
+      checkListener(event, listener);
+      listeners.push(listener);
+    },
+    async off(/** @type {unknown} */ event, /** @type {() => void} */ listener) {
+      checkListener(event, listener);
+      listeners = listeners.filter((one) => one !== listener);
+    },
+  });
+}
+
+/** @param {unknown} event @param {unknown} listener */
+function checkListener(event, listener) {
+  if (event !== 'change') throw new MetaqdaError('argument', `There is no event “${event}”: listen for change.`);
+  if (typeof listener !== 'function') throw new MetaqdaError('argument', 'The listener must be a function: correct the call.');
 }
 
 /** Whether the page's address leaves SIMD on. */

@@ -116,15 +116,17 @@ let started = 0;
 
 /**
  * Starts the program of wasm/ in a role and waits for its methods, each of which returns a promise. The program gets the
- * role, the name of a function in its scope, and the name of a database. It calls the function once, with its methods.
+ * role, the name of a function in its scope, and the name of a database. It calls the function once, with its methods. The
+ * function has two properties for the program, `marks` and `changed`.
  *
  * @param {Modules} modules
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
+ * @param {() => void} [changed] is called after each change of the session, within the program
  * @returns {Promise<{methods: Methods, program: import('./exports.js').Program}>}
  */
-export async function startProgram(modules, { Go, scope }, role, name) {
+export async function startProgram(modules, { Go, scope }, role, name, changed = () => {}) {
   const handover = `metaqda${++started}`;
   /** Functions that reject the calls in progress. @type {Set<(error: Error) => void>} */
   const waiting = new Set();
@@ -132,7 +134,7 @@ export async function startProgram(modules, { Go, scope }, role, name) {
     for (const reject of waiting) reject(stopped());
   });
   const methods = await new Promise((resolve, reject) => {
-    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { marks: marks(name) });
+    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { marks: marks(name), changed });
     const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
     program.run().then(ended, ended);
   });
