@@ -10,7 +10,6 @@ import (
 	"metaqda/wasm/engine"
 	"metaqda/wasm/exports"
 	"metaqda/wasm/log"
-	"metaqda/wasm/simd"
 	"metaqda/wasm/view"
 )
 
@@ -34,7 +33,6 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
 	api := bridge.Object(p.methods())
-	api.Set("simd", simd.Available())
 	api.Set("bounds", map[string]any{"none": metaqda.NoneFrom, "sure": metaqda.SureFrom})
 	return api
 }
