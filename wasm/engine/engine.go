@@ -126,8 +126,9 @@ type State struct {
 	Damaged     int   // number of unusable records of the session, see [Engine.Damaged]
 	Followed    int   // how many times changes of other tabs were applied
 	Prior       PriorInfo
-	Extractor   Reader
-	Keeping
+	Extractor   ExtractorInfo
+	Trouble     string // why changes are not stored, empty if they are
+	Vanished    string // a sentence about sessions that are no longer stored, empty if there are none
 	log.Settings
 }
 
@@ -140,20 +141,11 @@ type PriorInfo struct {
 	Trouble string // why it is not the chosen prior, empty if it is
 }
 
-// Reader describes the extractor of the session's pictures.
-type Reader struct {
-	ID      string
-	SHA256  string
+// ExtractorInfo describes the extractor of the session's pictures.
+type ExtractorInfo struct {
+	model.Extractor
 	Foreign string // why its pictures cannot be compared with new ones, empty if they can
 	Chosen  bool   // there are no pictures yet, and the extractor is not the one that the page uses
-}
-
-// Keeping says whether changes are stored.
-type Keeping struct {
-	Kept       bool
-	Trouble    string // why changes are not stored, empty if they are
-	Vanished   string // a sentence about sessions that are no longer stored
-	Persistent string // whether the browser promises to keep them: "yes" or "no", empty if it was not asked yet
 }
 
 // State returns the state.
@@ -168,8 +160,8 @@ func (e *Engine) State() State {
 // overview returns the state without its classes.
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
-		Saved: e.session.Saved, Updated: e.session.Updated, Damaged: len(e.damaged), Followed: e.followed, Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
-		Keeping: Keeping{Kept: e.keeping.trouble == "", Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}}
+		Saved: e.session.Saved, Updated: e.session.Updated, Damaged: len(e.damaged), Followed: e.followed, Extractor: ExtractorInfo{Extractor: e.session.Extractor},
+		Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}
 	s.Undo, s.Redo = e.taught.Next()
 	s.UndoID, _ = e.next()
 	s.Extractor.Chosen = e.here.ID != "" && e.session.Extractor.ID != "" && e.session.Extractor != e.here && e.taught.Count() == 0
