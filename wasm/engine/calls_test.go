@@ -132,3 +132,10 @@ func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	answer, _, err := e.ask(x)
 	return answer, err
 }
+
+// Ready reports whether answers come at once.
+func (e *Engine) Ready() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ready()
+}

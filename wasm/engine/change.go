@@ -129,7 +129,6 @@ func (e *Engine) changing(f func() error) (token string, err error) {
 		e.chose(choice[0])
 	}
 	e.noteHeard()
-	e.prepare()
 	return token, err
 }
 
@@ -192,7 +191,7 @@ func (e *Engine) noteHeard() {
 	}
 	e.commands = nil
 	switch {
-	case e.later():
+	case e.prepare():
 	case added == 1 && len(classes) == 1:
 		e.refreshSoon() // it may be one of hundreds of pictures; other changes come singly
 	default:

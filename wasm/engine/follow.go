@@ -227,7 +227,6 @@ func (e *Engine) anew(s *session) error {
 	s.taught.Changed, s.taught.Logged = e.hear, e.logged
 	if s == e.session {
 		e.live.watch = nil // it is of the former classifier
-		e.prepare()
 		e.changes.renew()
 	}
 	e.shown(s)

@@ -226,20 +226,6 @@ func (e *Engine) refreshSoon() {
 	}
 }
 
-// later starts to enrol the pictures of a large session in slices, since in one piece it would take
-// some tenths of a second. The view keeps the former answer until the query can be predicted anew.
-// It returns false and does nothing without a query, and for a smaller session that needs none.
-func (e *Engine) later() bool {
-	if e.hooks.Yield == nil || e.live.query == nil || e.taught.Count() <= log.ManyPictures && e.taught.Ready() {
-		return false
-	}
-	if !e.preparing {
-		e.preparing = true
-		go e.prepareLater(e.taught)
-	}
-	return true
-}
-
 // refresh predicts the query anew and shows the result.
 func (e *Engine) refresh() {
 	begun := e.hooks.Now()
@@ -300,20 +286,15 @@ func CheckEmbedding(x []float32) error {
 // enrolled in such pieces.
 const slice = 16 * time.Millisecond
 
-// Ready reports whether answers come at once: all pictures are enrolled, and in a large session all
+// ready reports whether answers come at once: all pictures are enrolled, and in a large session all
 // else that an answer needs is computed.
-func (e *Engine) Ready() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.ready()
-}
-
 func (e *Engine) ready() bool {
 	large := e.hooks.Yield != nil && e.taught.Count() > log.ManyPictures
 	return e.taught.Ready() && (!large || e.taught.Settled())
 }
 
-// Await does what makes the engine [Engine.Ready], slice by slice, without waiting for idle time.
+// Await prepares the next answer slice by slice, without waiting for idle time. It returns once answers
+// come at once.
 func (e *Engine) Await() {
 	for {
 		e.mu.Lock()
@@ -328,9 +309,24 @@ func (e *Engine) Await() {
 	}
 }
 
-// prepareLater enrols all pictures slice by slice while the engine serves.
-func (e *Engine) prepareLater(c *metaqda.Classifier) {
-	for e.prepareSlice(c) {
+// prepare starts to prepare the next answer in slices, since in one piece it would take some tenths of a
+// second in a large session. Without a query it only enrols the pictures. It returns whether the query
+// is shown anew after the last slice; until then the view may keep the former answer.
+func (e *Engine) prepare() (shows bool) {
+	asked := e.live.query != nil
+	if e.hooks.Yield == nil || e.ready() || !asked && e.taught.Ready() {
+		return false
+	}
+	if !e.preparing {
+		e.preparing = true
+		go e.inSlices(e.taught, e.prepareSlice)
+	}
+	return asked
+}
+
+// inSlices does background work slice by slice while the engine serves.
+func (e *Engine) inSlices(c *metaqda.Classifier, slice func(c *metaqda.Classifier) (more bool)) {
+	for slice(c) {
 		e.hooks.Yield(false)
 	}
 }
@@ -366,7 +362,7 @@ func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
 	if !e.scores(c) {
 		if e.live.scoring != c {
 			e.live.scoring = c
-			go e.scoreLater(c)
+			go e.inSlices(c, e.scoreSlice)
 		}
 		return nil
 	}
@@ -382,12 +378,6 @@ func (e *Engine) scores(c *metaqda.Classifier) bool {
 	begun := e.hooks.Now()
 	_, done := c.Scores(func() bool { return e.hooks.Yield == nil || e.hooks.Now().Sub(begun) < slice/4 })
 	return done
-}
-
-func (e *Engine) scoreLater(c *metaqda.Classifier) {
-	for e.scoreSlice(c) {
-		e.hooks.Yield(false)
-	}
 }
 
 func (e *Engine) scoreSlice(c *metaqda.Classifier) (more bool) {

@@ -306,14 +306,6 @@ func length(c *log.Contents) (d int) {
 	return d
 }
 
-// prepare starts to enrol all pictures in slices, unless they are enrolled.
-func (e *Engine) prepare() {
-	if e.hooks.Yield != nil && !e.taught.Ready() && !e.preparing {
-		e.preparing = true
-		go e.prepareLater(e.taught)
-	}
-}
-
 // repaired returns the session, with default settings if its own are invalid.
 func repaired(s log.Session) log.Session {
 	if checkSettings(s.Settings) != nil {
