@@ -139,7 +139,7 @@ func embedding(a *args) (x []float32) {
 // metaqda/wasm/exports made since the last call of kept. It returns the id of the last undo step. It
 // fails if the changes were refused because another tab was quicker.
 func (p *page) kept(*args) (any, error) {
-	last := p.Changed()
+	last := p.Recent()
 	answer := map[string]any{"undo": last.Undo}
 	if last.Number == last.Before {
 		return answer, nil
@@ -157,9 +157,9 @@ func (p *page) stored(m bridge.Method) bridge.Method {
 		if err := p.Gone(); err != nil {
 			return nil, err
 		}
-		before := p.Noted()
+		before := p.LastChange()
 		result, err := m(a)
-		number := p.Noted()
+		number := p.LastChange()
 		if err != nil || number == before {
 			return result, err
 		}

@@ -8,7 +8,7 @@ import (
 
 func (e *Engine) do(vectors bool, f func(c *metaqda.Classifier) error) (undo string, err error) {
 	err = e.Change(vectors, f)
-	return e.Changed().Undo, err
+	return e.Recent().Undo, err
 }
 
 // ofClass does something to a class, and to another one if its id is not empty.

@@ -25,14 +25,14 @@ func (e *Engine) Ask(vectors bool, f func(c *metaqda.Classifier) error) error {
 
 // Change calls f, which may change the classifier of the open session, and notes the changes to be
 // stored and shown. If vectors is set, f adds vectors of the page's extractor: Change then returns an
-// error if the session does not take them. [Engine.Changed] returns what it noted.
+// error if the session does not take them. [Engine.Recent] returns what it noted.
 func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.keeping.gone != nil {
 		return e.keeping.gone
 	}
-	before, number, last := e.keeping.number, e.keeping.number, e.keeping.last
+	before, number, last := e.keeping.number, e.keeping.number, e.keeping.recent
 	if last.Number > 0 { // Changed was not called since the last change: it then returns both together
 		before = last.Before
 	}
@@ -44,11 +44,11 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 		}
 		return f(e.taught)
 	})
-	taught := slices.ContainsFunc(e.heard, func(h metaqda.Change) bool { return h.Do == metaqda.PutExample })
+	taught := slices.ContainsFunc(e.current, func(h metaqda.Change) bool { return h.Do == metaqda.PutExample })
 	if e.keeping.number == number { // it changed nothing
 		token, taught = last.Undo, last.Taught
 	}
-	e.keeping.last = Noted{before, e.keeping.number, token, taught}
+	e.keeping.recent = Recent{before, e.keeping.number, token, taught}
 	return explained(err)
 }
 
@@ -60,24 +60,24 @@ func explained(err error) error {
 	return Explain(err)
 }
 
-// Noted names the changes that calls noted: those with numbers above Before, up to Number.
-type Noted struct {
+// Recent names the changes that calls noted: those with numbers above Before, up to Number.
+type Recent struct {
 	Before, Number uint64
 	Undo           string // id of the last step for [metaqda.Classifier.UndoStep], empty without one
 	Taught         bool   // examples were added
 }
 
-// Changed returns the changes that [Engine.Change] has noted since the last call of Changed.
-func (e *Engine) Changed() Noted {
+// Recent returns the changes that [Engine.Change] has noted since the last call of Recent.
+func (e *Engine) Recent() Recent {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	last := e.keeping.last
-	e.keeping.last = Noted{}
+	last := e.keeping.recent
+	e.keeping.recent = Recent{}
 	return last
 }
 
 // addable returns an error if the session cannot take pictures of the page's extractor.
-func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record(true)) }
+func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.adopt(true)) }
 
 // Begin groups all changes until [Engine.End] into one undo step: a new one, or the one of an id that
 // End returned. If calls are nested, the outermost ones count.
@@ -110,13 +110,13 @@ func (e *Engine) change(f func() error) (token string, err error) {
 
 // changing is [Engine.change] for callers that hold the lock.
 func (e *Engine) changing(f func() error) (token string, err error) {
-	e.heard, e.commands = nil, nil
+	e.current, e.commands = nil, nil
 	undo, redo := e.next()
 	err = f()
 	if p := e.taught.Settings().NonePrior; p != e.session.Settings.NonePrior {
 		e.touch(log.Edit{NonePrior: &p})
 	}
-	if len(e.heard) == 0 && len(e.commands) == 0 { // an error with commands: a step that can no longer be undone was dropped
+	if len(e.current) == 0 && len(e.commands) == 0 { // an error with commands: a step that can no longer be undone was dropped
 		return "", err
 	}
 	last, undone := e.next()
@@ -128,7 +128,7 @@ func (e *Engine) changing(f func() error) (token string, err error) {
 	} else if choice, ok := e.choices[undone]; ok && undone != redo {
 		e.chose(choice[0])
 	}
-	e.noteHeard()
+	e.noteChanges()
 	return token, err
 }
 
@@ -152,13 +152,13 @@ func (e *Engine) noteCommands() {
 	e.commands = nil
 }
 
-// noteHeard notes the changes since [Engine.change] began.
-func (e *Engine) noteHeard() {
+// noteChanges notes the changes since [Engine.change] began.
+func (e *Engine) noteChanges() {
 	var edit log.Edit
 	added, classes := 0, map[string]bool{}
 	removed := map[string][]string{}
 	thumbnails := map[string][]byte{}
-	for _, h := range e.heard {
+	for _, h := range e.current {
 		switch h.Do {
 		case metaqda.PutExample:
 			added++
@@ -176,7 +176,7 @@ func (e *Engine) noteHeard() {
 		}
 		classes[h.Class.ID] = true
 	}
-	if len(e.heard) > 0 { // not if only the undo history changed
+	if len(e.current) > 0 { // not if only the undo history changed
 		e.session.Updated = max(e.session.Updated, e.hooks.Now().UnixMilli())
 	}
 	for i, c := range e.commands {

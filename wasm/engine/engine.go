@@ -75,7 +75,7 @@ type session struct {
 	choices    map[string][2]string        // chosen priors before and after a step, by its id
 	preparing  bool                        // its pictures are being enrolled in slices
 	begun      int                         // number of open Begin
-	heard      []metaqda.Change            // changes by the current operation
+	current    []metaqda.Change            // changes by the current operation
 	commands   []metaqda.Command           // the same for the log
 }
 
@@ -87,8 +87,8 @@ type keeping struct {
 	unmark   []string // vanished sessions, whose marks can be deleted
 	number   uint64   // of the last change noted
 	refused  map[uint64]error
-	last     Noted // by Change, until Changed
-	sweep    bool  // priors are out of use, or deleted data must leave the files
+	recent   Recent // by Change, until Recent
+	sweep    bool   // priors are out of use, or deleted data must leave the files
 }
 
 // live is the query of the view.
@@ -226,8 +226,8 @@ type Error = metaqda.Error
 // fail returns an Error.
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
-// anew is the remedy for a prior of a former version.
-const anew = "Use the built-in one, or learn again from your sessions."
+// useBuiltIn is the remedy for a prior of a former version.
+const useBuiltIn = "Use the built-in one, or learn again from your sessions."
 
 // Explain turns any error into an *Error. An *Error stays as it is.
 func Explain(err error) *Error {
@@ -243,7 +243,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &dimension):
 		return &Error{Code: "dimension", Message: "The " + dimension.Name + " has length " + strconv.Itoa(dimension.Got) + " where length " + strconv.Itoa(dimension.Want) + " is expected: use one feature extractor for everything in a session, or begin a new session."}
 	case errors.As(err, &format) && format.Older:
-		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
+		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + useBuiltIn}
 	case errors.As(err, &format):
 		return &Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was saved here."}
 	case errors.As(err, &little):

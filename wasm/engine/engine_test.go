@@ -68,7 +68,7 @@ func (w *world) readAnew() error {
 	w.Flush()
 	w.flushing.Lock()
 	defer w.flushing.Unlock()
-	return w.anew(w.session)
+	return w.reread(w.session)
 }
 
 // put writes records of a table by hand.

@@ -18,7 +18,7 @@ func (e *Engine) UseExtractor(here model.Extractor, chosen bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.here = here
-	if err := e.record(chosen); err != nil {
+	if err := e.adopt(chosen); err != nil {
 		return err
 	}
 	e.noteCommands()
@@ -40,12 +40,12 @@ func (e *Engine) foreign() error {
 		"read them again, or show others in a new session. Until then the session can still be saved to a file or deleted.")
 }
 
-// record notes the page's extractor in a session without pictures. A session that has an extractor
+// adopt notes the page's extractor in a session without pictures. A session that has an extractor
 // keeps it, unless anyway is set. If pictures of another extractor were removed before, undo cannot
 // restore them, and a prior learned with that extractor is not used any more. Then the session uses
 // the site's prior if it is for this extractor. Otherwise it uses the default once a picture
 // settles the dimension.
-func (e *Engine) record(anyway bool) error {
+func (e *Engine) adopt(anyway bool) error {
 	if e.session.Extractor == e.here || e.taught.Count() > 0 || e.session.Extractor.ID != "" && !anyway {
 		return nil
 	}

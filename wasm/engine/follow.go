@@ -70,7 +70,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	stored := s.arrived(others)
 	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !stored[step.ID] && !s.accepts(step) }) {
 		e.mu.Unlock()
-		return e.anew(s)
+		return e.reread(s)
 	}
 	own := map[string]bool{} // steps that begin later in the log
 	for _, p := range s.pending {
@@ -87,7 +87,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		for before < len(undo) && own[undo[before].ID] {
 			before++
 		}
-		s.take(step, before)
+		s.replay(step, before)
 		s.Updated = max(s.Updated, step.After.Updated)
 	}
 	for _, p := range s.pending { // later in the log
@@ -171,8 +171,8 @@ func touched(c *metaqda.Command) map[string]bool {
 	return all
 }
 
-// take repeats a step of the log; before is as for [metaqda.Classifier.Replay].
-func (s *session) take(step log.Step, before int) {
+// replay repeats a step of the log; before is as for [metaqda.Classifier.Replay].
+func (s *session) replay(step log.Step, before int) {
 	step.Edit.Apply(&s.Session)
 	if step.Edit != nil && step.Edit.Prior != nil {
 		s.taught.ForgetUndo() // such changes cannot be undone after a reload
@@ -186,9 +186,9 @@ func (s *session) take(step log.Step, before int) {
 	}
 }
 
-// anew reads a session anew and repeats the pending changes, except those that came too late: it
+// reread reads a session anew and repeats the pending changes, except those that came too late: it
 // refuses these. The caller holds flushing.
-func (e *Engine) anew(s *session) error {
+func (e *Engine) reread(s *session) error {
 	stored, c, err := log.Open(e.db, s.ID)
 	if err == nil && c == nil {
 		err = log.Exists(e.db, s.ID)
@@ -224,7 +224,7 @@ func (e *Engine) anew(s *session) error {
 	}
 	_ = fresh.taught.Configure(metaqda.Settings{NonePrior: fresh.Settings.NonePrior})
 	*s = *fresh
-	s.taught.Changed, s.taught.Logged = e.hear, e.logged
+	s.taught.Changed, s.taught.Logged = e.onChange, e.onCommand
 	if s == e.session {
 		e.live.watch = nil // it is of the former classifier
 		e.changes.renew()
@@ -278,8 +278,8 @@ func (s *session) refuses(p *pending) error {
 	return nil
 }
 
-// logged receives the commands of the classifier.
-func (e *Engine) logged(c metaqda.Command) { e.commands = append(e.commands, c) }
+// onCommand receives the commands of the classifier.
+func (e *Engine) onCommand(c metaqda.Command) { e.commands = append(e.commands, c) }
 
 // Changes leads a page from an earlier revision to the current state. It has the whole overview,
 // and the steps for classes and examples since that revision. Its size depends on the number of
@@ -301,8 +301,8 @@ type changes struct {
 	steps    []metaqda.Change // the last steps before revision
 }
 
-// note adds a step.
-func (j *changes) note(s metaqda.Change) {
+// add adds a step.
+func (j *changes) add(s metaqda.Change) {
 	if len(j.steps) == mostSteps {
 		j.steps = slices.Clone(j.steps[mostSteps/2:])
 	}
@@ -325,20 +325,20 @@ func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
 	return slices.Clone(j.steps[len(j.steps)-int(behind):]), true
 }
 
-// hear receives the changes of classes and examples.
-func (e *Engine) hear(what metaqda.Change) {
+// onChange receives the changes of classes and examples.
+func (e *Engine) onChange(what metaqda.Change) {
 	if what.Err != nil {
 		e.damaged = append(e.damaged, log.Damage{Table: log.Snapshots, Key: what.Example.ID, Reason: what.Err.Error(), Record: what.Example})
 		e.broken = append(e.broken, what.Example)
 	} else {
-		e.heard = append(e.heard, what)
+		e.current = append(e.current, what)
 	}
 	if what.Do == metaqda.PutActions { // they are in the overview
 		e.session.Settings.Actions = what.Class.Actions
 		return
 	}
 	what.Class.Examples = nil
-	e.changes.note(what)
+	e.changes.add(what)
 }
 
 // Changes returns the changes since a revision; 0 gives the whole state.

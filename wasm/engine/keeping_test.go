@@ -67,7 +67,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 		t.Errorf("the session is %+v", s)
 	}
 	token := test.Must(again.RemoveClass(ids[0]))(t) // with its damaged records
-	test.OK(t, again.Kept(again.Noted()))
+	test.OK(t, again.Kept(again.LastChange()))
 	test.OK(t, again.Undo(token))
 	if s := again.State(); s.Damaged != 1 {
 		t.Errorf("%d damaged records are left, want the one of no class", s.Damaged)
@@ -418,7 +418,7 @@ func TestAChangeThatIsStoredLateIsMadeOnce(t *testing.T) {
 				ids := w.teachAll(t, "cat", "dog")
 				w.Flush()
 				s.late = true
-				before := w.Noted()
+				before := w.LastChange()
 				test.OK(t, change(w, ids))
 				w.Flush()
 				if w.State().Trouble == "" {
@@ -434,7 +434,7 @@ func TestAChangeThatIsStoredLateIsMadeOnce(t *testing.T) {
 				if more {
 					test.OK(t, second(w.AddClass("horse")))
 				}
-				test.OK(t, w.Engine.Kept(before, w.Noted()))
+				test.OK(t, w.Engine.Kept(before, w.LastChange()))
 				again := newWorld(t, s.Memory)
 				got, want := w.State(), again.State()
 				if got.Trouble != "" || got.Damaged != 0 || want.Damaged != 0 || got.Undo != want.Undo || got.Redo != want.Redo || got.SessionName != want.SessionName {
@@ -566,30 +566,30 @@ func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
 // Several changes that are asked about together are refused together: none is forgotten.
 func TestChangesAreAskedAboutTogether(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
-	before := w.Noted()
+	before := w.LastChange()
 	for _, label := range []string{"cat", "dog"} {
 		test.OK(t, w.Change(false, func(c *metaqda.Classifier) error {
 			_, err := c.AddClass(label)
 			return err
 		}))
 	}
-	first := w.Changed()
+	first := w.Recent()
 	if first.Before != before || first.Number != before+2 || first.Undo == "" || first.Taught {
 		t.Errorf("%+v, want both changes after number %d", first, before)
 	}
-	if again := w.Changed(); again != (Noted{}) {
+	if again := w.Recent(); again != (Recent{}) {
 		t.Errorf("%+v was told twice", again)
 	}
 	test.OK(t, w.Ask(false, func(c *metaqda.Classifier) error { return nil }))
-	if asked := w.Changed(); asked != (Noted{}) {
+	if asked := w.Recent(); asked != (Recent{}) {
 		t.Errorf("a question changed %+v", asked)
 	}
 	test.OK(t, w.Change(false, func(c *metaqda.Classifier) error { return test.Err(c.Undo()) }))
-	if undone := w.Changed(); undone.Undo != "" {
+	if undone := w.Recent(); undone.Undo != "" {
 		t.Errorf("an undo is no step, and answers the id %q", undone.Undo)
 	}
 	test.OK(t, w.Change(false, func(c *metaqda.Classifier) error { return test.Err(c.Redo()) }))
-	if redone := w.Changed(); redone.Undo != first.Undo {
+	if redone := w.Recent(); redone.Undo != first.Undo {
 		t.Errorf("redone is the step %q, want %q", redone.Undo, first.Undo)
 	}
 }

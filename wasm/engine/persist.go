@@ -27,8 +27,8 @@ func (e *Engine) note(p *pending) {
 	e.pending = append(e.pending, p)
 }
 
-// Noted returns the number of the last change noted, for [Engine.Kept].
-func (e *Engine) Noted() uint64 {
+// LastChange returns the number of the last change, for [Engine.Kept].
+func (e *Engine) LastChange() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.keeping.number
@@ -80,7 +80,7 @@ func (e *Engine) flush() error {
 	var err error
 	wrote := false
 	for _, s := range all {
-		some, failed := e.keep(s)
+		some, failed := e.store(s)
 		wrote = wrote || some
 		if failed != nil {
 			err = failed
@@ -98,7 +98,7 @@ func (e *Engine) flush() error {
 		e.tell(err)
 	}
 	if wrote && err == nil {
-		e.mark()
+		e.writeMark()
 	}
 	return err
 }
@@ -127,9 +127,9 @@ func (e *Engine) tell(err error) {
 	}
 }
 
-// keep stores the pending changes of a session. wrote says whether anything was stored. The caller
+// store stores the pending changes of a session. wrote says whether anything was stored. The caller
 // holds flushing.
-func (e *Engine) keep(s *session) (wrote bool, err error) {
+func (e *Engine) store(s *session) (wrote bool, err error) {
 	for {
 		e.mu.Lock()
 		if e.keeping.gone != nil {
@@ -167,7 +167,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 			e.refuseAll(s, err)
 			return wrote, nil
 		case err != nil && Explain(err).Code == "quota":
-			some, err := e.keepSome(s, some)
+			some, err := e.storeSome(s, some)
 			if wrote = wrote || some; err != nil {
 				return wrote, err
 			}
@@ -175,7 +175,7 @@ func (e *Engine) keep(s *session) (wrote bool, err error) {
 		case err != nil:
 			return wrote, err
 		}
-		e.took(s, some)
+		e.appended(s, some)
 		wrote = true
 		for _, p := range some {
 			for class := range p.removed {
@@ -213,8 +213,8 @@ func (s *session) steps(some []*pending) []log.Step {
 	return all
 }
 
-// took notes that pending changes are stored, and tells the other tabs.
-func (e *Engine) took(s *session, some []*pending) {
+// appended notes that pending changes are stored, and tells the other tabs.
+func (e *Engine) appended(s *session, some []*pending) {
 	e.mu.Lock()
 	n := Note{Session: s.ID}
 	done := map[uint64]bool{}
@@ -236,9 +236,9 @@ func (e *Engine) tabs(n Note) {
 	}
 }
 
-// keepSome stores the changes for which there is room: first those that only remove, then the others
+// storeSome stores the changes for which there is room: first those that only remove, then the others
 // in their order. If there is no room at all, it returns the reason. The caller holds flushing.
-func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
+func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
 	for _, p := range slices.Backward(some) {
 		maps.DeleteFunc(p.Thumbnails, func(id string, _ []byte) bool { return gone[id] }) // data that is removed again needs no room
@@ -269,15 +269,15 @@ func (e *Engine) keepSome(s *session, some []*pending) (wrote bool, err error) {
 		}
 		if err != nil {
 			if wrote && len(first) > 0 {
-				_ = e.anew(s) // the order in the log is another one than here
+				_ = e.reread(s) // the order in the log is another one than here
 			}
 			return wrote, err
 		}
-		e.took(s, []*pending{p})
+		e.appended(s, []*pending{p})
 		wrote = true
 	}
 	if len(first) > 0 && len(rest) > 0 {
-		err = e.anew(s)
+		err = e.reread(s)
 	}
 	if !wrote {
 		err = cmp.Or(err, full)
@@ -321,7 +321,7 @@ func (e *Engine) compact(s *session) error {
 		case done || err != nil:
 			return err
 		}
-		if e.anew(s) != nil {
+		if e.reread(s) != nil {
 			return nil // the session was deleted, or the next flush reports the error
 		}
 	}
@@ -374,8 +374,8 @@ func (m *mark) code(c json.Codec) {
 	c.Int("Examples", &m.Examples, true)
 }
 
-// mark writes the mark of the open session. A session without classes has none: nothing can be lost.
-func (e *Engine) mark() {
+// writeMark writes the mark of the open session. A session without classes has none: nothing can be lost.
+func (e *Engine) writeMark() {
 	e.mu.Lock()
 	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
 	unmark, note, gone := e.keeping.unmark, m.Classes > 0, e.hooks.Mark == nil || e.keeping.gone != nil

@@ -189,10 +189,10 @@ func (e *Engine) enter(s *session) error {
 		}
 	}
 	e.session = s
-	s.taught.Changed, s.taught.Logged = e.hear, e.logged
+	s.taught.Changed, s.taught.Logged = e.onChange, e.onCommand
 	e.live.watch, s.preparing = nil, false // they were of the former classifier
 	e.changes.renew()
-	err := e.record(false)
+	err := e.adopt(false)
 	e.noteCommands()
 	e.prepare()
 	e.refresh()
@@ -220,7 +220,7 @@ func (e *Engine) chosenPrior(sum string) (p *metaqda.Prior, unreadable string) {
 	var format *model.FormatError
 	if errors.As(err, &format) && format.Older {
 		return nil, "The background knowledge chosen for this session (sha256 " + short(sum) +
-			") was made by a former version of this page, and its numbers mean other things now: the built-in one is used instead. " + anew
+			") was made by a former version of this page, and its numbers mean other things now: the built-in one is used instead. " + useBuiltIn
 	}
 	return p, ""
 }
@@ -266,7 +266,7 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 		}
 	}
 	for _, step := range c.Steps {
-		s.take(step, 0)
+		s.replay(step, 0)
 	}
 	taught.Changed = nil
 	last.Settings.Actions = actions

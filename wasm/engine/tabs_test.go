@@ -130,7 +130,7 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 	if len(s.Classes) > 0 {
 		c = s.Classes[r.IntN(len(s.Classes))]
 	}
-	before := w.Noted()
+	before := w.LastChange()
 	acknowledged = func(*ledger) {}
 	switch k := r.IntN(20); {
 	case k < 2 || len(s.Classes) == 0:
@@ -167,10 +167,10 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 		sort := []string{"probability", "taught"}[r.IntN(2)]
 		_ = w.Order(sort)
 	}
-	if w.Noted() == before {
+	if w.LastChange() == before {
 		return 0, nil
 	}
-	return w.Noted(), acknowledged
+	return w.LastChange(), acknowledged
 }
 
 // check compares the ledger with the state.
@@ -268,7 +268,7 @@ func TestTabsAtOnce(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(k), 5))
 			for i := range 100 {
 				id, err := tab.AddExample(ids[0], picture(r, float64(i%5)), nil, "")
-				n := tab.Noted()
+				n := tab.LastChange()
 				if err == nil && tab.Kept(n) == nil {
 					l.mu.Lock()
 					l.added[id] = ids[0]
@@ -324,7 +324,7 @@ func TestTwoTabs(t *testing.T) {
 		"a name given in one while the other adds stays": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.OK(t, b.RenameSession(b.State().SessionID, "Kitchen"))
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
-			test.OK(t, a.Kept(a.Noted()))
+			test.OK(t, a.Kept(a.LastChange()))
 			w.settle()
 			n := a.State().SessionName
 			if n != "Kitchen" {
@@ -345,7 +345,7 @@ func TestTwoTabs(t *testing.T) {
 			id := a.State().SessionID
 			test.OK(t, b.DeleteSession(id))
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
-			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
+			refusal(t, "adding to it", a.Kept(a.LastChange()), "session")
 			w.settle()
 			_, c, err := log.Open(w.store, id)
 			if err != nil || c != nil {
@@ -365,7 +365,7 @@ func TestTwoTabs(t *testing.T) {
 			}
 			b.Flush()
 			test.Must(a.RemoveClass(ids[0]))(t)
-			refusal(t, "removing it", a.Kept(a.Noted()), "changed")
+			refusal(t, "removing it", a.Kept(a.LastChange()), "changed")
 			w.settle()
 			n := len(a.State().Classes[0].Examples)
 			if n != 33 {
@@ -374,9 +374,9 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a picture for a class that was removed is refused": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
-			test.OK(t, a.Kept(a.Noted()))
+			test.OK(t, a.Kept(a.LastChange()))
 			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
-			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
+			refusal(t, "adding to it", b.Kept(b.LastChange()), "class")
 			n := len(b.State().Classes)
 			if n != 1 {
 				t.Errorf("%d classes, want 1", n)
@@ -384,13 +384,13 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a name is given once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			a.addClass(t, "cup")
-			test.OK(t, a.Kept(a.Noted()))
+			test.OK(t, a.Kept(a.LastChange()))
 			b.addClass(t, "cup")
-			refusal(t, "the second", b.Kept(b.Noted()), "label")
+			refusal(t, "the second", b.Kept(b.LastChange()), "label")
 			test.OK(t, b.RenameClass(ids[1], "pot"))
-			test.OK(t, b.Kept(b.Noted()))
+			test.OK(t, b.Kept(b.LastChange()))
 			test.OK(t, a.RenameClass(ids[0], "pot"))
-			refusal(t, "the second", a.Kept(a.Noted()), "label")
+			refusal(t, "the second", a.Kept(a.LastChange()), "label")
 		},
 		"what waited for room is told to whoever has its session open": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			full := &small{Memory: w.store}
