@@ -79,7 +79,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		}
 	}
 	for _, step := range others {
-		if s.stored.Took(step); stored[step.ID] {
+		if s.stored.Appended(step); stored[step.ID] {
 			continue
 		}
 		before := 0

@@ -220,7 +220,7 @@ func (e *Engine) appended(s *session, some []*pending) {
 	done := map[uint64]bool{}
 	for _, p := range some {
 		p.N = s.stored.N + 1
-		s.stored.Took(p.Step)
+		s.stored.Appended(p.Step)
 		done[p.number] = true
 	}
 	n.Step = s.stored.N

@@ -76,7 +76,7 @@ func (d *desk) do(f func(*metaqda.Classifier) error) error {
 	}
 	for _, s := range steps {
 		s.N = d.stored.N + 1
-		d.stored.Took(s)
+		d.stored.Appended(s)
 	}
 	return nil
 }

@@ -304,7 +304,7 @@ func oldStep(b []byte) *metaqda.Step {
 		c.Text("ID", &s.ID, true)
 		c.Text("Name", &s.Name, true)
 		c.Bool("Undone", &s.Undone, true)
-		r := &record{}
+		r := &coder{}
 		c.List("Entries", 0, func(_ int, c json.Codec) {
 			var e metaqda.Entry
 			r.entry(&e, c)

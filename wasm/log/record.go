@@ -35,15 +35,15 @@ type head struct {
 	Undo, Redo []*metaqda.Step
 }
 
-// record is the state of reading or writing the text of a record. The text does not contain the
+// coder is the state of reading or writing the text of a record. The text does not contain the
 // examples, which stand after it in the order of their entries.
-type record struct {
+type coder struct {
 	examples []*metaqda.Example // when writing, of the entries so far; when reading, of the entries still to come
 	writes   bool
 	wrong    bool // the entries do not fit the examples
 }
 
-func (h *head) code(r *record, c json.Codec) {
+func (h *head) code(r *coder, c json.Codec) {
 	c.Int("N", &h.N, true)
 	c.Inner("Session", h.Session.code)
 	c.Text("Actions", &h.Session.Settings.Actions, true)
@@ -55,7 +55,7 @@ func (h *head) code(r *record, c json.Codec) {
 
 // steps codes steps of the undo history. When reading, it keeps the steps before the first one that
 // does not fit.
-func (r *record) steps(c json.Codec, name string, all *[]*metaqda.Step) {
+func (r *coder) steps(c json.Codec, name string, all *[]*metaqda.Step) {
 	c.List(name, len(*all), func(i int, c json.Codec) {
 		s := &metaqda.Step{}
 		if r.writes {
@@ -71,7 +71,7 @@ func (r *record) steps(c json.Codec, name string, all *[]*metaqda.Step) {
 	})
 }
 
-func (r *record) entry(e *metaqda.Entry, c json.Codec) {
+func (r *coder) entry(e *metaqda.Entry, c json.Codec) {
 	var own []*metaqda.Example
 	switch {
 	case e.Class != nil:
@@ -126,7 +126,7 @@ func codeClass(k *metaqda.Class, c json.Codec) {
 	c.Text("Actions", &k.Actions, true)
 }
 
-func (s *Step) code(r *record, c json.Codec) {
+func (s *Step) code(r *coder, c json.Codec) {
 	c.Text("ID", &s.ID, false)
 	optional(c, "Do", &s.Command, func(name string, m *metaqda.Command) {
 		c.Text(name, &m.Do, true)
@@ -184,7 +184,7 @@ func moment(c json.Codec, name string, ms *int64, always bool) {
 }
 
 func encodeStep(s Step) []byte {
-	r := &record{writes: true}
+	r := &coder{writes: true}
 	text := json.Text(func(c json.Codec) { s.code(r, c) })
 	return encode(text, r.examples...)
 }
@@ -209,7 +209,7 @@ func encodeHead(h head) []byte {
 		return all
 	}
 	h.Undo, h.Redo = persistent(h.Undo), persistent(h.Redo)
-	r := &record{writes: true}
+	r := &coder{writes: true}
 	text := json.Text(func(c json.Codec) { h.code(r, c) })
 	return encode(text, r.examples...)
 }
@@ -222,9 +222,9 @@ func decodeHead(v any) (h head, reason string) {
 }
 
 // decodeText decodes a record, and reads its text by code.
-func decodeText(v any, code func(*record, json.Codec)) (r *record, reason string) {
+func decodeText(v any, code func(*coder, json.Codec)) (r *coder, reason string) {
 	text, examples, reason := decode(v)
-	r = &record{examples: examples}
+	r = &coder{examples: examples}
 	if reason == "" && !json.Read(text, func(c json.Codec) { code(r, c) }) {
 		reason = "its text cannot be read"
 	}

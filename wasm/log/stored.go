@@ -2,6 +2,7 @@ package log
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -15,15 +16,15 @@ type Stored struct {
 	N       int  // number of the last step
 	Spare   bool // some stored examples were removed, and undo cannot restore them
 
-	base     int             // number of the last step that the snapshot covers
-	examples map[string]kept // by id, with the removed ones that undo can restore
-	loose    int             // number of examples in steps
-	segments map[int]int     // how many examples each has
+	base     int                      // number of the last step that the snapshot covers
+	examples map[string]storedExample // by id, with the removed ones that undo can restore
+	loose    int                      // number of examples in steps
+	segments map[int]int              // how many examples each has
 	damaged  []Damage
 }
 
-// kept is an example as it is stored.
-type kept struct {
+// storedExample is an example with its place.
+type storedExample struct {
 	*metaqda.Example
 	segment int // 0 for a step or the undo history
 }
@@ -107,7 +108,7 @@ func Open(db DB, session string) (s *Stored, c *Contents, err error) {
 }
 
 func (s *Stored) read(t Tx) (c *Contents, err error) {
-	*s = Stored{Session: s.Session, examples: map[string]kept{}, segments: map[int]int{}}
+	*s = Stored{Session: s.Session, examples: map[string]storedExample{}, segments: map[int]int{}}
 	if s.N, err = t.Last(Steps, s.Session); err != nil || s.N == 0 {
 		return nil, err
 	}
@@ -169,15 +170,15 @@ func (s *Stored) readHead(c *Contents, v any) bool {
 		return false
 	}
 	s.base, c.Session, c.Classes, c.Undo, c.Redo = h.N, h.Session, h.Classes, h.Undo, h.Redo
-	s.keep(h.Undo, h.Redo)
+	s.addHistory(h.Undo, h.Redo)
 	return true
 }
 
-// keep records the examples that the undo history has.
-func (s *Stored) keep(histories ...[]*metaqda.Step) {
+// addHistory adds the examples that the undo history has.
+func (s *Stored) addHistory(histories ...[]*metaqda.Step) {
 	for _, x := range held(histories...) {
 		if _, ok := s.examples[x.ID]; !ok {
-			s.examples[x.ID] = kept{Example: x}
+			s.examples[x.ID] = storedExample{Example: x}
 		}
 	}
 }
@@ -213,7 +214,7 @@ func (s *Stored) readSegment(at Key, v any, byID map[string]*metaqda.Class, whol
 		s.segments[at.N] = len(examples)
 	}
 	for _, x := range examples {
-		s.examples[x.ID] = kept{x, at.N}
+		s.examples[x.ID] = storedExample{x, at.N}
 		k := byID[x.Class]
 		if k == nil && !whole {
 			k = &metaqda.Class{ID: x.Class}
@@ -241,13 +242,13 @@ func (s *Stored) readSteps(t Tx, c *Contents) error {
 		}
 		step.N = k.N
 		c.Steps = append(c.Steps, step)
-		s.Took(step)
+		s.Appended(step)
 		return nil
 	})
 }
 
-// Took records a step that is stored.
-func (s *Stored) Took(step Step) {
+// Appended adds a step that is stored.
+func (s *Stored) Appended(step Step) {
 	s.N = max(s.N, step.N)
 	if step.Command == nil {
 		return
@@ -256,7 +257,7 @@ func (s *Stored) Took(step Step) {
 		if was, ok := s.examples[x.ID]; ok && was.segment > 0 || x.Vector == nil {
 			continue
 		}
-		s.examples[x.ID] = kept{Example: x}
+		s.examples[x.ID] = storedExample{Example: x}
 		s.loose++
 	}
 }
@@ -314,56 +315,8 @@ func (s *Stored) readThumbnails(t Tx, c *Contents) error {
 // deletes the thumbnails of examples that are neither in the session nor in the undo history. If
 // another tab has appended a step or compacted meanwhile, it does nothing and returns false.
 func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo []*metaqda.Step) (done bool, err error) {
-	next := Stored{Session: s.Session, N: s.N, base: s.N, examples: map[string]kept{}, segments: map[int]int{}}
-	for n, size := range s.segments {
-		next.segments[n] = size
-	}
-	next.keep(undo, redo)
-	removed := next.examples
-	next.examples = map[string]kept{}
-	dirty, loose := map[int]bool{}, []*metaqda.Example{}
-	for _, k := range classes {
-		for _, x := range k.Examples {
-			was, ok := s.examples[x.ID]
-			if delete(removed, x.ID); !ok || was.segment == 0 {
-				loose = append(loose, x)
-				continue
-			}
-			if was.Class != x.Class || was.Order != x.Order || was.Group != x.Group { // it has moved
-				dirty[was.segment] = true
-			}
-			next.examples[x.ID] = kept{x, was.segment}
-		}
-	}
-	for id, was := range s.examples {
-		if _, ok := next.examples[id]; !ok && was.segment > 0 {
-			dirty[was.segment] = true
-		}
-	}
-	last := 0
-	for n := range next.segments {
-		last = max(last, n)
-	}
-	for _, x := range loose {
-		if last == 0 || next.segments[last] >= perSegment {
-			last++
-		}
-		next.segments[last]++
-		dirty[last] = true
-		next.examples[x.ID] = kept{x, last}
-	}
-	full := map[int][]*metaqda.Example{}
-	for _, k := range classes {
-		for _, x := range k.Examples {
-			if n := next.examples[x.ID].segment; dirty[n] {
-				full[n] = append(full[n], x)
-			}
-		}
-	}
-	for id, x := range removed {
-		next.examples[id] = x
-	}
-	moved := true // false if another tab has changed the log
+	next, full := s.next(classes, undo, redo)
+	behind := false
 	err = db.Do(true, func(t Tx) error {
 		v, err := t.Get(Snapshots, Key{s.Session, 0})
 		if err != nil {
@@ -371,14 +324,14 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 		}
 		n, err := t.Last(Steps, s.Session)
 		if h, _ := decodeHead(v[0]); err != nil || n != s.N || h.N != s.base {
-			moved = false
+			behind = true
 			return err
 		}
 		if err := s.moveAside(t, now); err != nil {
 			return err
 		}
-		for n := range dirty {
-			if err := t.Put(Snapshots, Key{s.Session, n}, segment(full[n])); err != nil {
+		for n, examples := range full {
+			if err := t.Put(Snapshots, Key{s.Session, n}, segment(examples)); err != nil {
 				return err
 			}
 		}
@@ -398,16 +351,65 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 		}
 		return err
 	})
-	if err != nil || !moved {
+	if err != nil || behind {
 		return false, err
 	}
-	for n := range dirty {
-		if next.segments[n] = len(full[n]); len(full[n]) == 0 {
+	*s = *next
+	return true, nil
+}
+
+// next returns what is stored after a compaction, and the examples of each segment that it writes; a
+// segment without examples is deleted. A segment stays as it is unless an example of it was changed,
+// moved or removed. Examples of steps fill the last segment and then new ones.
+func (s *Stored) next(classes []metaqda.Class, undo, redo []*metaqda.Step) (next *Stored, full map[int][]*metaqda.Example) {
+	next = &Stored{Session: s.Session, N: s.N, base: s.N, examples: map[string]storedExample{}, segments: maps.Clone(s.segments)}
+	full = map[int][]*metaqda.Example{}
+	var loose []*metaqda.Example
+	for _, k := range classes {
+		for _, x := range k.Examples {
+			was := s.examples[x.ID]
+			if was.segment == 0 {
+				loose = append(loose, x)
+				continue
+			}
+			if was.Class != x.Class || was.Order != x.Order || was.Group != x.Group { // it has moved
+				full[was.segment] = nil
+			}
+			next.examples[x.ID] = storedExample{x, was.segment}
+		}
+	}
+	for id, was := range s.examples {
+		if _, ok := next.examples[id]; !ok && was.segment > 0 {
+			full[was.segment] = nil
+		}
+	}
+	last := 0
+	for n := range next.segments {
+		last = max(last, n)
+	}
+	for _, x := range loose {
+		if last == 0 || next.segments[last] >= perSegment {
+			last++
+		}
+		next.segments[last]++
+		full[last] = nil
+		next.examples[x.ID] = storedExample{x, last}
+	}
+	for _, k := range classes {
+		for _, x := range k.Examples {
+			n := next.examples[x.ID].segment
+			if some, ok := full[n]; ok {
+				full[n] = append(some, x)
+			}
+		}
+	}
+	for n, examples := range full {
+		if next.segments[n] = len(examples); len(examples) == 0 {
 			delete(next.segments, n)
 		}
 	}
-	*s = next
-	return true, nil
+	next.addHistory(undo, redo)
+	return next, full
 }
 
 func segment(examples []*metaqda.Example) any {
