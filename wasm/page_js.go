@@ -105,7 +105,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"usePrior": func(a *args) (any, error) {
 			url, sum := a.Texts("prior", "url", "sha256")
 			if url == "" || sum == "" {
-				return nil, &engine.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
+				return nil, &metaqda.Error{Code: "argument", Message: "The prior must have a url and a sha256: correct the call."}
 			}
 			return nil, p.UsePrior(url, sum)
 		},

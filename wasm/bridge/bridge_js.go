@@ -11,6 +11,7 @@ import (
 	"syscall/js"
 	"unsafe"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/wasm/engine"
 )
@@ -29,7 +30,7 @@ type Method func(a *Args) (result any, err error)
 
 // Func wraps a method as a function that returns a promise. The method runs in a goroutine, so it may
 // wait. Until it waits, it runs before the function returns: Go gives control back to JavaScript only
-// when all goroutines are idle. A panic that is no [engine.Error] is a mistake of this program. It
+// when all goroutines are idle. A panic that is no [metaqda.Error] is a mistake of this program. It
 // rejects the promise with the code "internal", and the program goes on.
 func Func(m Method) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -65,7 +66,7 @@ func guarded(m Method, a *Args) (result any, err error) {
 		if r := recover(); r != nil {
 			text := "unknown"
 			switch r := r.(type) {
-			case *engine.Error: // of an argument
+			case *metaqda.Error: // of an argument
 				err = r
 				return
 			case error:
@@ -75,7 +76,7 @@ func guarded(m Method, a *Args) (result any, err error) {
 			}
 			// Not through os.Stderr, which may wait for JavaScript.
 			print("metaqda: ", text, "\n", string(debug.Stack()))
-			err = &engine.Error{Code: "internal", Message: "This is a mistake in the program (" + text + "): reload the page. Your examples are kept."}
+			err = &metaqda.Error{Code: "internal", Message: "This is a mistake in the program (" + text + "): reload the page. Your examples are kept."}
 		}
 	}()
 	return m(a)
@@ -143,7 +144,7 @@ func Yield(urgent bool) {
 // Fetch waits for the bytes behind a URL.
 func Fetch(url string) ([]byte, error) {
 	failed := func(reason string) error {
-		return &engine.Error{Code: "fetch", Message: url + " could not be fetched (" + reason + "): check the connection and reload the page."}
+		return &metaqda.Error{Code: "fetch", Message: url + " could not be fetched (" + reason + "): check the connection and reload the page."}
 	}
 	response, err := Await(js.Global().Call("fetch", url))
 	if err != nil {
@@ -182,7 +183,7 @@ func Array(b []byte) js.Value {
 }
 
 // Args are the arguments of a call. Each method of Args reads the next argument. The parameter name
-// names the argument in the error, an *[engine.Error] with the type that it must have, which is the
+// names the argument in the error, an *[metaqda.Error] with the type that it must have, which is the
 // value of a panic. Missing arguments are undefined, and surplus arguments are ignored.
 type Args struct{ rest []js.Value }
 
@@ -328,7 +329,7 @@ func numbersOf(what string, v js.Value) ([]float32, error) {
 	}
 	n := v.Length()
 	if n > model.MaxDimension {
-		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " has " + strconv.Itoa(n) + " numbers, but at most " + strconv.Itoa(model.MaxDimension) + " are possible: use an extractor with shorter embeddings."}
+		return nil, &metaqda.Error{Code: "dimension", Message: "The " + what + " has " + strconv.Itoa(n) + " numbers, but at most " + strconv.Itoa(model.MaxDimension) + " are possible: use an extractor with shorter embeddings."}
 	}
 	if n == 0 {
 		return nil, nil
@@ -340,5 +341,5 @@ func numbersOf(what string, v js.Value) ([]float32, error) {
 }
 
 func mistyped(what, want string) error {
-	return &engine.Error{Code: "argument", Message: "The " + what + " must be " + want + ": correct the call."}
+	return &metaqda.Error{Code: "argument", Message: "The " + what + " must be " + want + ": correct the call."}
 }

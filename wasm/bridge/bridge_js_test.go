@@ -8,6 +8,7 @@ import (
 	"syscall/js"
 	"testing"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/wasm/engine"
@@ -65,9 +66,9 @@ func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 	}{
 		{"dimension", gives(nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2})},
 		{"value", gives(nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"})},
-		{"own", gives(nil, &engine.Error{Code: "own", Message: "…"})},
+		{"own", gives(nil, &metaqda.Error{Code: "own", Message: "…"})},
 		{"failed", gives(nil, errors.New("other"))},
-		{"own", func(*Args) (any, error) { panic(&engine.Error{Code: "own", Message: "…"}) }},
+		{"own", func(*Args) (any, error) { panic(&metaqda.Error{Code: "own", Message: "…"}) }},
 		{"internal", func(*Args) (any, error) { return none[len(none)], nil }},
 		{"internal", func(*Args) (any, error) { Yield(true); panic("later") }},
 	} {
@@ -228,7 +229,7 @@ func TestWorkBeginsWithinTheCall(t *testing.T) {
 
 func TestFetchOfNothingIsASentence(t *testing.T) {
 	_, err := Fetch("http://127.0.0.1:9/nothing")
-	var e *engine.Error
+	var e *metaqda.Error
 	if !errors.As(err, &e) || e.Code != "fetch" || !strings.Contains(e.Message, "reload") {
 		t.Fatalf("error %v", err)
 	}

@@ -220,19 +220,16 @@ func cleanName(what, name string) (string, error) {
 	return clean, nil
 }
 
-// Error has a short code for programs and a sentence for people that names the remedy.
-type Error = metaqda.Error
-
-// fail returns an Error.
-func fail(code, message string) error { return &Error{Code: code, Message: message} }
+// fail returns a [metaqda.Error].
+func fail(code, message string) error { return &metaqda.Error{Code: code, Message: message} }
 
 // useBuiltIn is the remedy for a prior of a former version.
 const useBuiltIn = "Use the built-in one, or learn again from your sessions."
 
-// Explain turns any error into an *Error. An *Error stays as it is.
-func Explain(err error) *Error {
+// Explain turns any error into an *metaqda.Error. An *metaqda.Error stays as it is.
+func Explain(err error) *metaqda.Error {
 	var (
-		own       *Error
+		own       *metaqda.Error
 		dimension *niw.DimensionError
 		format    *model.FormatError
 		little    *adapt.TooLittleError
@@ -241,13 +238,13 @@ func Explain(err error) *Error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &dimension):
-		return &Error{Code: "dimension", Message: "The " + dimension.Name + " has length " + strconv.Itoa(dimension.Got) + " where length " + strconv.Itoa(dimension.Want) + " is expected: use one feature extractor for everything in a session, or begin a new session."}
+		return &metaqda.Error{Code: "dimension", Message: "The " + dimension.Name + " has length " + strconv.Itoa(dimension.Got) + " where length " + strconv.Itoa(dimension.Want) + " is expected: use one feature extractor for everything in a session, or begin a new session."}
 	case errors.As(err, &format) && format.Older:
-		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + useBuiltIn}
+		return &metaqda.Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + useBuiltIn}
 	case errors.As(err, &format):
-		return &Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was saved here."}
+		return &metaqda.Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was saved here."}
 	case errors.As(err, &little):
-		return &Error{Code: "too-little", Message: little.Error()}
+		return &metaqda.Error{Code: "too-little", Message: little.Error()}
 	}
-	return &Error{Code: metaqda.Code(err), Message: err.Error()}
+	return &metaqda.Error{Code: metaqda.Code(err), Message: err.Error()}
 }

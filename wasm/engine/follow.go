@@ -235,10 +235,10 @@ func (e *Engine) reread(s *session) error {
 
 // These are the errors of changes that came too late.
 var (
-	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
-	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}
-	errChanged = &Error{Code: "changed", Message: "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
-	errExample = &Error{Code: "example", Message: "This picture is not in the class any more: it was removed, perhaps in another tab."}
+	errClass   = fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+	errLabel   = fail("label", "There is a class of this name already, added in another tab: choose another name.")
+	errChanged = fail("changed", "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again.")
+	errExample = fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
 )
 
 // refuses returns why a pending step cannot be repeated after those of other tabs, nil if it can.

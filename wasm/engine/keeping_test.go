@@ -249,7 +249,7 @@ func (s *small) Do(writes bool, f func(log.Tx) error) error {
 			n += len(b)
 		}
 		if n > s.room {
-			return &log.Error{Code: "quota", Message: "The storage is full: save the session to a file."}
+			return &metaqda.Error{Code: "quota", Message: "The storage is full: save the session to a file."}
 		}
 		return nil
 	}
@@ -304,7 +304,7 @@ func TestARemovalWaitsForRoom(t *testing.T) {
 	w := newWorld(t, s)
 	ids := w.teachAll(t, "cat", "dog")
 	w.Flush()
-	s.fails = func(log.Table) error { return &log.Error{Code: "quota", Message: "The storage is full."} }
+	s.fails = func(log.Table) error { return &metaqda.Error{Code: "quota", Message: "The storage is full."} }
 	gone := w.State().Classes[0].Examples[0].ID
 	test.OK(t, first(w.RemoveExample(ids[0], gone)))
 	w.Flush()
@@ -323,7 +323,7 @@ func TestSessionsThatCannotBeStoredAreListed(t *testing.T) {
 	s := &stubborn{Memory: log.NewMemory()}
 	w := newWorld(t, s)
 	former := w.State().SessionID
-	s.fails = func(log.Table) error { return &log.Error{Code: "quota", Message: "The storage is full."} }
+	s.fails = func(log.Table) error { return &metaqda.Error{Code: "quota", Message: "The storage is full."} }
 	ids := []string{test.Must(w.NewSession("Garden"))(t), ""}
 	w.addClass(t, "finch")
 	ids[1] = test.Must(w.NewSession("Pond"))(t)
@@ -391,7 +391,7 @@ func (s *stubborn) Do(writes bool, f func(log.Tx) error) error {
 	defer func() { s.Memory.Before = nil }()
 	err := s.Memory.Do(writes, f)
 	if err == nil && writes && s.late {
-		return &log.Error{Code: "blocked", Message: "The browser does not answer."}
+		return &metaqda.Error{Code: "blocked", Message: "The browser does not answer."}
 	}
 	return err
 }
@@ -541,7 +541,7 @@ func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
 	hooks := Hooks{Marks: func() string { return `[{"ID":"old","Name":"Kitchen","Classes":1}]` }}
 	db.Before = func(_ log.Table, k log.Key, v any) error {
 		if k.ID == "old" && v != nil {
-			return &log.Error{Code: "quota", Message: "The storage is full."}
+			return &metaqda.Error{Code: "quota", Message: "The storage is full."}
 		}
 		return nil
 	}
@@ -599,7 +599,7 @@ type silent struct{ asked int }
 
 func (s *silent) Do(bool, func(log.Tx) error) error {
 	s.asked++
-	return &log.Error{Code: "blocked", Message: "The browser does not answer."}
+	return &metaqda.Error{Code: "blocked", Message: "The browser does not answer."}
 }
 
 func (s *silent) Erase() {}

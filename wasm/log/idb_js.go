@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hack-pad/go-indexeddb/idb"
+
+	metaqda "metaqda/core"
 )
 
 const (
@@ -54,7 +56,7 @@ func OpenDB(name string, lost func()) (*IndexedDB, error) {
 	db, err := within(openTimeout, request)
 	switch {
 	case err == errTimeout:
-		return nil, &Error{Code: "blocked", Message: "The browser's storage does not answer, so nothing will be kept: close other tabs with this page, then reload it."}
+		return nil, &metaqda.Error{Code: "blocked", Message: "The browser's storage does not answer, so nothing will be kept: close other tabs with this page, then reload it."}
 	case err != nil && failed != nil:
 		return nil, explain(failed)
 	case err != nil:
@@ -120,7 +122,7 @@ func (d *IndexedDB) Erase() {
 	}
 }
 
-var errNowhere = &Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed. Save the session to a file, or use a normal browser window."}
+var errNowhere = &metaqda.Error{Code: "unavailable", Message: "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed. Save the session to a file, or use a normal browser window."}
 
 // lookUp returns the global indexedDB. If storage is forbidden altogether, even reading this global
 // may throw, and idb.Global would panic.
@@ -175,15 +177,15 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case err == errTimeout:
-		return &Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept. Save the session to a file and reload the page."}
+		return &metaqda.Error{Code: "blocked", Message: "The browser's storage does not answer, so the last changes may not be kept. Save the session to a file and reload the page."}
 	case is("QuotaExceededError"):
-		return &Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed. Save the session to a file, then delete sessions or free space."}
+		return &metaqda.Error{Code: "quota", Message: "The browser's storage is full, so the last changes are kept only until this page is closed. Save the session to a file, then delete sessions or free space."}
 	case is("AbortError"):
-		return &Error{Code: "aborted", Message: "The browser stopped writing, perhaps because its data were cleared: the last change may be in this tab alone. Save the session to a file, then reload the page."}
+		return &metaqda.Error{Code: "aborted", Message: "The browser stopped writing, perhaps because its data were cleared: the last change may be in this tab alone. Save the session to a file, then reload the page."}
 	case is("VersionError"):
-		return &Error{Code: "version", Message: "A newer version of this page has changed the storage, so this one keeps nothing. Close all its tabs and open it anew."}
+		return &metaqda.Error{Code: "version", Message: "A newer version of this page has changed the storage, so this one keeps nothing. Close all its tabs and open it anew."}
 	case is("InvalidStateError"):
-		return &Error{Code: "closed", Message: "The storage was closed: another tab has a newer version of this page, or this window keeps nothing. Save the session to a file, then reload the page."}
+		return &metaqda.Error{Code: "closed", Message: "The storage was closed: another tab has a newer version of this page, or this window keeps nothing. Save the session to a file, then reload the page."}
 	case is("SecurityError"), is("NotAllowedError"):
 		return errNowhere
 	}
@@ -191,7 +193,7 @@ func explain(err error) error {
 	if errors.As(err, new(idb.DOMException)) {
 		why = "JavaScript error: " + why // as for what was thrown
 	}
-	return &Error{Code: "storage", Message: "The browser's storage failed (" + why + "), so the last changes may not be kept: save the session to a file and reload the page."}
+	return &metaqda.Error{Code: "storage", Message: "The browser's storage failed (" + why + "), so the last changes may not be kept: save the session to a file and reload the page."}
 }
 
 // try turns an exception of JavaScript into an error, for calls that idb does not make.

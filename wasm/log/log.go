@@ -141,17 +141,12 @@ const ManyPictures = 600
 // SitePrior is the key in Meta of the sha256 of the site's prior.
 const SitePrior = "site-prior"
 
-// Error is a failure of storage that a person can do something about. Its code is "quota",
-// "blocked", "closed", "aborted", "version", "unavailable" or "storage"; of a refused change
-// "session" or "cleared".
-type Error = metaqda.Error
-
 // ErrCleared is the reason why a change is refused after the site's data were cleared while the page
 // was open.
-var ErrCleared error = &Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file, then reload the page."}
+var ErrCleared error = &metaqda.Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file, then reload the page."}
 
 // ErrDeleted is the reason why a change of a deleted session is refused.
-var ErrDeleted error = &Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}
+var ErrDeleted error = &metaqda.Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}
 
 // tombstone is the key in Meta that a deleted session leaves. It tells a tab that still has the
 // session open that the storage was not cleared.

@@ -409,7 +409,7 @@ func TestAFullStorageKeepsFormerSessionsWaiting(t *testing.T) {
 	db := formerSample(t)
 	db.tables[oldSessions][Key{ID: "t"}] = Record{"name": "Attic", "prior": "q"}
 	db.tables[Priors] = map[Key]any{{ID: "p"}: []byte("p"), {ID: "q"}: []byte("q"), {ID: "r"}: []byte("r")}
-	full := &Error{Code: "quota", Message: "The storage is full."}
+	full := &metaqda.Error{Code: "quota", Message: "The storage is full."}
 	db.Before = func(_ Table, k Key, v any) error {
 		if k.ID == "s" && v != nil {
 			return full

@@ -105,7 +105,7 @@ func Migrate(db DB) (waiting []string, err error) {
 // migrateAll migrates sessions and returns those for which there is no room.
 func migrateAll(db DB, ids []string) (waiting []string, err error) {
 	for _, id := range ids {
-		var full *Error
+		var full *metaqda.Error
 		err := db.Do(true, func(t Tx) error { return migrate(t, id) })
 		switch {
 		case errors.As(err, &full) && full.Code == "quota":

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hack-pad/go-indexeddb/idb"
+
+	metaqda "metaqda/core"
 )
 
 var errTimeout = errors.New("no answer")
@@ -85,7 +87,7 @@ func (d *IndexedDB) Do(writes bool, f func(Tx) error) error {
 	timer := time.AfterFunc(transactionTimeout, cancel)
 	defer timer.Stop()
 	err = <-done
-	var own *Error
+	var own *metaqda.Error
 	switch {
 	case ctx.Err() != nil, failed == errTimeout:
 		return explain(errTimeout)
