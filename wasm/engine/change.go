@@ -220,3 +220,104 @@ func (e *Engine) ForgetUndo() {
 		return nil
 	})
 }
+
+// onCommand receives the commands of the classifier.
+func (e *Engine) onCommand(c metaqda.Command) { e.commands = append(e.commands, c) }
+
+// Changes leads a page from an earlier revision to the current state. It has the whole overview,
+// and the steps for classes and examples since that revision. Its size depends on the number of
+// steps, not of examples.
+type Changes struct {
+	State    State // with its classes only if Whole
+	Revision uint64
+	Whole    bool // no steps lead from the page's revision: State has all classes
+	Steps    []metaqda.Change
+}
+
+// mostSteps is the largest number of steps that are kept. Above it, the older half is dropped. A page
+// that is further behind gets the whole state.
+const mostSteps = 256
+
+// changes keeps the last steps. The revision counts all steps ever, and each renewal as one.
+type changes struct {
+	revision uint64
+	steps    []metaqda.Change // the last steps before revision
+}
+
+// add adds a step.
+func (j *changes) add(s metaqda.Change) {
+	if len(j.steps) == mostSteps {
+		j.steps = slices.Clone(j.steps[mostSteps/2:])
+	}
+	j.steps = append(j.steps, s)
+	j.revision++
+}
+
+// renew starts a new list of steps, after a change that steps do not describe.
+func (j *changes) renew() {
+	j.steps = nil
+	j.revision++
+}
+
+// since returns the steps from a revision to the last one; ok is false if they are not kept.
+func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
+	behind := j.revision - revision
+	if revision > j.revision || behind > uint64(len(j.steps)) {
+		return nil, false
+	}
+	return slices.Clone(j.steps[len(j.steps)-int(behind):]), true
+}
+
+// onChange receives the changes of classes and examples.
+func (e *Engine) onChange(what metaqda.Change) {
+	if what.Err != nil {
+		e.damaged = append(e.damaged, log.Damage{Table: log.Snapshots, Key: what.Example.ID, Reason: what.Err.Error(), Record: what.Example})
+		e.broken = append(e.broken, what.Example)
+	} else {
+		e.current = append(e.current, what)
+	}
+	if what.Do == metaqda.PutActions { // they are in the overview
+		e.session.Settings.Actions = what.Class.Actions
+		return
+	}
+	what.Class.Examples = nil
+	e.changes.add(what)
+}
+
+// Changes returns the changes since a revision; 0 gives the whole state.
+func (e *Engine) Changes(since uint64) Changes {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := Changes{State: e.overview(), Revision: e.changes.revision}
+	var ok bool
+	if c.Steps, ok = e.changes.since(since); !ok {
+		c.Whole, c.State.Classes = true, e.taught.Classes()
+	}
+	return c
+}
+
+// Thumbnails returns the thumbnails of examples, nil where there is none. It waits.
+func (e *Engine) Thumbnails(examples []string) ([][]byte, error) {
+	all := make([][]byte, len(examples))
+	var apart []string
+	e.mu.Lock()
+	for i, id := range examples {
+		switch x := e.taught.Example(id); {
+		case x == nil || x.Apart: // another session may be open by now
+			apart = append(apart, id)
+		default:
+			all[i] = x.Thumbnail
+		}
+	}
+	e.mu.Unlock()
+	if len(apart) == 0 {
+		return all, nil
+	}
+	found, err := log.ThumbnailsOf(e.db, apart)
+	for i, id := range examples {
+		if b := found[id]; b != nil {
+			all[i] = b
+		}
+	}
+	return all, err
+}
