@@ -18,7 +18,7 @@ type page struct {
 	*engine.Engine
 	database string
 	marks    js.Value // of web/engine/marks.js
-	alone    bool     // the role is page, not storage: it has a view, and asks the browser to keep the data
+	isPage   bool     // the role is page, not storage: it has a view, and asks the browser to keep the data
 	changed  js.Value // function of web/engine/index.js
 	channel  js.Value // to the other tabs; undefined where there is none
 	promise  persistence
@@ -26,10 +26,10 @@ type page struct {
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
-func startPage(database string, given js.Value, alone bool) js.Value {
-	p := &page{database: database, marks: given.Get("marks"), changed: given.Get("changed"), alone: alone}
+func startPage(database string, given js.Value, isPage bool) js.Value {
+	p := &page{database: database, marks: given.Get("marks"), changed: given.Get("changed"), isPage: isPage}
 	p.Engine = newEngine(p)
-	exports.Open = exports.Session{Ask: p.Ask, Change: p.Change}
+	exports.Current = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
 	p.promise.call("persisted", p.emit)
 	api := bridge.Object(p.methods())
@@ -144,7 +144,7 @@ func (p *page) kept(*args) (any, error) {
 	if last.Number == last.Before {
 		return answer, nil
 	}
-	if p.alone && last.Taught {
+	if p.isPage && last.Taught {
 		p.promise.ask(p.emit)
 	}
 	return answer, p.Kept(last.Before, last.Number)
@@ -180,7 +180,7 @@ func newEngine(p *page) *engine.Engine {
 		Marks:   p.allMarks,
 		Mark:    func(id, mark string) { p.marks.Call("set", id, mark) },
 	}
-	if p.alone {
+	if p.isPage {
 		if d := view.NewDOM(); d != nil {
 			hooks.Show = d.Show
 		}

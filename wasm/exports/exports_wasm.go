@@ -56,8 +56,8 @@ type Session struct {
 	Change func(vectors bool, f func(c *metaqda.Classifier) error) error
 }
 
-// Open is the session with the handle 0. It is empty in a program that keeps no session.
-var Open Session
+// Current is the session with the handle 0. It is empty in a program that keeps no session.
+var Current Session
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -154,22 +154,22 @@ func of(h int32) (*metaqda.Classifier, error) {
 // with calls f for a classifier.
 //
 //go:noinline
-func with(h int32, f call) int32 { return through(Open.Ask, false, h, f) }
+func with(h int32, f call) int32 { return through(Current.Ask, false, h, f) }
 
 // comparing calls f, which compares vectors with the examples of a classifier.
 //
 //go:noinline
-func comparing(h int32, f call) int32 { return through(Open.Ask, true, h, f) }
+func comparing(h int32, f call) int32 { return through(Current.Ask, true, h, f) }
 
 // changing calls f, which changes a classifier.
 //
 //go:noinline
-func changing(h int32, f call) int32 { return through(Open.Change, false, h, f) }
+func changing(h int32, f call) int32 { return through(Current.Change, false, h, f) }
 
 // adding calls f, which adds vectors to a classifier.
 //
 //go:noinline
-func adding(h int32, f call) int32 { return through(Open.Change, true, h, f) }
+func adding(h int32, f call) int32 { return through(Current.Change, true, h, f) }
 
 // call is the work of a function on a classifier. It returns the result of the function.
 type call func(c *metaqda.Classifier) (int32, error)
