@@ -89,15 +89,16 @@
  * @property {string} headline one sentence, which names the decision; of two answers the more probable first
  * @property {string | null} first label of the answer that the headline names first, null for none of these
  *
- * @typedef {object} LiveEvent something came or went before the camera or the microphone
+ * @typedef {object} WatchEvent something came or went before the camera or the microphone
  * @property {string} label of the class
  * @property {boolean} here true: it has come; false: it has gone
- * @property {number} since when that began, in seconds since 1970
- * @property {number} probability that it is here, or that it is gone
+ * @property {number} since when that began: for `frame` in seconds since 1970, for a watch in the seconds given to `next`; up to the
+ *   answer that revealed it
+ * @property {number} probability that it is here, or that it is gone, by all answers so far
  *
  * @typedef {object} Live
  * @property {Prediction|null} answer null if there was nothing to predict, or if no class has an example
- * @property {LiveEvent[]} events mostly none
+ * @property {WatchEvent[]} events mostly none
  * @property {string} here label of the class that is here, empty for none
  *
  * @typedef {object} Engine

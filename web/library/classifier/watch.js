@@ -7,13 +7,7 @@ import { FUNCTION, kindOf, known } from './options.js';
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Prediction} from './options.js' */
 
-/**
- * @typedef {object} WatchEvent
- * @property {string} label of the class
- * @property {boolean} here true: it has come; false: it has gone
- * @property {number} since when that began, in the seconds given to `next`; up to the answer that revealed it
- * @property {number} probability that it is here, or that it is gone, by all answers so far
- */
+/** @typedef {import('../../engine/contract.js').WatchEvent} WatchEvent */
 
 /**
  * @typedef {object} WatchOptions

@@ -14,7 +14,7 @@
  * @property {string} [hint] a sentence below the field
  *
  * @typedef {{device: string} & Record<string, any>} Action what happens: the id of a device, and a value for each of its fields
- * @typedef {import('../../library/types.js').LiveEvent} LiveEvent
+ * @typedef {import('../../library/types.js').WatchEvent} WatchEvent
  *
  * @typedef {object} Link the connection to a thing outside, which ends with the page
  * @property {string} name such as 'serial port'
@@ -28,7 +28,7 @@
  * @property {Field[]} fields
  * @property {(action: Action) => string} words the action in words, such as 'say “Hello”'
  * @property {() => string} lacks a sentence that says why this browser cannot, and which one can; empty if it can
- * @property {(action: Action, event: LiveEvent) => Promise<void>} run rejects with a sentence if it cannot be done
+ * @property {(action: Action, event: WatchEvent) => Promise<void>} run rejects with a sentence if it cannot be done
  * @property {Link} [link]
  */
 import { flash } from './flash.js';

@@ -4,14 +4,14 @@
  * postMessage, and other tabs of this site, by BroadcastChannel. A page asks with
  *   { type: 'metaqda', listen: 'events' }     or 'answers', for each answer too
  * Nothing is sent to it before a person allows it here. Then it gets
- *   { type: 'metaqda', event: LiveEvent }     something came or went
+ *   { type: 'metaqda', event: WatchEvent }     something came or went
  *   { type: 'metaqda', answer: Told }         an answer
  *   { type: 'metaqda', message, event }       the action "post a message"
  * web/share/README.md has a page that listens.
  */
 
 /** @import {Prediction} from '../../library/index.js' */
-/** @import {LiveEvent} from '../../library/types.js' */
+/** @import {WatchEvent} from '../../library/types.js' */
 /** @typedef {{decision: string|null, probabilities: Record<string, number>, none: number, headline: string}} Told decision: the label, null for none of these */
 /**
  * @typedef {object} Listener
@@ -72,7 +72,7 @@ class Messages {
     this.#changed();
   }
 
-  /** Posts to all that listen and tells whether there is one. @param {{message?: string, event?: LiveEvent, answer?: Told}} content */
+  /** Posts to all that listen and tells whether there is one. @param {{message?: string, event?: WatchEvent, answer?: Told}} content */
   post(content) {
     this.#all = this.#all.filter(({ source }) => !(source && 'closed' in source && source.closed));
     const to = this.#all.filter(({ state, answers }) => state === 'listens' && (answers || !content.answer));

@@ -1,8 +1,8 @@
 // @ts-check
 /** Follows which class is before the camera or the microphone. If none is for a while, “none of these” comes. */
 
-/** @import {Live, LiveEvent} from '../../library/types.js' */
-/** @typedef {{id: string, event: LiveEvent}} Happening id: of the class, empty for none of these */
+/** @import {Live, WatchEvent} from '../../library/types.js' */
+/** @typedef {{id: string, event: WatchEvent}} Happening id: of the class, empty for none of these */
 
 /** Milliseconds without any class until none of these comes: longer than the gap between two classes. */
 export const PAUSE = 1500;
@@ -44,7 +44,7 @@ export class Presence {
     return all;
   }
 
-  /** @param {LiveEvent} event @param {number} now @returns {Happening[]} */
+  /** @param {WatchEvent} event @param {number} now @returns {Happening[]} */
   #gone(event, now) {
     const id = this.#here;
     this.#here = '';
@@ -62,5 +62,5 @@ export class Presence {
   }
 }
 
-/** @param {string} label @param {boolean} here @param {number} since in milliseconds @returns {LiveEvent} */
+/** @param {string} label @param {boolean} here @param {number} since in milliseconds @returns {WatchEvent} */
 export const eventOf = (label, here, since) => ({ label, here, since: since / 1000, probability: 1 });

@@ -12,7 +12,7 @@ import { messages } from './messages.js';
 import { eventOf, Presence } from './presence.js';
 
 /** @import {Prediction} from '../../library/index.js' */
-/** @import {Live, LiveEvent} from '../../library/types.js' */
+/** @import {Live, WatchEvent} from '../../library/types.js' */
 /** @import {Actions, Rule} from './actions.js' */
 /** @import {Action, Device} from './index.js' */
 /** @typedef {{id: string, name: string, actions?: string}} Named a class */
@@ -101,7 +101,7 @@ export class Then {
     return this.#classes.find((one) => one.id === id)?.name ?? '';
   }
 
-  /** @param {Action} action @param {LiveEvent} event @param {boolean} [pressed] whether a person waits for it */
+  /** @param {Action} action @param {WatchEvent} event @param {boolean} [pressed] whether a person waits for it */
   async #run(action, event, pressed = false) {
     const device = deviceOf(action.device);
     if (!device) return; // of a later version of the page
