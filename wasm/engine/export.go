@@ -17,8 +17,7 @@ import (
 // milliseconds, between which the session may change, or another one may be opened.
 func (e *Engine) SaveSession() ([]byte, error) {
 	now := e.hooks.Now().UnixMilli()
-	id, write := e.export(true)
-	b, err := write()
+	id, b, err := e.export(true)
 	if err == nil { // the file is complete, even if noting the save fails
 		e.noteSaved(id, log.Edit{Saved: now})
 	}
@@ -28,17 +27,16 @@ func (e *Engine) SaveSession() ([]byte, error) {
 // SharedFile returns the file of the open session for others, with or without pictures. It does
 // not note a save. It waits.
 func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
-	_, write := e.export(pictures)
-	return write()
+	_, b, err := e.export(pictures)
+	return b, err
 }
 
-// export takes a snapshot of the open session for a file. Embeddings and thumbnails never
-// change, so they are not copied. apart maps the ids of thumbnails that only the store has to
-// their places in the file.
-func (e *Engine) export(pictures bool) (id string, write func() ([]byte, error)) {
+// export returns the id and the file of the open session. Embeddings and thumbnails never change, so
+// they are not copied before the lock is released.
+func (e *Engine) export(pictures bool) (id string, file []byte, err error) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	apart := map[string]*[]byte{}
+	id = e.session.ID
+	apart := map[string]*[]byte{} // places in the file of thumbnails that only the store has, by id
 	c := e.taught.File()
 	c.Name, c.Settings.Sort, c.Extractor = e.session.Name, e.session.Settings.Sort, e.madeWith()
 	for i, k := range e.taught.Classes() {
@@ -51,12 +49,12 @@ func (e *Engine) export(pictures bool) (id string, write func() ([]byte, error))
 			}
 		}
 	}
-	return e.session.ID, func() ([]byte, error) {
-		if err := e.complete(apart); err != nil {
-			return nil, err
-		}
-		return e.write(c)
+	e.mu.Unlock()
+	if err := e.complete(apart); err != nil {
+		return id, nil, err
 	}
+	file, err = e.write(c)
+	return id, file, err
 }
 
 // complete fetches the thumbnails that only the store has.
