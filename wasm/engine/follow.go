@@ -155,8 +155,8 @@ func conflict(a, b *metaqda.Command) bool {
 	return false
 }
 
-// touched returns true for the ids of classes and examples and the names that a command changes, and
-// false for the ids of other classes that it needs.
+// touched returns the ids of classes and examples, and the names, that a command touches. The value is
+// true if the command changes it, and false for a class that the command only needs.
 func touched(c *metaqda.Command) map[string]bool {
 	all := map[string]bool{}
 	for _, entry := range c.Entries {

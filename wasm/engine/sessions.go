@@ -276,8 +276,8 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 	return s, nil
 }
 
-// length returns the length of the embeddings, 0 if there is none: that of the last ones, or else of
-// removed ones that undo brings back.
+// length returns the length of the latest embeddings. If the classes have none, it is the length of
+// removed ones in the undo history. It is 0 if there are none at all.
 func length(c *log.Contents) (d int) {
 	entries := func(all []metaqda.Entry) {
 		for _, entry := range all {

@@ -4,8 +4,8 @@
 //
 // Each change of a session is one [Step]. A tab appends a step only if no other tab has appended one
 // under that number; otherwise it gets the steps that it lacks. Compaction writes a new snapshot and
-// deletes the steps that it covers but the last, in one transaction. It also deletes removed
-// examples that undo can no longer restore.
+// deletes the steps that the snapshot covers, except the last one, in one transaction. It also deletes
+// removed examples that undo can no longer restore.
 package log
 
 import (

@@ -22,8 +22,8 @@ const cached = 96 << 10
 // Block sizes of the kernels (kernels/level3.ts), for the size of the scratch area.
 const (
 	tileRows  = 4
-	maxTile   = 4 // columns
-	maxLanes  = 2 // numbers of a vector
+	tileCols  = 4
+	lanes     = 2 // numbers of a vector
 	blockM    = 64
 	blockK    = 256
 	blockN    = 256
@@ -108,7 +108,7 @@ func scaleRows(part int32, m, n int, beta float64, c []float64, ldc int) {
 // productNT computes C += alpha A Bᵀ without packing. The kernel sums whole vectors; the remaining
 // terms of the p are a thin product of their own.
 func productNT(m, n, p int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	body := p &^ (maxLanes - 1)
+	body := p &^ (lanes - 1)
 	if body > 0 {
 		dgemmNT(int32(m), int32(n), int32(body), alpha, &a[0], int32(lda), &b[0], int32(ldb), &c[0], int32(ldc))
 	}
@@ -120,9 +120,9 @@ func productNT(m, n, p int, alpha float64, a []float64, lda int, b []float64, ld
 // product calls the gemm kernel: the wanted part of C += alpha A B, A m x p and
 // B p x n with steps. The slices start at element (0, 0).
 func product(part int32, m, n, p int, alpha float64, a []float64, aRow, aCol int, b []float64, bRow, bCol int, c []float64, ldc int) {
-	panels := min(blockK, p) * (min(blockM, m) + tileRows + min(blockN, n) + maxTile)
+	panels := min(blockK, p) * (min(blockM, m) + tileRows + min(blockN, n) + tileCols)
 	dgemm(part, int32(m), int32(n), int32(p), alpha, &a[0], int32(aRow), int32(aCol), &b[0], int32(bRow), int32(bCol),
-		&c[0], int32(ldc), room(panels+tileRows*maxTile))
+		&c[0], int32(ldc), room(panels+tileRows*tileCols))
 }
 
 // A system is op(A) X = B with op(A) lower or upper triangular. It is solved in steps. The
@@ -166,7 +166,7 @@ func substitute(s *system, first, size int) {
 	dtrsm(s.unit, int32(size), int32(s.n),
 		&s.a[at*(s.aRow+s.aCol)], int32(sign*s.aRow), int32(sign*s.aCol),
 		&s.b[at*s.bRow], int32(sign*s.bRow), int32(s.bCol),
-		room(padded*(padded+maxTile)+tileRows*maxTile))
+		room(padded*(padded+tileCols)+tileRows*tileCols))
 }
 
 // eliminate subtracts from the rest rows of B their part in the solved ones:

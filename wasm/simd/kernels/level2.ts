@@ -99,10 +99,10 @@ export function gemvT(m: i32, n: i32, alpha: f64, a: usize, lda: i32, x: usize, 
 
 /**
  * Solves op(A) x = b in place (b comes in x), A n x n triangular, op(A) = A or its transpose.
- * Works on diagonal blocks of four rows: what a block owes to (or gives to) the rest of x is one
- * matrix-vector product over contiguous rows, so almost all of A streams through gemvN or gemvT.
- * Blocks start at 0 for a lower and end at n for an upper triangle: full blocks then face
- * off-diagonal panels whose length is a multiple of four.
+ * It works on diagonal blocks of four rows. One matrix-vector product combines each block with the
+ * rest of x. It reads contiguous rows, so gemvN or gemvT does almost all of the work.
+ * Blocks start at 0 for a lower triangle, and end at n for an upper one. So the off-diagonal panels
+ * beside full blocks have a length that is a multiple of four.
  */
 export function trsv(lower: bool, trans: bool, unit: bool, n: i32, a: usize, lda: i32, x: usize): void {
   const forward = lower != trans;

@@ -151,8 +151,8 @@ function block(
 
 /**
  * Solves L X = B in place for one diagonal block: L m x m lower triangular, B m x n.
- * Upper triangles come in reversed, their steps negative. Each strip of NR columns is packed as
- * gemm packs B, so that the work left of the diagonal block of four rows is one call of micro.
+ * Upper triangles come in reversed, with negative steps. Each strip of NR columns is packed as gemm
+ * packs B. Then one call of micro does the work left of a diagonal block of four rows.
  * scratch holds roundUp(m, 4) (roundUp(m, 4) + NR) + 4 NR numbers.
  */
 export function trsmBlock(
