@@ -413,10 +413,8 @@ func Labels(h, n int32) int32 {
 //go:wasmexport mq_has
 func Has(h, n int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		if _, ok := c.Find(text(0, n)); ok {
-			return 1, nil
-		}
-		return 0, nil
+		_, ok := c.Find(text(0, n))
+		return int32(number(ok)), nil
 	})
 }
 
@@ -520,12 +518,7 @@ func step(s *metaqda.Step, err error) (int32, error) {
 //
 //go:wasmexport mq_unscaled
 func Unscaled(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
-		if c.Unscaled() {
-			n = 1
-		}
-		return n, nil
-	})
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return int32(number(c.Unscaled())), nil })
 }
 
 // Describe describes a classifier. It returns the length of the reply. The reply begins with
@@ -541,11 +534,7 @@ func Describe(h int32) int32 {
 		state.reply = state.reply[:0]
 		put(c.Dim())
 		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
-		scaled := 0
-		if c.Settings().Scale == model.Standardise {
-			scaled = 1
-		}
-		put(scaled)
+		put(int(number(c.Settings().Scale == model.Standardise)))
 		put(c.Len())
 		undo, redo := c.Next()
 		lines := []byte(undo + "\n" + redo)
