@@ -124,9 +124,9 @@ func (e *Engine) changing(f func() error) (token string, err error) {
 		token = last
 	}
 	if choice, ok := e.choices[last]; ok && last == redo { // done again
-		e.chose(choice[1])
+		e.noteChoice(choice[1])
 	} else if choice, ok := e.choices[undone]; ok && undone != redo {
-		e.chose(choice[0])
+		e.noteChoice(choice[0])
 	}
 	e.noteChanges()
 	return token, err

@@ -169,7 +169,7 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 		if p != nil && p.Sum() != "" && (e.site == nil || p.Sum() != e.site.Sum()) {
 			after = p.Sum()
 		}
-		e.chose(after)
+		e.noteChoice(after)
 		step, _ := e.next() // others may be part of it
 		if former, ok := e.choices[step]; ok {
 			before = former[0]
@@ -179,8 +179,8 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 	})
 }
 
-// chose records the session's chosen prior, with its file, which may not be stored yet.
-func (e *Engine) chose(sum string) {
+// noteChoice notes the session's chosen prior, with its file, which may not be stored yet.
+func (e *Engine) noteChoice(sum string) {
 	step := log.Step{Edit: &log.Edit{Prior: &sum}}
 	if p := e.taught.Prior(); p != nil && sum != "" && p.Sum() == sum {
 		if b, err := p.File(); err == nil {

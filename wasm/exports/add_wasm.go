@@ -71,11 +71,11 @@ func AddThumbnail(b, n int32) int32 {
 //
 //go:noinline
 func addition(b int32) bulk {
-	of, ok := state.bulks[b]
+	found, ok := state.bulks[b]
 	if !ok {
 		panic(&metaqda.Error{Code: "disposed", Message: "This addition was stopped: begin it again."})
 	}
-	return of
+	return found
 }
 
 // AddEnd adds the vectors, all or none. The reply is the ids of the examples, a line each. It returns
@@ -83,8 +83,8 @@ func addition(b int32) bulk {
 //
 //go:wasmexport mq_add_end
 func AddEnd(h, b int32) int32 {
-	return ending(h, b, func(of *metaqda.Bulk) (int32, error) {
-		ids, _, err := of.End(func() bool { return true })
+	return ending(h, b, func(b *metaqda.Bulk) (int32, error) {
+		ids, _, err := b.End(func() bool { return true })
 		return reply(strings.Join(ids, "\n"), err)
 	})
 }
@@ -94,9 +94,9 @@ func AddEnd(h, b int32) int32 {
 //
 //go:wasmexport mq_add_some
 func AddSome(h, b int32) int32 {
-	return ending(h, b, func(of *metaqda.Bulk) (more int32, err error) {
+	return ending(h, b, func(b *metaqda.Bulk) (more int32, err error) {
 		more = onePiece(func(more func() bool) (done bool) {
-			_, done, err = of.End(more)
+			_, done, err = b.End(more)
 			return done
 		})
 		return more, err
@@ -104,13 +104,13 @@ func AddSome(h, b int32) int32 {
 }
 
 // ending calls f for an addition to a classifier.
-func ending(h, b int32, f func(of *metaqda.Bulk) (int32, error)) int32 {
+func ending(h, b int32, f func(b *metaqda.Bulk) (int32, error)) int32 {
 	return adding(h, func(c *metaqda.Classifier) (int32, error) {
-		of := addition(b)
-		if of.to != c {
+		found := addition(b)
+		if found.to != c {
 			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this addition was replaced: add the vectors again."}
 		}
-		return f(of.Bulk)
+		return f(found.Bulk)
 	})
 }
 

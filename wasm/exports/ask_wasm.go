@@ -40,7 +40,7 @@ func predict(c *metaqda.Classifier, n, d int32) (int32, error) {
 		}
 		row[0] = none
 	}
-	if state.asked, state.of = state.asked[:0], c; n == 1 {
+	if state.asked, state.askedOf = state.asked[:0], c; n == 1 {
 		state.asked = append(state.asked, state.answer...)
 	}
 	return int32(want), nil
@@ -146,7 +146,7 @@ func PrepareSet(h int32) int32 {
 func Set(h int32, coverage float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		p := state.asked
-		if state.of != c || len(p) != 1+c.Len() {
+		if state.askedOf != c || len(p) != 1+c.Len() {
 			return 0, errUnasked
 		}
 		s, err := c.SetOf(metaqda.Answer{Probabilities: p[1:], None: p[0]}, coverage)
@@ -263,9 +263,9 @@ func Asking(h, n int32, ask func(c *metaqda.Classifier, x []float32) (*metaqda.B
 
 // What [Step] returns.
 const (
-	given   = iota // the last of the answers
-	working        // how much is done of how much
-	giving         // some of the answers; there are more
+	lastAnswers = iota
+	working
+	moreAnswers
 )
 
 // answerPiece is the largest number of numbers in a piece. JavaScript needs some milliseconds to
@@ -280,44 +280,49 @@ const answerPiece = 1 << 13
 //go:wasmexport mq_step
 func Step(b int32) int32 {
 	return guard(func() (int32, error) {
-		of, ok := state.batches[b]
+		job, ok := state.batches[b]
 		if !ok {
 			return 0, &metaqda.Error{Code: "disposed", Message: "This batch was stopped: begin it again."}
 		}
-		if !of.done {
-			more, done, total, err := of.Step()
-			if err != nil {
-				return 0, err
-			}
-			state.answer = append(state.answer[:0], float64(done), float64(total))
-			of.done = !more
-			return working, nil
+		if job.done {
+			return job.piece(), nil
 		}
-		state.answer, state.reply = append(state.answer[:0], 0, 0), state.reply[:0]
-		n := of.Len() + len(of.LeftOut)
-		end := min(of.given+max(1, answerPiece/(7+of.classes)), n)
-		of.influences()
-		of.answer(of.given, min(end, of.Len()))
-		of.leftOut(of.given, min(end, len(of.LeftOut)))
-		for i, place := range of.Suggestions {
-			state.answer = append(state.answer, float64(place))
-			state.reply = append(strconv.AppendInt(state.reply, int64(of.Like[i]), 10), '\n')
+		more, done, total, err := job.Step()
+		if err != nil {
+			return 0, err
 		}
-		for _, groups := range of.Groups {
-			state.answer = append(state.answer, float64(len(groups)))
-			for _, group := range groups {
-				state.answer = append(state.answer, float64(len(group)))
-				for _, place := range group {
-					state.answer = append(state.answer, float64(place))
-				}
-			}
-		}
-		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
-		if of.given = end; end < n {
-			return giving, nil
-		}
-		return given, nil
+		state.answer = append(state.answer[:0], float64(done), float64(total))
+		job.done = !more
+		return working, nil
 	})
+}
+
+// piece writes the next piece of the answers.
+func (b *batch) piece() int32 {
+	state.answer, state.reply = append(state.answer[:0], 0, 0), state.reply[:0]
+	n := b.Len() + len(b.LeftOut)
+	end := min(b.given+max(1, answerPiece/(7+b.classes)), n)
+	b.influences()
+	b.answer(b.given, min(end, b.Len()))
+	b.leftOut(b.given, min(end, len(b.LeftOut)))
+	for i, place := range b.Suggestions {
+		state.answer = append(state.answer, float64(place))
+		state.reply = append(strconv.AppendInt(state.reply, int64(b.Like[i]), 10), '\n')
+	}
+	for _, groups := range b.Groups {
+		state.answer = append(state.answer, float64(len(groups)))
+		for _, group := range groups {
+			state.answer = append(state.answer, float64(len(group)))
+			for _, place := range group {
+				state.answer = append(state.answer, float64(place))
+			}
+		}
+	}
+	state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
+	if b.given = end; end < n {
+		return moreAnswers
+	}
+	return lastAnswers
 }
 
 // answer writes some of the answers of [Classify].
@@ -332,9 +337,9 @@ func (b *batch) answer(first, end int) {
 //
 //go:wasmexport mq_stop
 func Stop(b int32) {
-	if of, ok := state.batches[b]; ok {
+	if job, ok := state.batches[b]; ok {
 		delete(state.batches, b)
-		of.Stop()
+		job.Stop()
 	}
 }
 

@@ -35,7 +35,7 @@ var state = struct {
 	reply   []byte
 	answer  []float64           // a reply of numbers
 	asked   []float64           // the answer of the last [Predict], if it was about one vector
-	of      *metaqda.Classifier // that gave it
+	askedOf *metaqda.Classifier // that gave it
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]*batch
 	watches map[int32]watching
@@ -143,8 +143,8 @@ func handle(c *metaqda.Classifier, err error) (int32, error) {
 	return state.last, nil
 }
 
-// of returns the classifier with a handle other than 0.
-func of(h int32) (*metaqda.Classifier, error) {
+// classifier returns the classifier with a handle other than 0.
+func classifier(h int32) (*metaqda.Classifier, error) {
 	if c := state.handles[h]; c != nil {
 		return c, nil
 	}
@@ -187,7 +187,7 @@ func through(way func(bool, func(*metaqda.Classifier) error) error, vectors bool
 			})
 			return n, err
 		}
-		c, err := of(h)
+		c, err := classifier(h)
 		if err != nil {
 			return 0, err
 		}
@@ -297,7 +297,7 @@ func OpenFile(n, m int32) int32 {
 //go:wasmexport mq_merge
 func Merge(h, other int32) int32 {
 	return with(h, func(a *metaqda.Classifier) (int32, error) {
-		b, err := of(other)
+		b, err := classifier(other)
 		if err != nil {
 			return 0, err
 		}
@@ -309,8 +309,8 @@ func Merge(h, other int32) int32 {
 //
 //go:wasmexport mq_free
 func Free(h int32) {
-	if state.of == state.handles[h] {
-		state.of = nil
+	if state.askedOf == state.handles[h] {
+		state.askedOf = nil
 	}
 	delete(state.handles, h)
 priors:
@@ -323,7 +323,7 @@ priors:
 		delete(state.priors, sum)
 	}
 	for n, w := range state.watches {
-		if w.of == h {
+		if w.classifier == h {
 			delete(state.watches, n)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // watching is a watch with the handle of its classifier.
 type watching struct {
 	*metaqda.Watch
-	of int32
+	classifier int32
 }
 
 // Watch makes a watch of the predictions for one stream, which allows about perHour false events
@@ -42,15 +42,15 @@ func Watch(h int32, perHour float64) int32 {
 //go:wasmexport mq_next
 func Next(w int32, seconds float64, n int32) int32 {
 	return guard(func() (int32, error) {
-		of, ok := state.watches[w]
-		if !ok || state.handles[of.of] == nil {
+		watch, ok := state.watches[w]
+		if !ok || state.handles[watch.classifier] == nil {
 			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this watch was disposed of: watch another one."}
 		}
 		var p []float64
 		if n >= 0 {
 			p = unsafe.Slice((*float64)(part(0, int64(n), 8)), n)
 		}
-		events, err := of.Next(seconds, p)
+		events, err := watch.Next(seconds, p)
 		if err != nil {
 			return 0, err
 		}
@@ -59,13 +59,13 @@ func Next(w int32, seconds float64, n int32) int32 {
 			state.answer = append(state.answer, number(e.Here), e.Since, e.Probability)
 			state.reply = append(append(state.reply, e.Label...), '\n')
 		}
-		label, headline := of.Shown()
-		for _, line := range []string{of.Here(), "\n", label, "\n", headline} {
+		label, headline := watch.Shown()
+		for _, line := range []string{watch.Here(), "\n", label, "\n", headline} {
 			state.reply = append(state.reply, line...)
 		}
 		state.answer = append(state.answer, float64(len(state.reply)))
-		if classes, none := of.Answer(); classes != nil {
-			state.answer = append(append(state.answer, float64(of.Decision().First), none), classes...)
+		if classes, none := watch.Answer(); classes != nil {
+			state.answer = append(append(state.answer, float64(watch.Decision().First), none), classes...)
 		}
 		return int32(len(events)), nil
 	})
