@@ -3,13 +3,16 @@
 //
 //	metaqda ROLE HANDOVER DATABASE
 //
-// and passes the object that JavaScript works with to the global function HANDOVER. ROLE is one of
-// three. page is the classifier of a window. storage is the same without a view, and does not ask
-// the browser to keep the data. batch has no session: it is for a worker that learns priors, and
-// predicts many pictures by the functions of metaqda/wasm/exports. web/engine/index.js and
-// worker.js start them. This package holds the tables of methods, and the form of their results for
-// JavaScript. The packages below do the work. All but bridge and the files that end in _js.go are
-// plain Go. The program needs a JavaScript host.
+// and passes an object with its methods to the global function HANDOVER. Two properties of that
+// function are for the program: marks and changed, see web/engine/program.js.
+//
+// ROLE is one of three. page is the classifier of a window. storage is the same without a view, and
+// does not ask the browser to keep the data. batch has no session: it is for a worker that learns
+// priors, and predicts many pictures by the functions of metaqda/wasm/exports.
+//
+// This package holds the tables of methods, and the form of their results for JavaScript. The
+// packages below do the work. All but bridge and the files that end in _js.go are plain Go. The
+// program needs a JavaScript host.
 package main
 
 import (

@@ -4,9 +4,9 @@ import { nextTask, rests } from '../base/task.js';
 
 /** @import {Exports} from './exports.js' */
 
-// The results of mq_step: GIVEN with the last answers, WORKING with the progress. The result is 2 if more answers
+// The results of mq_step: LAST with the last answers, WORKING with the progress. The result is 2 if more answers
 // follow.
-const [GIVEN, WORKING] = [0, 1];
+const [LAST, WORKING] = [0, 1];
 
 /** Numbers of a decision, which follow the probabilities of an answer. */
 export const DECISION = 3;
@@ -41,7 +41,7 @@ export async function answered(engine, job, labels, options, read, done, count) 
       } else {
         for (const answer of read(engine.doubles.subarray(at + 2, at + 2 + first), labels, engine.text(second).split('\n'))) answers.push(answer);
       }
-      if (step === GIVEN) break;
+      if (step === LAST) break;
       await rest();
     }
     onProgress?.({ done: total, total });
