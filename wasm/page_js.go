@@ -69,7 +69,7 @@ func (p *page) methods() map[string]bridge.Method {
 			x := embedding(a)
 			p.Await()
 			answer, err := p.Show(x)
-			return bridge.Parsed(answer.JSON()), err
+			return parsed(prediction(answer)), err
 		},
 		"frame": func(a *args) (any, error) {
 			x, perHour := embedding(a), 0.0
@@ -81,7 +81,7 @@ func (p *page) methods() map[string]bridge.Method {
 			if err != nil {
 				return nil, err
 			}
-			return bridge.Parsed(live.JSON()), nil
+			return parsed(frame(live)), nil
 		},
 
 		"sessions": p.sessions,

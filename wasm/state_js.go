@@ -133,3 +133,36 @@ func setThumbnail(v js.Value, x *metaqda.Example) {
 		v.Set("thumbnail", bridge.Array(x.Thumbnail))
 	}
 }
+
+// prediction returns an answer as the page gets it, null for none.
+func prediction(p *engine.Prediction) any {
+	if p == nil {
+		return nil
+	}
+	probabilities := json.Object{}
+	for i, label := range p.Labels {
+		probabilities[label] = p.Probabilities[i]
+	}
+	name := func(class int) any {
+		if class < 0 {
+			return nil
+		}
+		return p.Labels[class]
+	}
+	return json.Object{"label": p.Label, "probabilities": probabilities, "none": p.None, "decision": name(p.Class), "doubtful": p.Doubtful, "headline": p.Headline, "first": name(p.First)}
+}
+
+// frame returns the answer about a frame of a live view.
+func frame(l *engine.Live) any {
+	events := make([]any, len(l.Events))
+	for i, e := range l.Events {
+		events[i] = json.Object{"label": e.Label, "here": e.Here, "since": e.Since, "probability": e.Probability}
+	}
+	return json.Object{"answer": prediction(l.Answer), "events": events, "here": l.Here}
+}
+
+func parsed(v any) js.Value {
+	var w json.Writer
+	w.Any(v)
+	return bridge.Parsed(string(w.B))
+}

@@ -129,8 +129,8 @@ func (e *Engine) Configure(nonePrior float64) error {
 func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	answer, _, err := e.ask(x)
-	return answer, err
+	a, err := e.answer(x)
+	return e.named(a), err
 }
 
 // Ready reports whether answers come at once.
@@ -138,4 +138,13 @@ func (e *Engine) Ready() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ready()
+}
+
+// byLabel returns the probabilities of the classes.
+func (p *Prediction) byLabel() map[string]float64 {
+	all := map[string]float64{}
+	for i, label := range p.Labels {
+		all[label] = p.Probabilities[i]
+	}
+	return all
 }

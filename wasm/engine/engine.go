@@ -98,7 +98,6 @@ type live struct {
 	began   time.Time           // when the watch began
 	due     bool                // a redraw is scheduled
 	rested  time.Time           // no redraw before this time
-	answer  []float64           // the last answer, and scratch
 	scoring *metaqda.Classifier // leaves out its examples in slices, see setOf
 }
 

@@ -147,7 +147,7 @@ func (w *world) ask(t *testing.T) Prediction {
 
 func same(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
-	if got.None != want.None || !maps.Equal(got.Probabilities, want.Probabilities) {
+	if got.None != want.None || !maps.Equal(got.byLabel(), want.byLabel()) {
 		t.Fatalf("%s: %+v, want %+v", what, got, want)
 	}
 }
@@ -388,7 +388,8 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 		t.Fatalf("classes %v", names)
 	}
 	c := w.State().Classes[0]
-	if p, was := w.ask(t).Probabilities[c.Label], before.Probabilities["cup"]; c.ID != ids[0] || p != was {
+	now := w.ask(t)
+	if p, was := now.byLabel()[c.Label], before.byLabel()["cup"]; c.ID != ids[0] || p != was {
 		t.Errorf("the class came back as %q with probability %v, was %v", c.Label, p, was)
 	}
 	w.Flush()
@@ -423,7 +424,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	}
 	want := test.Must(e.Predict(query))(t)
 	for _, r := range last.Rows {
-		if p, ok := want.Probabilities[r.Name]; ok && r.P != p {
+		if p, ok := want.byLabel()[r.Name]; ok && r.P != p {
 			t.Errorf("%s is shown with %v, is %v", r.Name, r.P, p)
 		}
 	}

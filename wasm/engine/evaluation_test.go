@@ -60,7 +60,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 			t.Errorf("query %d: none %v, want %v", k, got.None, wantNone)
 		}
 		for i, label := range c.Labels() {
-			if p := got.Probabilities[label]; math.Abs(p-want[i]) > 1e-9 {
+			if p := got.byLabel()[label]; math.Abs(p-want[i]) > 1e-9 {
 				t.Errorf("query %d, %s: %v, want %v", k, label, p, want[i])
 			}
 		}

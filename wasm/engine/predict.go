@@ -4,7 +4,6 @@ import (
 	"time"
 
 	metaqda "metaqda/core"
-	"metaqda/core/json"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/watch"
@@ -12,57 +11,24 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Prediction is the answer to a query, as the npm package's: probabilities that sum to one, and the
-// decision, see [metaqda.Classifier.Decide].
+// Prediction is the answer to a query, with the labels of the classes at that moment.
 type Prediction struct {
-	Label         string // of the most probable class
-	Probabilities map[string]float64
-	None          float64
-	Decision      *string // label, nil for none of these
-	Doubtful      bool    // worth a look by a person
-	Headline      string  // one sentence
-	First         *string // label that the headline names first, nil for none of these
+	metaqda.Answer
+	Labels []string
 }
 
-// JSON returns the answer as the page gets it, null for none.
-func (p *Prediction) JSON() string { return text(p.object()) }
-
-func (p *Prediction) object() any {
-	if p == nil {
-		return nil
-	}
-	probabilities := json.Object{}
-	for label, v := range p.Probabilities {
-		probabilities[label] = v
-	}
-	name := func(label *string) any {
-		if label == nil {
-			return nil
-		}
-		return *label
-	}
-	return json.Object{"label": p.Label, "probabilities": probabilities, "none": p.None, "decision": name(p.Decision), "doubtful": p.Doubtful, "headline": p.Headline, "first": name(p.First)}
-}
-
-func text(v any) string {
-	var w json.Writer
-	w.Any(v)
-	return string(w.B)
-}
-
-// Show predicts an embedding: the probabilities with the names of the classes, nil while there are
-// no examples. The view shows the answer now, and anew after every later change. With nil it shows
-// no answer.
+// Show predicts an embedding. The answer is nil while there are no examples. The view shows it now,
+// and anew after every later change. With nil it shows no answer.
 func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.live.watch = nil
-	answer, p, err := e.show(x)
+	a, err := e.show(x)
 	if err != nil {
 		return nil, err
 	}
-	e.display(p, e.decide(p))
-	return answer, nil
+	e.display(a)
+	return e.named(a), nil
 }
 
 // Live is the answer about a frame of a live view, with the events that it caused.
@@ -72,15 +38,6 @@ type Live struct {
 	Here   string          // name of the class that is here now, empty for none
 }
 
-// JSON returns the answer as the page gets it.
-func (l *Live) JSON() string {
-	events := make([]any, len(l.Events))
-	for i, e := range l.Events {
-		events[i] = json.Object{"label": e.Label, "here": e.Here, "since": e.Since, "probability": e.Probability}
-	}
-	return text(json.Object{"answer": l.Answer.object(), "events": events, "here": l.Here})
-}
-
 // ShowFrame is [Engine.Show] for the next frame of a live view. x is nil if there is nothing to
 // predict. It shows the decision of a watch, which does not flicker: [metaqda.Watch.Decision]. The
 // first call after Show begins a new live view. perHour is the number of false events allowed per
@@ -88,25 +45,25 @@ func (l *Live) JSON() string {
 func (e *Engine) ShowFrame(x []float32, perHour float64) (*Live, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	answer, p, err := e.show(x)
+	a, err := e.show(x)
 	if err != nil {
 		return nil, err
 	}
-	live, err := e.watched(answer, p, perHour)
+	live, err := e.watched(a, perHour)
 	if err != nil {
 		return nil, err
 	}
-	shown, none := e.live.watch.Answer()
-	if p = nil; shown != nil {
-		p = append([]float64{none}, shown...)
+	var shown *metaqda.Answer
+	if p, none := e.live.watch.Answer(); p != nil {
+		shown = &metaqda.Answer{Probabilities: p, None: none, Decision: e.live.watch.Decision()}
 	}
-	e.display(p, e.live.watch.Decision())
+	e.display(shown)
 	return live, nil
 }
 
-// watched passes the probabilities of a frame, of none and of the classes, to the watch of the live
-// view, which it begins if there is none. p is nil if there was nothing to predict.
-func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Live, error) {
+// watched passes the answer about a frame to the watch of the live view, which it begins if there is
+// none. a is nil if there was nothing to predict.
+func (e *Engine) watched(a *metaqda.Answer, perHour float64) (*Live, error) {
 	now := e.hooks.Now()
 	if perHour == 0 {
 		perHour = watch.Default
@@ -123,64 +80,32 @@ func (e *Engine) watched(answer *Prediction, p []float64, perHour float64) (*Liv
 	}
 	// The wall clock may be set back meanwhile; the time since the beginning never is.
 	seconds := float64(e.live.began.UnixMilli())/1000 + now.Sub(e.live.began).Seconds()
-	if p != nil {
-		p = p[1:]
+	var p []float64
+	if a != nil {
+		p = a.Probabilities
 	}
 	found, err := e.live.watch.Next(seconds, p)
 	if err != nil {
 		return nil, err
 	}
-	return &Live{Answer: answer, Events: found, Here: e.live.watch.Here()}, nil
+	return &Live{Answer: e.named(a), Events: found, Here: e.live.watch.Here()}, nil
 }
 
 // show makes x the query and predicts it. Its answer is shown anew after every later change. The
 // caller may change x afterwards.
-func (e *Engine) show(x []float32) (answer *Prediction, p []float64, err error) {
+func (e *Engine) show(x []float32) (a *metaqda.Answer, err error) {
 	if x == nil {
 		e.live.query = nil
-		return nil, nil, nil
+		return nil, nil
 	}
-	if answer, p, err = e.ask(x); err == nil {
+	if a, err = e.answer(x); err == nil {
 		e.live.query = append(e.live.query[:0], x...)
 	}
-	return answer, p, err
+	return a, err
 }
 
-// ask predicts a query. p has the probabilities of none and of the classes, valid until the next
-// call.
-func (e *Engine) ask(x []float32) (answer *Prediction, p []float64, err error) {
-	if p, err = e.probabilities(x); p == nil || err != nil {
-		return nil, nil, err
-	}
-	d := e.decide(p)
-	answer = &Prediction{Probabilities: make(map[string]float64, e.taught.Len()), None: p[0], Doubtful: d.Doubtful, Headline: d.Headline}
-	best := -1.0
-	for i := range e.taught.Len() {
-		k, _ := e.taught.At(i)
-		if answer.Probabilities[k.Label] = p[i+1]; p[i+1] > best {
-			answer.Label, best = k.Label, p[i+1]
-		}
-		if i == d.Class {
-			answer.Decision = &k.Label
-		}
-		if i == d.First {
-			answer.First = &k.Label
-		}
-	}
-	return answer, p, nil
-}
-
-// decide returns the decision by probabilities, see [metaqda.Classifier.Decide].
-func (e *Engine) decide(p []float64) metaqda.Decision {
-	if p == nil {
-		return metaqda.Decision{Class: -1}
-	}
-	return e.taught.Decide(p[1:], p[0])
-}
-
-// probabilities returns the probability of none and then of each class in the order of the session.
-// They are valid until the next call. It returns nil while there are no examples.
-func (e *Engine) probabilities(x []float32) ([]float64, error) {
+// answer predicts a query. It returns nil while there are no examples.
+func (e *Engine) answer(x []float32) (*metaqda.Answer, error) {
 	if err := e.foreign(); err != nil {
 		return nil, err
 	}
@@ -190,17 +115,19 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if e.taught.Count() == 0 {
 		return nil, nil
 	}
-	n := e.taught.Len()
-	if len(e.live.answer) < n+1 {
-		e.live.answer = make([]float64, 2*n+1)
-	}
-	answer := e.live.answer[:n+1]
-	none, err := e.taught.ProbabilitiesTo(answer[1:], x)
+	a, err := e.taught.Predict(x)
 	if err != nil {
 		return nil, err
 	}
-	answer[0] = none
-	return answer, nil
+	return &a, nil
+}
+
+// named adds the labels of the classes to an answer, unless it is nil.
+func (e *Engine) named(a *metaqda.Answer) *Prediction {
+	if a == nil {
+		return nil
+	}
+	return &Prediction{*a, e.taught.Labels()}
 }
 
 // rest is the redraw back-off factor: a redraw waits nine times as long as the last one took.
@@ -233,37 +160,37 @@ func (e *Engine) refresh() {
 		now := e.hooks.Now()
 		e.live.due, e.live.rested = false, now.Add(rest*now.Sub(begun))
 	}()
-	var p []float64
+	var a *metaqda.Answer
 	if e.live.query != nil && e.taught.Ready() { // otherwise once all is ready
 		var err error
-		if p, err = e.probabilities(e.live.query); err != nil {
+		if a, err = e.answer(e.live.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
 			// or in another session.
 			e.live.query = nil
 		}
 	}
-	e.display(p, e.decide(p))
+	e.display(a)
 }
 
-// display shows probabilities and a decision.
-func (e *Engine) display(p []float64, d metaqda.Decision) {
+// display shows an answer, nil for none.
+func (e *Engine) display(a *metaqda.Answer) {
 	if e.hooks.Show != nil {
-		e.hooks.Show(view.Compose(e.input(p, d)))
+		e.hooks.Show(view.Compose(e.input(a)))
 	}
 }
 
-func (e *Engine) input(p []float64, d metaqda.Decision) view.Input {
+func (e *Engine) input(a *metaqda.Answer) view.Input {
 	s := e.session.Settings
 	in := view.Input{Query: e.live.query != nil, Live: e.live.watch != nil, Waiting: e.live.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
 	for i := range in.Classes {
 		k, n := e.taught.At(i)
 		in.Classes[i] = view.Class{ID: k.ID, Name: k.Label, Examples: n, Views: len(k.Bursts)}
-		if p != nil {
-			in.Classes[i].Probability = p[i+1]
+		if a != nil {
+			in.Classes[i].Probability = a.Probabilities[i]
 		}
 	}
-	if p != nil {
-		in.None, in.Decision, in.Set = p[0], d, e.setOf(p, d)
+	if a != nil {
+		in.None, in.Decision, in.Set = a.None, a.Decision, e.setOf(*a)
 	}
 	return in
 }
@@ -354,8 +281,8 @@ const coverage = 0.9
 // setOf returns the set of labels of an answer that is not sure, or nil while its threshold is unknown.
 // The first call after a change begins to leave out examples in slices. After the last slice the
 // answer is shown anew, with its set.
-func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
-	if e.live.watch != nil || !view.NotSure(d) { // a live view changes too often to read it
+func (e *Engine) setOf(a metaqda.Answer) *metaqda.Set {
+	if e.live.watch != nil || !view.NotSure(a.Decision) { // a live view changes too often to read it
 		return nil
 	}
 	c := e.taught
@@ -366,7 +293,7 @@ func (e *Engine) setOf(p []float64, d metaqda.Decision) *metaqda.Set {
 		}
 		return nil
 	}
-	s, err := c.SetOf(metaqda.Answer{Probabilities: p[1:], None: p[0]}, coverage)
+	s, err := c.SetOf(a, coverage)
 	if err != nil {
 		return nil
 	}

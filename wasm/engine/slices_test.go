@@ -347,7 +347,7 @@ func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
 	want := test.Must(e.Predict(x))(t)
 	for f := range shown { // one with the answer to all of them comes
 		if slices.ContainsFunc(f.Rows, func(r view.Row) bool {
-			return r.Name == "class 3" && math.Abs(r.P-want.Probabilities["class 3"]) < 1e-9
+			return r.Name == "class 3" && math.Abs(r.P-want.byLabel()["class 3"]) < 1e-9
 		}) {
 			return
 		}

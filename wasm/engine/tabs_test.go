@@ -108,8 +108,8 @@ func (w *tabs) equal(what string) {
 // near compares answers of classifiers with different orders of examples.
 func near(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
-	for label, p := range want.Probabilities {
-		if d := got.Probabilities[label] - p; len(got.Probabilities) != len(want.Probabilities) || d > 1e-9 || d < -1e-9 {
+	for label, p := range want.byLabel() {
+		if d := got.byLabel()[label] - p; len(got.Probabilities) != len(want.Probabilities) || d > 1e-9 || d < -1e-9 {
 			t.Fatalf("%s: %+v, want %+v", what, got, want)
 		}
 	}
