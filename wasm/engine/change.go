@@ -277,7 +277,6 @@ func (e *Engine) onChange(what metaqda.Change) {
 		e.current = append(e.current, what)
 	}
 	if what.Do == metaqda.PutActions { // they are in the overview
-		e.session.Settings.Actions = what.Class.Actions
 		return
 	}
 	what.Class.Examples = nil

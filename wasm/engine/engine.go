@@ -64,19 +64,19 @@ type Engine struct {
 
 // session is a session as this tab has it.
 type session struct {
-	log.Session
-	taught     *metaqda.Classifier
-	stored     *log.Stored                 // where its parts are
-	create     func() (*log.Stored, error) // stores it for the first time; nil once it is stored
-	pending    []*pending                  // changes not yet stored, in order
-	damaged    []log.Damage                // records that cannot be used
-	broken     []*metaqda.Example          // pictures that break the computation: they are stored, and not used
-	unreadable string                      // why its chosen prior cannot be read; empty if it can, or if it is not stored
-	choices    map[string][2]string        // chosen priors before and after a step, by its id
-	preparing  bool                        // its pictures are being enrolled in slices
-	begun      int                         // number of open Begin
-	current    []metaqda.Change            // changes by the current operation
-	commands   []metaqda.Command           // the same for the log
+	log.Session // taught has its present Actions
+	taught      *metaqda.Classifier
+	stored      *log.Stored                 // where its parts are
+	create      func() (*log.Stored, error) // stores it for the first time; nil once it is stored
+	pending     []*pending                  // changes not yet stored, in order
+	damaged     []log.Damage                // records that cannot be used
+	broken      []*metaqda.Example          // pictures that break the computation: they are stored, and not used
+	unreadable  string                      // why its chosen prior cannot be read; empty if it can, or if it is not stored
+	choices     map[string][2]string        // chosen priors before and after a step, by its id
+	preparing   bool                        // its pictures are being enrolled in slices
+	begun       int                         // number of open Begin
+	current     []metaqda.Change            // changes by the current operation
+	commands    []metaqda.Command           // the same for the log
 }
 
 // keeping says whether changes are stored.
@@ -161,6 +161,7 @@ func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
 		Saved: e.session.Saved, Updated: e.session.Updated, Damaged: len(e.damaged), Followed: e.followed, Extractor: ExtractorInfo{Extractor: e.session.Extractor},
 		Trouble: e.keeping.trouble, Vanished: e.keeping.vanished}
+	s.Actions = e.taught.Actions()
 	s.Undo, s.Redo = e.taught.Next()
 	s.UndoID, _ = e.next()
 	s.Extractor.Chosen = e.here.ID != "" && e.session.Extractor.ID != "" && e.session.Extractor != e.here && e.taught.Count() == 0

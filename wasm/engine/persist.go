@@ -200,7 +200,9 @@ func (e *Engine) discard(s *session, class string) error {
 }
 
 func (s *session) summary() log.Summary {
-	return log.Summary{Session: s.Session, Classes: s.taught.Len(), Examples: s.taught.Count()}
+	now := log.Summary{Session: s.Session, Classes: s.taught.Len(), Examples: s.taught.Count()}
+	now.Settings.Actions = s.taught.Actions()
+	return now
 }
 
 // steps returns the steps of pending changes, after each of which the session is as it is now.

@@ -259,17 +259,9 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 		return nil, err
 	}
 	taught.Remember(c.Undo, c.Redo)
-	actions := c.Session.Settings.Actions
-	taught.Changed = func(what metaqda.Change) {
-		if what.Do == metaqda.PutActions {
-			actions = what.Class.Actions
-		}
-	}
 	for _, step := range c.Steps {
 		s.replay(step, 0)
 	}
-	taught.Changed = nil
-	last.Settings.Actions = actions
 	s.Session = last
 	undo, redo := taught.History()
 	stored.Check(taught.Classes(), undo, redo)
@@ -309,9 +301,9 @@ func length(c *log.Contents) (d int) {
 // repaired returns the session, with default settings if its own are invalid.
 func repaired(s log.Session) log.Session {
 	if checkSettings(s.Settings) != nil {
-		prior, actions := s.Settings.Prior, s.Settings.Actions
+		prior := s.Settings.Prior
 		s.Settings = defaultSettings()
-		s.Settings.Prior, s.Settings.Actions = prior, actions
+		s.Settings.Prior = prior
 	}
 	return s
 }
