@@ -94,8 +94,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"renameSession": func(a *args) (any, error) {
 			return nil, p.RenameSession(a.Text("id of the session"), a.Text("name of the session"))
 		},
-		"saveSession":   func(*args) (any, error) { return slowArray(p.SaveSession()) },
-		"sharedSession": func(a *args) (any, error) { return slowArray(p.SharedFile(a.Flag("options", "pictures"))) },
+		"saveSession":   func(*args) (any, error) { return p.SaveSession() },
+		"sharedSession": func(a *args) (any, error) { return p.SharedFile(a.Flag("options", "pictures")) },
 		"damaged":       func(*args) (any, error) { return p.Damaged() },
 		"importSession": func(a *args) (any, error) {
 			id, notice, err := p.ImportSession(a.Bytes("file"), a.Extractor("identity of the extractor"))
@@ -255,5 +255,3 @@ func (p *page) sessions(*args) (any, error) {
 	}
 	return list, err
 }
-
-func slowArray(b []byte, err error) (any, error) { return bridge.SlowArray(b), err }

@@ -160,11 +160,11 @@ func Fetch(url string) ([]byte, error) {
 	return bytesOf(url, buffer)
 }
 
-// pieceOfArray is the number of bytes that [SlowArray] copies at a time.
+// pieceOfArray is the number of bytes that arrayInPieces copies at a time.
 const pieceOfArray = 4 << 20
 
-// SlowArray is [Array] for many megabytes: between pieces it yields to messages. It waits.
-func SlowArray(b []byte) js.Value {
+// arrayInPieces is [Array] for many megabytes: between pieces it yields to messages. It waits.
+func arrayInPieces(b []byte) js.Value {
 	a := jsUint8Array.New(len(b))
 	for at := 0; at < len(b); at += pieceOfArray {
 		if at > 0 {
@@ -284,14 +284,15 @@ func typeOf(v js.Value) (t js.Type) {
 }
 
 // Encode returns a result in a form that syscall/js can convert. Bytes become a Uint8Array, or null if
-// there are none. A list of bytes becomes an array of these. Other values stay as they are.
+// there are none. A list of bytes becomes an array of these. Other values stay as they are. It waits if
+// there are many bytes.
 func Encode(v any) any {
 	switch v := v.(type) {
 	case []byte:
 		if len(v) == 0 {
 			return nil
 		}
-		return Array(v)
+		return arrayInPieces(v)
 	case [][]byte:
 		all := make([]any, len(v))
 		for i, b := range v {
