@@ -56,8 +56,11 @@ export const sessionOf = (runtime) => async (files) => createSession((await runt
  */
 export async function load({ record: { id, sha256, dimension, views, networks = {} }, ...source }, options = {}) {
   const running = await startExtractor(source, options);
-  const ask = (/** @type {string} */ type, /** @type {unknown} */ args) =>
+  const ask = (/** @type {string} */ type, /** @type {any} */ args) =>
     running.ask(type, args).catch((/** @type {any} */ error) => {
+      // A worker is not sent the pixels that the page may not read, and the window is not given them.
+      const kept = error.name === 'SecurityError' || (error.name === 'DataCloneError' && (args.picture ?? args).width > 0);
+      if (kept) throw new ExtractorError('unreadable-picture', KEPT);
       if (error.name !== 'DataCloneError') throw error;
       throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
     });
@@ -76,6 +79,9 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
     close: running.close,
   };
 }
+
+const KEPT =
+  "The browser does not let this page read the picture: it comes from another site, or contains HTML. Load it with crossOrigin 'anonymous', if its server allows that, or hand over a file.";
 
 /** A graph starts within a second; a phone may take ten. */
 const defaultPatience = 30_000;

@@ -226,7 +226,7 @@ for (const [name, answer] of Object.entries(failures)) {
   });
 }
 
-/** @type {{what: string, code: string, sentence: RegExp, picture?: string, spoil?: [file: string, answer: Parameters<import('playwright-core').Route['fulfill']>[0] | null]}[]} */
+/** @type {{what: string, code: string, sentence: RegExp, picture?: string, worker?: boolean, spoil?: [file: string, answer: Parameters<import('playwright-core').Route['fulfill']>[0] | null]}[]} */
 const refusals = [
   { what: 'a file that is no picture', code: 'unreadable-picture', sentence: /'notes\.txt' is not a picture this browser can read; use/, picture: 'text' },
   { what: 'a bitmap closed too early', code: 'unreadable-picture', sentence: /closed already; add it once more/, picture: 'closed' },
@@ -261,36 +261,53 @@ const refusals = [
     sentence: /do not belong together .*reload the page/,
     spoil: ['weights.bin', { body: Buffer.alloc(1000) }],
   },
+  // The last ones, since the page keeps the runtime that the window loads.
+  ...[true, false].map((worker) => ({
+    what: `a bitmap whose pixels the page may not read, ${worker ? 'worker' : 'window'}`,
+    code: 'unreadable-picture',
+    sentence: /^The browser does not let this page read the picture: .* with crossOrigin 'anonymous'/,
+    picture: 'kept',
+    worker,
+  })),
 ];
 test('what cannot be read or fetched is said in a sentence', () =>
   inPage(
     async (page) => {
-      for (const { what, code, sentence, picture = 'null', spoil } of refusals) {
+      for (const { what, code, sentence, picture = 'null', worker = true, spoil } of refusals) {
         const [file, answer] = spoil ?? ['none', null];
         await page.route(`**/extractor/${file}`, (route) => (answer ? route.fulfill(answer) : route.abort()));
-        const error = await page.evaluate(async (picture) => {
-          const module = '/tests/modules.js';
-          const { loadExtractor, decodePicture } = await import(module);
-          const makers = /** @type {Record<string, () => any>} */ ({
-            text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
-            closed: async () => {
-              const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
-              bitmap.close();
-              return bitmap;
-            },
-            null: () => null,
-          });
-          let extractor;
-          try {
-            extractor = await loadExtractor();
-            await extractor.embed(await makers[picture]());
-            return null;
-          } catch (e) {
-            return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
-          } finally {
-            extractor?.close();
-          }
-        }, picture);
+        const error = await page.evaluate(
+          async ([picture, worker]) => {
+            const module = '/tests/modules.js';
+            const { loadExtractor, decodePicture } = await import(module);
+            const makers = /** @type {Record<string, () => any>} */ ({
+              text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
+              closed: async () => {
+                const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
+                bitmap.close();
+                return bitmap;
+              },
+              kept: async () => {
+                const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"/></svg>';
+                const image = Object.assign(new Image(), { src: URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })) });
+                await image.decode();
+                return createImageBitmap(image);
+              },
+              null: () => null,
+            });
+            let extractor;
+            try {
+              extractor = await loadExtractor({ worker });
+              await extractor.embed(await makers[picture]());
+              return null;
+            } catch (e) {
+              return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
+            } finally {
+              extractor?.close();
+            }
+          },
+          /** @type {const} */ ([picture, worker]),
+        );
         await page.unroute(`**/extractor/${file}`);
         assert.equal(error?.code, code, `${what}: ${JSON.stringify(error)}`);
         assert.match(error.message, sentence, what);
