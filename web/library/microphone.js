@@ -30,7 +30,7 @@ export async function openMicrophone() {
   let context;
   const close = () => {
     for (const track of stream.getTracks()) track.stop();
-    void context?.close();
+    context?.close().catch(() => {}); // it is closed already
   };
   try {
     context = new AudioContext();

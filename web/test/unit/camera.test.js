@@ -61,7 +61,7 @@ test('taking the source makes its former holder let go, once', () => {
   leaveSource(b);
 });
 
-test('the microphone of the package is refused in the same sentences', async () => {
+test('the microphone of the package is refused in the same sentences, and may be closed twice', async () => {
   const before = ['isSecureContext', 'navigator', 'AudioContext', 'AnalyserNode', 'GainNode'].map(
     (name) => /** @type {const} */ ([name, Object.getOwnPropertyDescriptor(globalThis, name)]),
   );
@@ -93,7 +93,7 @@ test('the microphone of the package is refused in the same sentences', async () 
       currentTime: 0,
       sampleRate: 48_000,
       async resume() {},
-      close: () => track.stop(),
+      close: async () => track.stop(),
       createMediaStreamSource: () => node,
       createDelay: () => node,
     });
@@ -112,6 +112,19 @@ test('the microphone of the package is refused in the same sentences', async () 
     Object.assign(globalThis.navigator, { userActivation: { hasBeenActive: true } });
     track.readyState = 'live';
     await assert.rejects(openMicrophone(), { code: 'device', message: /^The browser starts no sound: connect a loudspeaker or headphones, then try again\.$/ }); // also if an action starts it, without a button
+    // A second press on "close" does nothing. The test would fail for a rejection that nobody handles.
+    let [now, closed] = [0, 0];
+    put('AudioContext', function pressed() {
+      const close = async () => {
+        if (closed++) throw new DOMException('Cannot close a closed AudioContext.', 'InvalidStateError');
+      };
+      return Object.defineProperty({ ...stalled(), close }, 'currentTime', { get: () => now++ });
+    });
+    const listening = await openMicrophone();
+    listening.close();
+    listening.close();
+    await new Promise(setImmediate);
+    assert.equal(closed, 2);
     put('isSecureContext', false);
     await assert.rejects(openMicrophone(), { code: 'insecure' });
   } finally {
