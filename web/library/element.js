@@ -165,9 +165,9 @@ export class MetaqdaClassifier extends Base {
       this.#reading = 0;
       const name = label.value;
       try {
-        const classifier = /** @type {Classifier<Picture>} */ (this.#classifier);
         const burst = [];
-        for (let i = 0; i < FRAMES; i++) burst.push(await classifier.embed(video));
+        for (let i = 0; i < FRAMES; i++) burst.push(await /** @type {Classifier<Picture>} */ (this.#classifier).embed(video));
+        const classifier = /** @type {Classifier<Picture>} */ (this.#classifier); // open may have put another one in its place
         const ids = await classifier.addExamples(
           burst,
           burst.map(() => name),

@@ -92,6 +92,17 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
       await element.evaluate((/** @type {any} */ one, bytes) => one.open(new Uint8Array(bytes)), saved);
       assert.deepEqual(await counts(), { green: 3, other: 3 });
       await answer.filter({ hasText: /(green|other):? \d+ %|none of these/i }).waitFor();
+      // A file that is opened during a burst gets the burst.
+      await element.evaluate(async (/** @type {any} */ one, bytes) => {
+        one.shadowRoot.querySelector('[part=label]').value = 'third';
+        one.shadowRoot.querySelector('[part=add]').click();
+        await one.open(new Uint8Array(bytes));
+      }, saved);
+      await page.waitForFunction(() =>
+        /** @type {any} */ (globalThis).told.some((/** @type {any[]} */ [, detail]) => detail?.label === 'third' || detail?.code),
+      );
+      assert.deepEqual(await told('failed'), []);
+      assert.deepEqual(await counts(), { green: 3, other: 3, third: 3 });
       // Its parts are styled from outside.
       assert.deepEqual(await element.evaluate((one) => [...(one.shadowRoot?.querySelectorAll('[part]') ?? [])].map((part) => part.getAttribute('part'))), [
         'video',
