@@ -129,6 +129,7 @@ export class MetaqdaClassifier extends Base {
     if (signal.aborted) return stop();
     video.srcObject = stream;
     await video.play();
+    if (signal.aborted) return;
     [this.#classifier, this.#extractor] = [first, extractor];
     this.#listen(video, signal);
     this.#tell('ready');

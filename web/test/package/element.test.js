@@ -118,10 +118,37 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
         return [track.readyState, one.classifier];
       });
       assert.deepEqual(state, ['ended', null]);
-      // Back in the page it begins anew.
-      await page.evaluate(() => {
-        document.body.append(document.createElement('metaqda-classifier'));
+      // If it leaves while the camera starts, it has no classifier.
+      const late = await page.evaluate(async () => {
+        const media = HTMLMediaElement.prototype;
+        const { play } = media;
+        let go = () => {};
+        const begun = new Promise((begin) => {
+          media.play = () =>
+            new Promise((resolve) => {
+              go = resolve;
+              begin(null);
+            });
+        });
+        const one = /** @type {any} */ (document.createElement('metaqda-classifier'));
+        let ready = false;
+        one.addEventListener('ready', () => {
+          ready = true;
+        });
+        document.body.append(one);
+        await begun;
+        one.remove();
+        media.play = play;
+        go();
+        await new Promise((resolve) => {
+          setTimeout(resolve);
+        });
+        const seen = [ready, one.classifier];
+        document.body.append(one);
+        return seen;
       });
+      assert.deepEqual(late, [false, null]);
+      // Back in the page it begins anew.
       await answer.filter({ hasText: 'Show something' }).waitFor();
       assert.deepEqual(await told('failed'), []);
       await page.evaluate(() => {
