@@ -61,6 +61,8 @@ export class MetaqdaClassifier extends Base {
   #extractor = null;
   /** The time until which an error is shown. */
   #reading = 0;
+  /** Whether no more frames come, for an error. */
+  #over = false;
   /** Aborted when it leaves the page. */
   #stay = new AbortController();
 
@@ -86,9 +88,11 @@ export class MetaqdaClassifier extends Base {
     style.replaceSync(STYLE);
     shadow.adoptedStyleSheets = [style];
     this.#stay = new AbortController();
+    this.#over = false;
     const { signal } = this.#stay;
     this.#run(signal).catch((error) => {
       if (signal.aborted) return;
+      this.#over = this.#part('add').disabled = true;
       this.#part('answer').textContent = error.message;
       this.#tell('failed', error);
     });
@@ -181,7 +185,7 @@ export class MetaqdaClassifier extends Base {
         this.#reading = performance.now() + READING;
         this.#tell('failed', error);
       }
-      add.disabled = false;
+      add.disabled = this.#over;
     };
     form.addEventListener(
       'submit',

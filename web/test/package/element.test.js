@@ -156,6 +156,8 @@ test('one line of HTML is taught, answers, tells of it, undoes, and frees the ca
           track.stop();
       });
       await answer.filter({ hasText: 'The camera is gone: connect it and reload the page.' }).waitFor();
+      // No more frames can be added then.
+      assert.equal(await page.getByRole('button', { name: 'This is it' }).isDisabled(), true);
       // A second version of the module leaves the element as it is.
       assert.equal(
         await page.evaluate((again) => import(again).then(({ MetaqdaClassifier }) => typeof MetaqdaClassifier), '/metaqda/element.js?again'),
