@@ -101,6 +101,7 @@ export class Remote {
         /** @type {PropertyDescriptor & ThisType<Remote>} */ ({
           async value(/** @type {any[]} */ ...args) {
             const options = args[n];
+            args.length = n; // also where a label is missing
             known(options, kinds);
             const { signal } = options ?? {};
             signal?.throwIfAborted();

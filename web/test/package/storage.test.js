@@ -160,7 +160,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       return [new Set(ids).size, counts];
     });
     await each('of wrong kinds', (c) => Promise.all([() => c.predict([4, null]), () => c.addExamples([vector(0, 0)], 'a'), () => c.predict(vector(0, 0), { signl: 1 }), () => c.classify([vector(0, 0)], null),
-      () => c.predictInto(new Uint8Array(9), vector(0, 0)), () => c.addExample(vector(0, 0), 'a', { group: 1 }), () => c.configure({ nonePrior: 2 })].map(async (f) => { try { return await f(); } catch (error) { return [error.name, error.code]; } })));
+      () => c.predictInto(new Uint8Array(9), vector(0, 0)), () => c.addExample(vector(0, 0), 'a', { group: 1 }), () => c.addExample(vector(0, 0)), () => c.configure({ nonePrior: 2 })].map(async (f) => { try { return await f(); } catch (error) { return [error.name, error.code, error.code === 'argument' && error.message]; } })));
     await each('nothing to ask', async (c) => c.predict(vector(0, 0)));
     await each('add', async (c) => (await c.addExamples([vector(0, 0), { k: 0, i: 1 }, vector(1, 0)], new Set(['cup', ' CUP ', 'Cafe\\u0301']))).length);
     await each('a burst', async (c) => { for (let i = 0; i < 3; i++) await c.addExample({ k: 1, i }, 'caf\\u00e9', { group: 'g' }); });
