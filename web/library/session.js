@@ -24,6 +24,16 @@ import { vectorOf } from './vectors.js';
  *   view, and returns what came and went. `falseEventsPerHour` is above 0, and 1 if left out
  */
 
+/** Ids of steps, for calls that come before the id is noted. @type {WeakMap<{undo: string}, string>} */
+const begun = new WeakMap();
+
+/** @param {{undo: string}} step @returns {string} */
+function idOf(step) {
+  const id = step.undo || (begun.get(step) ?? crypto.getRandomValues(new BigUint64Array(1))[0].toString(16));
+  begun.set(step, id);
+  return id;
+}
+
 /** @param {Program} program @returns {Omit<Program, keyof LiveView> & LiveView & Teaching} */
 export function session(program) {
   const taught = new Classifier(program.exports, 0, undefined);
@@ -37,7 +47,7 @@ export function session(program) {
     },
     async stored(/** @type {(taught: Classifier) => any} */ change, /** @type {{undo: string} | undefined} */ step) {
       if (typeof change !== 'function') throw new MetaqdaError('argument', `The change is ${kindOf(change)}: it must be a function of the classifier.`);
-      if (step) void program.beginStep(step.undo);
+      if (step) void program.beginStep(idOf(step));
       const changed = new Promise((resolve) => {
         resolve(change(taught));
       }); // a throw becomes a rejection: what was changed before it is stored, too

@@ -104,11 +104,15 @@ test('what was taught is there after a reload, apart from other databases, with 
     for (const one of listeners) await s.on('change', one);
     await s.off('change', listeners[0]);
     await s.classifier.addClass('key');
+    const step = { undo: '' };
+    const begun = await Promise.all([0, 1, 2].map((i) => s.stored((taught) => taught.addExampleSync(vector(1, i, 1280), 'key'), step))).then(() => step.undo);
+    const steps = [await s.classifier.undo(begun), await s.classifier.counts];
     const of = (call) => call.then(() => 'taken', ({ code, message }) => code + ': ' + message.split(' in place')[0]);
-    return { called, refused: await Promise.all([s.off('gone', listeners[0]), s.frame(NaN), s.frame(''), s.show(undefined), s.frame(null)].map(of)) };`,
+    return { called, steps, refused: await Promise.all([s.off('gone', listeners[0]), s.frame(NaN), s.frame(''), s.show(undefined), s.frame(null)].map(of)) };`,
       'other',
     );
     assert.deepEqual(listening.called, [false, true]);
+    assert.deepEqual(listening.steps, ['add 3 examples to key', { key: 0 }], 'changes at the same time with one step');
     assert.deepEqual(listening.refused, [
       'argument: There is no event “gone”: listen for change.',
       'argument: There is NaN',
