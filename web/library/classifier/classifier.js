@@ -588,9 +588,11 @@ export class Classifier {
    * @returns {Classifier<Input>}
    */
   merge(other) {
-    if (!(other instanceof Classifier)) throw new MetaqdaError('argument', 'Only a classifier can be merged with a classifier.');
+    const instead = 'open its save() with openClassifier, and merge that one.';
+    if (!(other instanceof Classifier)) throw new MetaqdaError('argument', `There is ${kindOf(other)} in place of a classifier of this module: ${instead}`);
     for (const one of [this, other]) one.#described(); // throws if it was disposed of
-    if (other.#engine !== this.#engine) throw new MetaqdaError('internal', 'The classifiers run in different engines: save one of them and open it again.');
+    if (other.#engine !== this.#engine || this.#handle === 0)
+      throw new MetaqdaError('argument', `The classifier of a storage runs in a program of its own: ${instead}`);
     const handle = this.#call('mq_merge', other.#handle);
     this.#engine.share();
     return new Classifier(this.#engine, handle, this.#extractor);
