@@ -12,6 +12,7 @@
  *   progress  {done, total}, sent by the worker unasked
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
+import { FUNCTION, kindOf, known } from './classifier/options.js';
 import { listOf, rowsOf, vectorOf } from './vectors.js';
 
 /** @import {Answers, Learned, LoadedEngine} from '../engine/contract.js' */
@@ -51,6 +52,12 @@ class Thread {
   }
 }
 
+/** The storage. Throws if it is something else, such as its classifier. @param {LoadedEngine} engine */
+function stored(engine) {
+  if (engine?.thread) return engine;
+  throw new MetaqdaError('argument', `There is ${kindOf(engine)} in place of a storage: hand over what openStorage resolves to, not its classifier.`);
+}
+
 const STOPPED = 'Judging the pictures together was stopped.';
 
 /** Predicts the pictures of the last `classify`, by the session as it was at that time. */
@@ -62,11 +69,13 @@ export class Batch {
   #last = Promise.resolve();
 
   /**
-   * @param {LoadedEngine} engine
+   * @param {LoadedEngine} engine the storage
    * @param {{onProgress?: ((progress: {done: number, total: number}) => void) | undefined}} [options]
    */
-  constructor(engine, { onProgress = () => {} } = {}) {
-    this.engine = engine;
+  constructor(engine, options) {
+    known(options, { onProgress: FUNCTION });
+    const { onProgress = () => {} } = options ?? {};
+    this.engine = stored(engine);
     this.#thread = new Thread(engine, {
       died: (why) => `The pictures could not be judged together (${why}): close other tabs and try again.`,
       onNews: (_, progress) => onProgress(progress),
@@ -150,7 +159,7 @@ export class Batch {
  * @returns {Promise<Learned>} rejects with code 'too-little' if no other session has four classes of three pictures
  */
 export async function learn(engine) {
-  const thread = new Thread(engine, { died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
+  const thread = new Thread(stored(engine), { died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
   try {
     return await thread.ask('learn', await Promise.all([engine.otherSessions(), engine.learnedPrior()]));
   } finally {

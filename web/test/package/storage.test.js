@@ -234,6 +234,8 @@ test('many are judged together, and a prior is learned, in a worker', () =>
     for (let k = 0; k < 8; k++) {
       for (let i = 0; i < 6; i++) await s.classifier.addExample(vector(k, i), 'class ' + k);
     }
+    const misled = [() => new Batch(s.classifier), () => new Batch(), () => learn(s.classifier), () => new Batch(s, { onProgress: 5 }), () => new Batch(s, { progress() {} })];
+    const refused = await Promise.all(misled.map(async (f) => f()).map((one) => one.catch(({ code }) => code)));
     const asked = new Batch(s);
     const unasked = await Promise.all([asked.suggest(2), asked.alike([[0]])].map((one) => one.catch(({ code }) => code)));
     const pictures = [0, 1, 7, 7, 7, 7].map((k, i) => vector(k, 9 + i));
@@ -255,12 +257,13 @@ test('many are judged together, and a prior is learned, in a worker', () =>
     await s.newSession('another');
     const { classes: from, sessions, before, after } = await learn(s);
     return {
-      n: classes.length, unasked, wrong, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: [none.length, ...alike.map((group) => group.sort().join())],
+      n: classes.length, refused, unasked, wrong, same, taken: [...taken], suggested: String(places) === String(suggested) && like.length === 2, alike: [none.length, ...alike.map((group) => group.sort().join())],
       left: left[0], kept, untouched: String(left[2]) === String(rows[2]), out: [out.taken[0], out.taken[1] !== 1, /none of these/.test(out.headlines[0])],
       early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`,
     );
     assert.deepEqual(seen, {
       n: 8,
+      refused: Array(5).fill('argument'),
       unasked: ['argument', 'argument'],
       wrong: ['argument', 'argument', 'argument'],
       same: [true, true, true, true, true, true],
