@@ -16,8 +16,9 @@
  * @typedef {object} ClassState
  * @property {string} id
  * @property {string} name
- * @property {Example[]} examples in the order added
- * @property {number[]} bursts number of examples in each burst; a burst is one picture with its near-copies
+ * @property {Example[]} examples in the order added, but the frames of a group stand together
+ * @property {number[]} bursts number of examples in each burst, the oldest burst first; a burst is one picture with its near-copies, which may stand
+ *   apart among `examples`
  * @property {string} [actions] what happens when it comes and goes, as web/ui/then/actions.js writes it; only if something does
  *
  * @typedef {object} PriorState

@@ -541,7 +541,7 @@ export class Classifier {
     return this.#call('mq_has', n) === 1;
   }
 
-  /** Ids of a class's examples. @param {string} label @returns {string[]} */
+  /** Ids of a class's examples, in the order added; the frames of a group stand together. @param {string} label @returns {string[]} */
   examples(label) {
     const i = this.#described().labels.indexOf(this.label(label));
     return i < 0 ? [] : [...this.#described().examples[i]];
