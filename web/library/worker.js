@@ -120,13 +120,13 @@ export class ClassifierWorker {
 
   /**
    * @template [Input=unknown]
-   * @param {ArrayBuffer | ArrayBufferView} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
+   * @param {ArrayBuffer | ArrayBufferView | string | URL} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
    * @returns {Promise<RemoteClassifier<Input>>}
    */
   async openClassifier(file, options = {}) {
     known(options, OPENING);
     await this.#load();
-    const [handle, members] = await this.#ask('open', [file, plain(options)]);
+    const [handle, members] = await this.#ask('open', [sendable(file), plain(options)]);
     return remote(this, handle, members, options.extractor);
   }
 

@@ -276,6 +276,9 @@ test('a worker is sent whole addresses: a URL cannot be cloned, and it lies else
   void new ClassifierWorker({ worker }).createClassifier({ prior: 'priors/x.safetensors' });
   await Promise.resolve();
   assert.equal(sent[2].args.prior, 'https://example.com/page/priors/x.safetensors');
+  void new ClassifierWorker({ worker }).openClassifier('mine.metaqda');
+  await Promise.resolve();
+  assert.equal(sent[3].args[0], 'https://example.com/page/mine.metaqda');
 });
 
 /** A worker that is pretended, and its owner. It makes classifiers, and answers nothing else. */
