@@ -47,7 +47,12 @@ export function session(program) {
     },
     async stored(/** @type {(taught: Classifier) => any} */ change, /** @type {{undo: string} | undefined} */ step) {
       if (typeof change !== 'function') throw new MetaqdaError('argument', `The change is ${kindOf(change)}: it must be a function of the classifier.`);
-      if (step) void program.beginStep(idOf(step));
+      if (step !== undefined && typeof step?.undo !== 'string')
+        throw new MetaqdaError(
+          'argument',
+          `The undo of the step is ${kindOf(step?.undo)}: hand over one object { undo: '' } for all its changes, or leave it out.`,
+        );
+      if (step) program.beginStep(idOf(step)).catch(() => {}); // if the program has ended, the change says so
       const changed = new Promise((resolve) => {
         resolve(change(taught));
       }); // a throw becomes a rejection: what was changed before it is stored, too

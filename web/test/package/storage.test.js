@@ -108,7 +108,7 @@ test('what was taught is there after a reload, apart from other databases, with 
     const begun = await Promise.all([0, 1, 2].map((i) => s.stored((taught) => taught.addExampleSync(vector(1, i, 1280), 'key'), step))).then(() => step.undo);
     const steps = [await s.classifier.undo(begun), await s.classifier.counts];
     const of = (call) => call.then(() => 'taken', ({ code, message }) => code + ': ' + message.split(' in place')[0]);
-    return { called, steps, refused: await Promise.all([s.off('gone', listeners[0]), s.frame(NaN), s.frame(''), s.show(undefined), s.frame(null), s.stored((taught) => taught.merge(taught)), s.stored((taught) => taught.merge(s.classifier))].map(of)) };`,
+    return { called, steps, refused: await Promise.all([s.off('gone', listeners[0]), s.frame(NaN), s.frame(''), s.show(undefined), s.frame(null), s.stored((taught) => taught.merge(taught)), s.stored((taught) => taught.merge(s.classifier)), s.stored(() => {}, { undo: 5 })].map(of)) };`,
       'other',
     );
     assert.deepEqual(listening.called, [false, true]);
@@ -121,6 +121,7 @@ test('what was taught is there after a reload, apart from other databases, with 
       'taken',
       'argument: The classifier of a storage runs in a program of its own: open its save() with openClassifier, and merge that one.',
       'argument: There is an object',
+      "argument: The undo of the step is 5: hand over one object { undo: '' } for all its changes, or leave it out.",
     ]);
   }));
 
