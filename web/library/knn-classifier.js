@@ -66,12 +66,18 @@ export class KNNClassifier {
    * @returns {Promise<{label: string, classIndex: number, confidences: {[label: string]: number}}>}
    */
   async predictClass(input, k = 3) {
+    this.#there();
     if (k < 1) throw new MetaqdaError('argument', 'Please provide a positive integer k value to predictClass.');
     if (this.#rows.size === 0) {
       throw new MetaqdaError('empty', 'You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
     }
     if (!isTensor(input)) throw new MetaqdaError('argument', 'The input must be a tensor: an object with dataSync() and shape.');
     return this.#predict(unit(input.dataSync())); // read before anything waits: the tensor may be disposed of then
+  }
+
+  /** Throws if it was disposed of. */
+  #there() {
+    if (this.#disposed) throw new MetaqdaError('disposed', 'The classifier has been disposed of: create another one.');
   }
 
   /** @param {Float32Array} x @returns {ReturnType<KNNClassifier['predictClass']>} */
@@ -81,7 +87,7 @@ export class KNNClassifier {
       if (this.#classifier === asked) this.#classifier = null; // the next call tries again
       throw error;
     });
-    if (this.#disposed) throw new MetaqdaError('disposed', 'The classifier has been disposed of: create another one.');
+    this.#there();
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
     this.#teach(classifier);
     const names = [...this.#index.keys()];

@@ -237,6 +237,7 @@ test('every refusal has a code', async () => {
   const asked = c.predictClass(tensor(1, 0));
   c.dispose();
   await assert.rejects(asked, { code: 'disposed' });
+  await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'disposed' });
 });
 
 test('an example that the engine refuses is forgotten, and the others count', async () => {
