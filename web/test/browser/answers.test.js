@@ -528,5 +528,21 @@ test('under an answer a press says what it is, a new class is made, and both are
     await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear the picture' }).click();
     await bar.getByRole('button', { name: 'Cat' }).waitFor({ state: 'hidden' });
+
+    await page.setViewportSize({ width: 320, height: 568 }); // the bar has room for some classes only
+    for (const name of ['Sunflower', 'Laptop', 'Umbrella']) await addClass(page, name);
+    await recognise(page, sample('emojione', 'penguin'));
+    await teachNew(page, bar, 'Penguin');
+    await bar.getByRole('button', { name: 'Penguin', pressed: true }).waitFor();
+    const choices = () => bar.locator('.correct-choices button:visible').allTextContents();
+    const some = await choices();
+    await bar.getByRole('button', { name: /more…$/ }).press('Enter');
+    const all = await choices();
+    assert.deepEqual(all, ['Cat', 'Rocket', 'Sunflower', 'Laptop', 'Umbrella', 'Penguin', 'None of these']);
+    assert.equal(
+      await page.evaluate('document.activeElement.textContent'),
+      all.find((name) => !some.includes(name)),
+      'the first of the others has the focus',
+    );
   }),
 );

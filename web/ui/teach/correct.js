@@ -89,12 +89,20 @@ export class CorrectBar {
 
   /** @param {Event} event */
   #showAll = ({ target }) => {
-    const at = [...this.element.querySelectorAll('button')].indexOf(/** @type {HTMLButtonElement} */ (target));
+    const most = [...this.element.querySelectorAll('button')].indexOf(/** @type {HTMLButtonElement} */ (target));
+    const at = most - Number(this.#classes.findIndex(({ id }) => id === this.#chosen) >= most); // of a place for the chosen class
     this.#all = true;
     this.#draw();
     this.element.querySelectorAll('button')[at]?.focus({ preventScroll: true }); // the first of the others
     this.element.scrollIntoView({ block: 'nearest' });
   };
+
+  /** The first classes. The chosen one takes the place of the last if it comes later. @param {number} most */
+  #first(most) {
+    const some = this.#classes.slice(0, most);
+    const chosen = this.#classes.slice(most).find(({ id }) => id === this.#chosen);
+    return chosen && most ? [...some.slice(0, -1), chosen] : some;
+  }
 
   /** @param {number} most classes with a button */
   #drawSome(most) {
@@ -103,7 +111,7 @@ export class CorrectBar {
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
     render(
       html`<div class="correct-row"><span class="correct-label" id=${this.id}>${this.#label}</span>
-      <div class="correct-choices">${this.#classes.slice(0, most).map(({ id, name }) => button(id, name))}<button class="button quiet" type="button"
+      <div class="correct-choices">${this.#first(most).map(({ id, name }) => button(id, name))}<button class="button quiet" type="button"
         ?hidden=${!left} @click=${this.#showAll}>${left} more…</button>${this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
       <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button></div>
       ${
