@@ -58,13 +58,13 @@ test('a folder that cannot be read is empty, and it is told like a picture that 
   assert.deepEqual(unread.sort(), ['f/2.png', 'f/x', 'y']);
 });
 
-test('of a chosen folder the pictures are taken, in the order of their names', () => {
-  const chosen = ['f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) =>
+test('of a chosen folder the pictures are taken, in the order of their names and folders, as of a drop', () => {
+  const chosen = ['f/Cup 2/1.png', 'f/Cup/1.png', 'f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) =>
     Object.defineProperty(new File(['x'], path.split('/').at(-1) ?? '', { type: path.endsWith('png') ? 'image/png' : 'text/plain' }), 'webkitRelativePath', {
       value: path,
     }),
   );
-  assert.deepEqual(filesIn(chosen, claimsPicture).map(pathOf), ['f/9.png', 'f/10.png']);
+  assert.deepEqual(filesIn(chosen, claimsPicture).map(pathOf), ['f/9.png', 'f/10.png', 'f/Cup/1.png', 'f/Cup 2/1.png']);
 });
 
 test('each folder with pictures is a class by its name', () => {
