@@ -103,20 +103,27 @@ export class Remote {
             const options = args[n];
             args.length = n; // also where a label is missing
             known(options, kinds);
-            const { signal } = options ?? {};
+            const { signal, onProgress } = options ?? {};
             signal?.throwIfAborted();
             const one = name in OF_ONE;
             if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
             const all = one ? [args[0]] : listOf(args[0], 'batch');
+            // Inputs to embed count as steps, too, as for a classifier in this thread.
+            const inputs = all.filter((x) => !isVector(x)).length;
+            let done = 0;
+            const told = () => onProgress?.({ done: ++done, total: inputs + all.length });
             // Vectors are sent at once, so that later calls come after this one.
             const vectors = (
-              all.every(isVector)
+              inputs === 0
                 ? all.map((x, i) => vectorOf(x, one ? undefined : i))
                 : one
                   ? [await embedded(this.#extractor, args[0], signal)]
-                  : await embeddedAll(this.#extractor, all, signal)
+                  : await embeddedAll(this.#extractor, all, signal, told)
             ).map((x) => Float32Array.from(x));
-            return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
+            const further = onProgress && {
+              onProgress: (/** @type {{done: number, total: number}} */ p) => onProgress({ done: done + p.done, total: done + p.total }),
+            };
+            return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], { ...options, ...further });
           },
         }),
       );

@@ -112,11 +112,14 @@ export async function embedded(extractor, x, signal, at) {
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
- * @param {Iterable<Input | Vector>} batch @param {AbortSignal} [signal]
+ * @param {Iterable<Input | Vector>} batch @param {AbortSignal} [signal] @param {() => void} [told] called after each that was no vector
  */
-export async function embeddedAll(extractor, batch, signal) {
+export async function embeddedAll(extractor, batch, signal, told) {
   const vectors = [];
-  for (const [i, x] of listOf(batch, 'batch').entries()) vectors.push(await embedded(extractor, x, signal, i));
+  for (const [i, x] of listOf(batch, 'batch').entries()) {
+    vectors.push(await embedded(extractor, x, signal, i));
+    if (!isVector(x)) told?.();
+  }
   return vectors;
 }
 

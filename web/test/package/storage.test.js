@@ -184,6 +184,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       embed: async (c) => [...await c.embed({ k: 3, i: 4 })], predict: (c) => c.predict({ k: 1, i: 9 }), predictMany: (c) => c.predictMany([vector(0, 9), vector(5, 9)]),
       classify: (c, i) => c.classify([vector(0, 9), vector(1, 8), vector(5, 9)], { onProgress: (p) => done[i].push(p.done / p.total) }),
       suggest: (c) => c.suggest([vector(3, 0), { k: 3, i: 1 }, vector(4, 0)], { count: 2 }), stopped: (c) => c.classify([vector(0, 9)], { signal }).catch((error) => error.message),
+      'progress of inputs': async (c) => { const p = []; await c.classify([{ k: 1, i: 3 }, vector(0, 9)], { onProgress: (one) => p.push(one) }); return [p[0], p.at(-1)]; },
       thrown: (c) => c.classify([vector(0, 9)], { onProgress() { throw new Error('from onProgress'); } }).catch((error) => error.message),
       into: async (c) => { const dst = new Float64Array(4); for (const [label, k] of [['10', 4], ['2', 5]]) await c.addExample(vector(k, 1), label); const none = await c.predictInto(dst, vector(1, 9)); for (const label of ['10', '2']) await c.removeClass(label); return [none, ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
