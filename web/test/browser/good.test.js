@@ -54,7 +54,7 @@ test('good ones and bad ones are told apart from examples of good ones alone', (
     await offered(true);
     await says(page, /^Like the examples of “Good”: (> )?\d+ %$/); // what is shown is judged anew
     await page.getByText('The pictures of this class are nearly the same, so anything else looks unlike them: teach other views, too.').waitFor();
-    await page.getByText(/^To tell “.*” from other things, add a second class\.$/).waitFor();
+    await page.getByText(/^To tell “.*” from other things, teach a second class\.$/).waitFor();
     const shown = await page.locator('#prediction').innerText();
     assert.equal(shown.match(/%/g)?.length, 1, `one number, not two: ${shown}`);
     const other = await page.context().newPage();

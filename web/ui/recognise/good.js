@@ -106,7 +106,7 @@ export class Good {
           ? `The ${noun()}s of this class are nearly the same, so anything else looks unlike them: teach other views, too.`
           : `Compared part by part with ${odd.good} different ${noun()}s. More ${noun()}s would make the answer surer.`
       }</p>
-      <p class="small muted good-note">To tell “${this.#name}” from other things, add a second class.</p>`,
+      <p class="small muted good-note">To tell “${this.#name}” from other things, teach a second class.</p>`,
       this.element,
     );
   }

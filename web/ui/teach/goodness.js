@@ -142,7 +142,7 @@ export function headline({ right, asked, classes }, compared = false) {
  */
 export function advice({ classes, asked, confusions }, need) {
   if (classes.length === 1 && asked)
-    return `“${classes[0].label}” is the only class. With more good ${noun()}s the page knows better what belongs to it. With a second class it tells the two apart.`;
+    return `Only “${classes[0].label}” has examples. With more good ${noun()}s the page knows better what belongs to it. With a second class it tells the two apart.`;
   const one = classes.find(({ label }) => label === need?.label);
   const well = !one || !classes.some(({ asked: some, doubt }) => some === 0 || doubt > SURE);
   if (well && asked && classes.some(({ examples }) => examples < TELLING))
