@@ -192,6 +192,12 @@ test('groups stand in the order taught, within them the most doubtful first', ()
     groupsOf([picture('9.png', [0, 1, 0], 0, false), picture('10.png', [0, 1, 0], 0, false)], classes, { order: 'name' })[0].items.map(({ name }) => name),
     ['9.png', '10.png'],
   );
+  const paths = ['Cup 2/1.png', 'Cup/1.png'].map((path) => ({ ...picture('1.png', [0, 1, 0], 0, false), path }));
+  assert.deepEqual(
+    groupsOf(paths, classes, { order: 'name' })[0].items.map(({ path }) => path),
+    ['Cup/1.png', 'Cup 2/1.png'],
+    'folder by folder',
+  );
 });
 
 test('counts are those of the groups', () => {

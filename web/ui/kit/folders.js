@@ -119,15 +119,11 @@ export function onFolder(field, kind, take) {
 
 /** The wanted files of a chosen folder, without hidden ones, in the order of their paths. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
 export function filesIn(files, wanted) {
-  return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden)).sort(byPath);
+  return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden)).sort((a, b) => byPath(pathOf(a), pathOf(b)));
 }
 
-/** Compares paths folder by folder, as a drop is read: “Cup” comes before “Cup 2”. @param {File} a @param {File} b */
-function byPath(a, b) {
-  const [one, other] = [a, b].map((file) => pathOf(file).split('/'));
-  const at = one.findIndex((name, i) => compare(name, other[i] ?? ''));
-  return at < 0 ? one.length - other.length : compare(one[at], other[at] ?? '');
-}
+/** Compares paths folder by folder, as a drop is read: a tab comes before all else, so “Cup” comes before “Cup 2”. @param {string} a @param {string} b */
+export const byPath = (a, b) => compare(a.replaceAll('/', '\t'), b.replaceAll('/', '\t'));
 
 /**
  * Makes a class of each folder that has items, with the folder's name. Folders of the same name become one class.

@@ -1,5 +1,6 @@
 // @ts-check
 /** Groups, order, filters and table of many pictures. Nothing here touches the page. */
+import { byPath } from '../kit/folders.js';
 import { NONE } from '../teach/correct.js';
 
 /**
@@ -60,9 +61,6 @@ export const saidNone = (item) => item.none === true && verdict(item).id === NON
 /** @param {Sortable} item */
 export const isDoubtful = (item) => !item.taught && item.answer !== null && item.answer.doubtful && !saidNone(item);
 
-/** @param {string} a @param {string} b */
-const byName = new Intl.Collator(undefined, { numeric: true }).compare;
-
 /**
  * The pictures by group: the classes in their order, then none of these, then pictures
  * without an answer. Empty groups are left out.
@@ -91,7 +89,7 @@ export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'al
   const compare = {
     doubt: (/** @type {{probability: number}} */ a, /** @type {{probability: number}} */ b) => a.probability - b.probability,
     sure: (/** @type {{probability: number}} */ a, /** @type {{probability: number}} */ b) => b.probability - a.probability,
-    name: (/** @type {{item: T}} */ a, /** @type {{item: T}} */ b) => byName(a.item.path, b.item.path),
+    name: (/** @type {{item: T}} */ a, /** @type {{item: T}} */ b) => byPath(a.item.path, b.item.path),
     arrival: () => 0,
   }[order];
   return [...groups.values()]
