@@ -56,6 +56,15 @@ test('pictures that come while others are encoded in vain, judged or copied are 
     await page.getByRole('heading', { name: '2 pictures' }).waitFor();
     assert.equal(await page.locator('#sort').getByRole('alert').count(), 0, 'both could be read');
     await page.getByRole('button', { name: 'Close', exact: true }).click();
+
+    const goOn = await holdPictures(page, 0);
+    await field(page).setInputFiles(OTHERS[2]); // it is not recognised, since several are chosen meanwhile
+    await status(page, 'Looking at');
+    await field(page).setInputFiles(OTHERS.slice(0, 2));
+    await goOn();
+    await sortState(page, /^Nothing is taught yet/);
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    assert.equal(await page.getByRole('region', { name: 'Prediction' }).getAttribute('aria-busy'), 'false', 'no answer is awaited any more');
     for (const name of ['Cat', 'Rocket']) await teach(page, name, STYLES);
 
     const judge = await hold(page, '**/web/ui/thread.js');

@@ -183,6 +183,7 @@ export class Recogniser {
   /** @param {File[]} files */
   async #sortAll(files) {
     this.close();
+    this.#wait(false); // what was awaited is not recognised any more
     if (await this.#turnOf(() => this.#sortAll(files))) this.sort?.(files);
   }
 
