@@ -157,7 +157,7 @@ test('a batch is refused as a whole, by the place of what is wrong in it', async
   );
   await assert.rejects(c.classify([[1, 2, 3]]), refusal('dimension'));
   await assert.rejects(c.classify([{}]), refusal('extractor'));
-  for (const ask of [c.classify([[1, 2], undefined]), c.predictMany([[1, 2], undefined]), c.addExamples([[1, 2], undefined], ['a', 'b'])])
+  for (const ask of [() => c.classify([[1, 2], undefined]), () => c.predictMany([[1, 2], undefined]), () => c.addExamples([[1, 2], undefined], ['a', 'b'])])
     await assert.rejects(ask, { code: 'extractor', message: /^There is undefined in place of vector 1 of the batch, / });
   await assert.rejects(c.classify(/** @type {any} */ (null)), { code: 'argument', message: /^The batch must be a list, not null: / });
   await assert.rejects(c.classify([[1, 2]], { signal: AbortSignal.abort() }), { name: 'AbortError' });
