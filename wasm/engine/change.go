@@ -33,7 +33,7 @@ func (e *Engine) Change(vectors bool, f func(c *metaqda.Classifier) error) error
 		return e.keeping.gone
 	}
 	before, number, last := e.keeping.number, e.keeping.number, e.keeping.recent
-	if last.Number > 0 { // Changed was not called since the last change: it then returns both together
+	if last.Number > 0 { // Recent was not called since the last change: it then returns both together
 		before = last.Before
 	}
 	token, err := e.changing(func() error {

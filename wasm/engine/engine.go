@@ -87,7 +87,7 @@ type keeping struct {
 	unmark   []string // vanished sessions, whose marks can be deleted
 	number   uint64   // of the last change noted
 	refused  map[uint64]error
-	recent   Recent // by Change, until Recent
+	recent   Recent // what [Engine.Change] noted and [Engine.Recent] has not returned
 	sweep    bool   // priors are out of use, or deleted data must leave the files
 }
 
@@ -226,7 +226,7 @@ func fail(code, message string) error { return &metaqda.Error{Code: code, Messag
 // useBuiltIn is the remedy for a prior of a former version.
 const useBuiltIn = "Use the built-in one, or learn again from your sessions."
 
-// Explain turns any error into an *metaqda.Error. An *metaqda.Error stays as it is.
+// Explain turns any error into a *metaqda.Error. A *metaqda.Error stays as it is.
 func Explain(err error) *metaqda.Error {
 	var (
 		own       *metaqda.Error

@@ -93,8 +93,8 @@
  * @typedef {object} WatchEvent something came or went before the camera or the microphone
  * @property {string} label of the class
  * @property {boolean} here true: it has come; false: it has gone
- * @property {number} since when that began: for `frame` in seconds since 1970, for a watch in the seconds given to `next`; up to the
- *   answer that revealed it
+ * @property {number} since when that began, not later than the answer that showed it. `frame` counts seconds since 1970; a watch has the
+ *   seconds that `next` was given
  * @property {number} probability that it is here, or that it is gone, by all answers so far
  *
  * @typedef {object} Live

@@ -58,9 +58,9 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
   const running = await startExtractor(source, options);
   const ask = (/** @type {string} */ type, /** @type {any} */ args) =>
     running.ask(type, args).catch((/** @type {any} */ error) => {
-      // A worker is not sent the pixels that the page may not read, and the window is not given them.
-      const kept = error.name === 'SecurityError' || (error.name === 'DataCloneError' && (args.picture ?? args).width > 0);
-      if (kept) throw new ExtractorError('unreadable-picture', KEPT);
+      // The page may not read such pixels. The browser does not send them to a worker, and does not give them to the window.
+      const withheld = error.name === 'SecurityError' || (error.name === 'DataCloneError' && (args.picture ?? args).width > 0);
+      if (withheld) throw new ExtractorError('unreadable-picture', WITHHELD);
       if (error.name !== 'DataCloneError') throw error;
       throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
     });
@@ -80,7 +80,7 @@ export async function load({ record: { id, sha256, dimension, views, networks = 
   };
 }
 
-const KEPT =
+const WITHHELD =
   "The browser does not let this page read the picture: it comes from another site, or contains HTML. Load it with crossOrigin 'anonymous', if its server allows that, or hand over a file.";
 
 /** A graph starts within a second; a phone may take ten. */

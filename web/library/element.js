@@ -61,7 +61,7 @@ export class MetaqdaClassifier extends Base {
   #extractor = null;
   /** The time until which an error is shown. */
   #reading = 0;
-  /** Whether no more frames come, for an error. */
+  /** Whether an error has ended the camera. */
   #over = false;
   /** Aborted when it leaves the page. */
   #stay = new AbortController();

@@ -66,7 +66,7 @@ export class KNNClassifier {
    * @returns {Promise<{label: string, classIndex: number, confidences: {[label: string]: number}}>}
    */
   async predictClass(input, k = 3) {
-    this.#there();
+    this.#checkDisposed();
     if (k < 1) throw new MetaqdaError('argument', 'Please provide a positive integer k value to predictClass.');
     if (this.#rows.size === 0) {
       throw new MetaqdaError('empty', 'You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
@@ -76,7 +76,7 @@ export class KNNClassifier {
   }
 
   /** Throws if it was disposed of. */
-  #there() {
+  #checkDisposed() {
     if (this.#disposed) throw new MetaqdaError('disposed', 'The classifier has been disposed of: create another one.');
   }
 
@@ -87,7 +87,7 @@ export class KNNClassifier {
       if (this.#classifier === asked) this.#classifier = null; // the next call tries again
       throw error;
     });
-    this.#there();
+    this.#checkDisposed();
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
     this.#teach(classifier);
     const names = [...this.#index.keys()];

@@ -90,7 +90,7 @@ export class CorrectBar {
   /** @param {Event} event */
   #showAll = ({ target }) => {
     const most = [...this.element.querySelectorAll('button')].indexOf(/** @type {HTMLButtonElement} */ (target));
-    const at = most - Number(this.#classes.findIndex(({ id }) => id === this.#chosen) >= most); // of a place for the chosen class
+    const at = most - Number(this.#classes.findIndex(({ id }) => id === this.#chosen) >= most); // one class less was shown in order if the chosen one took the last place
     this.#all = true;
     this.#draw();
     this.element.querySelectorAll('button')[at]?.focus({ preventScroll: true }); // the first of the others
