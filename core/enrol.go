@@ -201,21 +201,35 @@ func (c *Classifier) settle() error {
 	return nil
 }
 
-// bursts returns the sizes of a class's bursts. Until the whole class is enrolled, every unit
-// is a burst.
-func (c *Classifier) bursts(k *class) []int {
-	sizes := make([]int, 0, len(k.units))
+// Firsts returns where the first example of each burst of a class stands among its examples.
+// Near-copies without a group may stand apart.
+func (c *Classifier) Firsts(class string) []int {
+	defer c.reading()()
+	k := c.ids[class]
+	if k == nil {
+		return nil
+	}
+	_, firsts := c.bursts(k)
+	return firsts
+}
+
+// bursts returns the sizes of a class's bursts, and where the first example of each stands. Until the
+// whole class is enrolled, every unit is a burst.
+func (c *Classifier) bursts(k *class) (sizes, firsts []int) {
+	sizes, firsts = make([]int, 0, len(k.units)), make([]int, 0, len(k.units))
+	at := 0
 	for i, u := range k.units {
 		b := len(sizes)
 		if k.known == len(k.units) {
 			b, _ = c.lda.BurstOf(k.ID, i)
 		}
 		if b == len(sizes) {
-			sizes = append(sizes, 0)
+			sizes, firsts = append(sizes, 0), append(firsts, at)
 		}
 		sizes[b] += len(u.frames)
+		at += len(u.frames)
 	}
-	return sizes
+	return sizes, firsts
 }
 
 // tellBursts updates the sizes of a class's bursts and reports changes of them to Changed. If the
@@ -234,7 +248,8 @@ func (c *Classifier) tellBursts(k *class) {
 }
 
 func (c *Classifier) tellOf(k *class) {
-	was, is := k.Bursts, c.bursts(k)
+	was := k.Bursts
+	is, _ := c.bursts(k)
 	if slices.Equal(was, is) {
 		return
 	}

@@ -171,6 +171,30 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	return err == nil && c.journal.noted > steps
 }
 
+// A near-copy without a group stands apart from its burst, which has one first example all the same.
+func TestFirstsOfBursts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	all := pictures(rng, 2, 6, 12, 0.3)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for _, x := range [][]float32{all[0][0], all[0][1], all[0][0], all[1][0]} {
+		test.Must(c.Add("a", "", x))(t)
+	}
+	for _, x := range [][]float32{all[0][2], all[0][3]} {
+		test.Must(c.Add("b", "walk", x))(t)
+	}
+	test.Must(c.Add("b", "", all[1][3]))(t)
+	_ = ask(t, c, all[1][1])
+	for i, want := range [][]int{{0, 1, 3}, {0, 2}} {
+		k := c.Classes()[i]
+		if got := c.Firsts(k.ID); !slices.Equal(got, want) || len(k.Bursts) != len(want) {
+			t.Errorf("firsts of %s are %v, want %v; sizes %v", k.Label, got, want, k.Bursts)
+		}
+	}
+	if got := c.Firsts("gone"); got != nil {
+		t.Errorf("firsts of no class are %v", got)
+	}
+}
+
 // A group counts as one example, its mean, wherever its frames were added.
 func TestGroupIsOneExample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))

@@ -31,8 +31,8 @@ func (p *page) overview(w *json.Writer, s engine.State) {
 	}
 }
 
-// list writes each class with its id, name, examples, sizes of bursts and actions.
-func list(w *json.Writer, classes []metaqda.Class) {
+// list writes each class with its id, name, examples, sizes of bursts and actions. firsts may be nil.
+func list(w *json.Writer, classes []metaqda.Class, firsts [][]int) {
 	w.Open('[')
 	for i := range classes {
 		k := &classes[i]
@@ -41,6 +41,9 @@ func list(w *json.Writer, classes []metaqda.Class) {
 			c.Text("name", &k.Label, true)
 			c.List("examples", len(k.Examples), func(j int, c json.Codec) { c.Text("id", &k.Examples[j].ID, true) })
 			c.Ints("bursts", &k.Bursts)
+			if firsts != nil {
+				c.Ints("firsts", &firsts[i])
+			}
 			c.Text("actions", &k.Actions, false)
 		})
 	}
@@ -75,7 +78,7 @@ func (p *page) state() js.Value {
 	w.Object(func(json.Codec) {
 		p.overview(&w, s)
 		w.Name("classes")
-		list(&w, s.Classes)
+		list(&w, s.Classes, s.Firsts)
 	})
 	return bridge.Parsed(string(w.B))
 }
@@ -92,7 +95,7 @@ func (p *page) changes(since float64) js.Value {
 		w.Name("state")
 		w.Object(func(json.Codec) { p.overview(&w, c.State) })
 		if w.Name("classes"); c.Whole {
-			list(&w, c.State.Classes)
+			list(&w, c.State.Classes, nil)
 		} else {
 			w.Any(nil)
 		}

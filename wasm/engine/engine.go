@@ -116,6 +116,7 @@ type State struct {
 	SessionID   string
 	SessionName string
 	Classes     []metaqda.Class // must not be changed
+	Firsts      [][]int         // of each class, where the first example of each burst stands
 	Dimension   int
 	Undo        string // name of the step that Undo takes back, empty for none
 	UndoID      string // its id
@@ -153,6 +154,9 @@ func (e *Engine) State() State {
 	defer e.mu.Unlock()
 	s := e.overview()
 	s.Classes = e.taught.Classes()
+	for _, k := range s.Classes {
+		s.Firsts = append(s.Firsts, e.taught.Firsts(k.ID))
+	}
 	return s
 }
 

@@ -19,6 +19,7 @@
  * @property {Example[]} examples in the order added, but the frames of a group stand together
  * @property {number[]} bursts number of examples in each burst, the oldest burst first; a burst is one picture with its near-copies, which may stand
  *   apart among `examples`
+ * @property {number[]} [firsts] where the first example of each burst stands among `examples`; not in Changes
  * @property {string} [actions] what happens when it comes and goes, as web/ui/then/actions.js writes it; only if something does
  *
  * @typedef {object} PriorState

@@ -174,12 +174,9 @@ export class ExtractorsDialog {
   /** Taught pictures to try a network on, one of each burst. */
   async #taught() {
     const { classes: all } = await this.engine.state();
-    const firsts = all.flatMap(({ name: label, examples, bursts }) => {
-      const rest = [...examples];
-      return bursts.map((frames) => ({ label, example: rest.splice(0, frames)[0] }));
-    });
+    const single = all.flatMap(({ name: label, examples, firsts = [] }) => firsts.map((at) => ({ label, example: examples[at] })));
     const taught = [];
-    for (const { label, example } of spread(firsts.slice(0, MOST_TRIALS))) {
+    for (const { label, example } of spread(single.slice(0, MOST_TRIALS))) {
       const [thumbnail] = await this.engine.thumbnails([example.id]);
       if (thumbnail?.length) taught.push({ label, picture: await decode(new File([new Uint8Array(thumbnail)], 'a taught picture')) });
     }
