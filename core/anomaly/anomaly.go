@@ -19,13 +19,15 @@
 // far good ones lie. K is the number of bursts, and each burst counts alike in the means:
 //
 //	u = (ln E - mean ln E_k)/σ_E,   v = (ln C - mean ln C_k)/σ_C
-//	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) max(u, v))))
+//	p(wrong) = 1/(1 + exp(-(a + b ln K + (c + e ln K) max(u, v) + f mean ln C_k)))
 //
 // σ_E and σ_C are the standard deviations of ln E_k and ln C_k, shrunk to those of the population. E
 // counts as at least .02, and C as at least .15: smaller distances are noise of a camera and of coding.
 // Without these bounds, a further frame would look wrong if the good pictures are frames of one view. The
-// coefficients a, b, c and e come from logistic regression on sets of pictures. Half of their queries are
-// bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the population.
+// coefficients a, b, c, e and f come from logistic regression on sets of pictures. Half of their queries
+// are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
+// population. The last term says how unlike each other the good ones are: if they are much alike, further
+// good ones often lie many σ away.
 //
 // The package is not for small flaws of a tenth of a picture's side or less, since a cell of the
 // page's network covers a sixth of the side.

@@ -3,19 +3,20 @@ package anomaly
 import "math"
 
 // population holds the coefficients of [Model.Terms], fitted by `make anomaly`.
-var population = []float64{0.23, -0.57, 0.27, 0.37}
+var population = []float64{-0.17, -0.38, 0.34, 0.36, 1.04}
 
-// Terms returns the arguments of the logistic function p(wrong): 1, ln K, w and w ln K, where w is the
-// larger one of u and v.
+// Terms returns the terms of the logit of p(wrong): 1, ln K, w, w ln K, where w is the larger one of u
+// and v, and the mean of ln C_k.
 func (m *Model) Terms(a *Answer) []float64 {
 	k, w := math.Log(float64(m.bursts)), max(a.Whole, a.Place)
-	return []float64{1, k, w, w * k}
+	return []float64{1, k, w, w * k, max(m.lnC.mean, leastMean)}
 }
 
 const (
-	usualE = 0.12 // variance of ln E_k in a session, the mean over all sets
-	usualC = 0.03 // the median of that of ln C_k
-	counts = 5    // number of good pictures that these count as
+	usualE    = 0.12 // variance of ln E_k in a session, the mean over all sets
+	usualC    = 0.03 // the median of that of ln C_k
+	counts    = 5    // number of good pictures that these count as
+	leastMean = -1   // bound of the mean of ln C_k in Terms; less than a hundredth of the fitted sessions lies below
 )
 
 // spread holds the weighted mean and mean square of the scores ln E_k or ln C_k.

@@ -210,8 +210,9 @@ func (s *set) family() string {
 	return s.name
 }
 
-// fit returns the coefficients of logistic regression. In each set and for each number of good
-// pictures good and bad ones weigh the same, and so do both kinds of bad.
+// fit returns the coefficients of logistic regression, under a normal prior of variance one. In each set
+// and for each number of good pictures, the good ones weigh one together, and so do the bad ones. Both
+// kinds of bad weigh the same.
 func fit(events []event) []float64 {
 	counts := map[string]float64{}
 	key := func(e event) string { return fmt.Sprint(e.set, e.shot, e.kind) }
@@ -222,6 +223,10 @@ func fit(events []event) []float64 {
 	b := make([]float64, n)
 	for range 50 {
 		hessian, gradient := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+		for i, v := range b {
+			hessian.SetSym(i, i, 1)
+			gradient.SetVec(i, -v)
+		}
 		for _, e := range events {
 			w, y := 1/counts[key(e)], 0.0
 			if e.kind != "good" {
