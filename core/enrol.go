@@ -123,7 +123,12 @@ func (c *Classifier) Settled() bool {
 	return c.settled()
 }
 
-func (c *Classifier) settled() bool { return c.lda == nil || c.ready() && c.lda.Settled() }
+func (c *Classifier) settled() bool {
+	return c.lda == nil || c.ready() && !c.counting() && c.lda.Settled()
+}
+
+// counting reports whether the sizes of bursts are to be counted before they are read.
+func (c *Classifier) counting() bool { return c.untold && !c.behind }
 
 // Prepare does in advance the work of the first answer after changes, and reports whether it is
 // complete. It calls more every few examples and stops when more returns false. It removes examples
@@ -162,7 +167,7 @@ func (c *Classifier) enrolLate(more func() bool) bool {
 	return true
 }
 
-// tellLate reports the bursts of all classes if some examples were enrolled late.
+// tellLate reports the bursts of all classes if some were not reported.
 func (c *Classifier) tellLate() {
 	if c.untold {
 		for _, k := range c.classes {
@@ -195,7 +200,7 @@ func (c *Classifier) settle() error {
 	if c.lda == nil {
 		return lda.ErrNoExamples
 	}
-	if c.behind || c.unscaled() {
+	if c.behind || c.unscaled() || c.untold {
 		c.prepare(always)
 	}
 	return nil

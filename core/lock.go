@@ -12,11 +12,15 @@ import (
 func (c *Classifier) reading() (done func()) {
 	for {
 		c.mu.RLock()
-		if c.adding == nil {
+		if c.adding == nil && !c.counting() {
 			return c.mu.RUnlock
 		}
 		c.mu.RUnlock()
-		c.writing()()
+		done := c.writing()
+		if c.counting() {
+			c.tellLate()
+		}
+		done()
 	}
 }
 

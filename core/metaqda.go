@@ -73,7 +73,7 @@ type Classifier struct {
 	alike    map[string]bool     // folded labels of which Load brought several
 	examples map[string]*Example
 	behind   bool      // the densities do not know all examples, see enrol.go
-	untold   bool      // some were enrolled, and the sizes of bursts are not reported yet
+	untold   bool      // the sizes of bursts are to be counted and reported
 	bulk     bool      // several changes are being made, see [Classifier.endBulk]
 	late     []*class  // classes changed in bulk
 	adding   *Bulk     // whose examples are being added

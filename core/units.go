@@ -102,9 +102,11 @@ func (c *Classifier) take(x *Example) error {
 }
 
 // burstsChanged reports the bursts of a class to Changed after a change. In bulk endBulk does so, once
-// all changes are made.
+// all changes are made. Without Changed the bursts are counted when somebody reads them.
 func (c *Classifier) burstsChanged(k *class) {
 	switch {
+	case !c.bulk && c.Changed == nil:
+		c.untold = true
 	case !c.bulk:
 		c.tellBursts(k)
 	case !k.late:

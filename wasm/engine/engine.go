@@ -107,7 +107,7 @@ func New(db log.DB, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, db: db, keeping: keeping{trouble: trouble, refused: map[uint64]error{}}, memory: memory.Budget{Most: memory.Most}}
+	return &Engine{hooks: hooks, db: db, keeping: keeping{trouble: trouble, refused: map[uint64]error{}}, memory: memory.OfHeap()}
 }
 
 // State is everything the page shows beside the prediction. web/engine/contract.js describes

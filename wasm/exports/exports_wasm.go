@@ -43,7 +43,7 @@ var state = struct {
 	last    int32 // of all four
 	memory  memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.OfHeap()}
 
 // Session is a session that its program keeps and shows. It has functions, because an interface would
 // make the linker keep more of the program.

@@ -15,6 +15,12 @@ import (
 // added 2,000 at a time, a program stopped at 1.1 GB in use.
 const Most = 2 << 30
 
+// Measuring takes some milliseconds in a program that has just started, so small calls need none then.
+const (
+	atStart = 64 << 20  // bytes granted before the first measurement
+	few     = 256 << 10 // the heap holds twice as many from the start
+)
+
 // Budget counts the bytes granted to calls since memory was last measured.
 type Budget struct {
 	Most int        // bound on the bytes granted plus twice the bytes in use
@@ -22,6 +28,9 @@ type Budget struct {
 	free int
 	idle int // bytes that the heap has and does not use
 }
+
+// OfHeap returns the budget of a program that has just started.
+func OfHeap() Budget { return Budget{Most: Most, free: atStart} }
 
 // Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
 // the memory in use only if too few bytes are free by the last measurement.
@@ -47,7 +56,7 @@ func (b *Budget) Reserve(bytes int) error {
 // in use. By itself the heap grows by half a megabyte at a time. V8 collects its own garbage at
 // almost each such step, which took seconds with 1,000 classes.
 func (b *Budget) grow(bytes int) {
-	if b.Used != nil {
+	if b.Used != nil || bytes < few {
 		return
 	}
 	if bytes > b.idle && b.short(bytes) {

@@ -109,7 +109,8 @@ function begun() {
 }
 
 async function begin() {
-  const { instance, run, ...program } = await start({ engine: await compiled(), kernels: simd ? await compiledKernels() : null }, loadGo(scope()));
+  const found = await Promise.all([compiled(), simd ? compiledKernels() : null]);
+  const { instance, run, ...program } = await start({ engine: found[0], kernels: found[1] }, loadGo(scope()));
   void run(); // until main waits
   return new Shared({ exports: instance.exports, ...program });
 }
