@@ -194,7 +194,7 @@ func (e *Engine) noteChoice(sum string) {
 }
 
 // ResetPrior makes the session use the site's prior again, or the default if that does not fit
-// its pictures. It returns a token for [metaqda.Classifier.UndoStep].
+// its pictures. It returns a token for [metaqda.Classifier.UndoStep], empty if the session uses it already.
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
 	d := 0
@@ -202,11 +202,20 @@ func (e *Engine) ResetPrior() (token string, err error) {
 		d = e.taught.Dim()
 	}
 	p, err := e.priorFor(d, nil, e.session.Extractor)
+	used := e.session.Settings.Prior == "" && sumOf(p) == sumOf(e.taught.Prior())
 	e.mu.Unlock()
-	if err != nil {
+	if used || err != nil {
 		return "", err
 	}
 	return e.choose(p)
+}
+
+// sumOf returns the sha256 of a prior, empty for [metaqda.Default].
+func sumOf(p *metaqda.Prior) string {
+	if p == nil {
+		return ""
+	}
+	return p.Sum()
 }
 
 // LearnedPrior returns the file of the prior in use, nil for [metaqda.Default], or an error if

@@ -134,6 +134,11 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	same(t, "back", w.ask(t), withOwn)
 	test.Must(w.ResetPrior())(t)
 	same(t, "reset", w.ask(t), withSite)
+	step := w.State().UndoID
+	token = test.Must(w.ResetPrior())(t)
+	if token != "" || w.State().UndoID != step {
+		t.Error("a prior that is in use was reset")
+	}
 	wrong, _ := priorFile(t, dim+1, 1)
 	got := code(third(w.ImportPrior(wrong, here)))
 	if got != "dimension" {

@@ -40,6 +40,7 @@ export class KNNClassifier {
 
   /** @param {TensorLike} example @param {number | string} label */
   addExample(example, label) {
+    this.#checkDisposed();
     if (!isTensor(example)) throw new MetaqdaError('argument', 'The example must be a tensor: an object with dataSync() and shape.');
     if (this.#shape && this.#shape.join() !== example.shape.join()) {
       throw new MetaqdaError('dimension', `Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);

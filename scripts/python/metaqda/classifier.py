@@ -20,6 +20,8 @@ CHUNK = 1 << 25  # bytes of vectors that are answered at once
 # Priors in this package, by name: of the page's networks for pictures, hands and sounds.
 PRIORS = {'pictures': 'default', 'hands': 'hands', 'sounds': 'sounds'}
 
+NAMED = 12  # classes that a message names
+
 Answers = namedtuple('Answers', 'labels proba none')
 Answers.__doc__ = """Answers for n rows. `labels` (n) are the most probable classes, `proba` (n×C) is as
 predict_proba gives it, and `none` (n) as predict_none does."""
@@ -379,7 +381,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         """Returns the place of a class among the engine's classes."""
         found = np.flatnonzero(self.classes_ == label)
         if not len(found):
-            raise MetaqdaError('argument', f'There is no class {label!r}: choose among {", ".join(map(str, self.classes_))}.')
+            raise MetaqdaError('argument', f'There is no class {label!r}: choose among {_some(self.classes_)}.')
         return self._columns[found[0]] - 1
 
     def _require(self):
@@ -508,6 +510,12 @@ def _each(label, n):
     if len(labels) != n:
         raise MetaqdaError('argument', f'The numbers of pictures and labels differ, {n} and {len(labels)}: give one label, or one for each.')
     return labels
+
+
+def _some(labels):
+    """Returns the first labels as a text."""
+    more = len(labels) - NAMED
+    return ', '.join(map(str, labels[:NAMED])) + (f' and {more} more' if more > 0 else '')
 
 
 def _prior_file(prior):

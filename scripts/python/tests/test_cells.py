@@ -103,6 +103,8 @@ class CellsOfVectors(Case):
                 self.refused('value', '', question, bad)
         self.refused('argument', 'choose among a, b', c.explain, cells, 'c')
         self.refused('argument', 'choose among a, b', c.explain, cells, 'a', 3)
+        many = FewShotClassifier().fit(np.repeat(cells.mean(1)[:1], 15, 0), [f'class {i:02}' for i in range(15)])
+        self.refused('argument', 'class 11 and 3 more.', many.explain, cells, 'c')
         self.refused('argument', 'one for each', c.explain, cells, ['a', 'b'])
         self.refused('argument', 'another one', c.explain, cells, 'a', 'a')
         self.refused('argument', 'as rows', c.set_cells, cells[:2])

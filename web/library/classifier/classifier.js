@@ -337,7 +337,7 @@ export class Classifier {
     const against = options?.against === undefined || options.against === null ? null : this.label(options.against);
     const { labels } = this.#described();
     for (const one of [label, against])
-      if (one !== null && !labels.includes(one)) throw new MetaqdaError('label', `There is no class '${one}': choose among ${labels.join(', ')}.`);
+      if (one !== null && !labels.includes(one)) throw new MetaqdaError('label', `There is no class '${one}': choose among ${some(labels)}.`);
     const engine = this.#engine;
     engine.write(values);
     const n = this.#call('mq_explain', values.length / dimension, dimension, labels.indexOf(label), against === null ? -1 : labels.indexOf(against));
@@ -613,3 +613,12 @@ const MOST = 2 ** 31 - 1;
 
 // Each of these examples takes as long as leaveOneOut. The same as MostInfluence of core/influence.go.
 const MOST_INFLUENCE = 12;
+
+/** Number of labels that a message names. */
+const NAMED = 12;
+
+/** The first labels, as a text. @param {string[]} labels */
+function some(labels) {
+  const more = labels.length - NAMED;
+  return labels.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -71,6 +71,9 @@ test('what explain refuses', async () => {
   ]) {
     assert.throws(() => c.explain(/** @type {any} */ (wrong)), refusal('argument'));
   }
+  assert.throws(() => c.explain(cells, { label: 'mug' }), { code: 'label', message: "There is no class 'mug': choose among cup, pen, empty." });
+  for (let i = 0; i < 12; i++) c.addClass(`class ${i}`);
+  assert.throws(() => c.explain(cells, { label: 'mug' }), /: choose among cup, pen, empty, class 0, .* class 8 and 3 more\.$/);
   for (const options of [{ label: 'cup', against: 'cup' }, { label: 'empty' }, { lable: 'cup' }, { label: 7 }]) {
     assert.throws(() => c.explain(cells, /** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
   }

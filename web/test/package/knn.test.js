@@ -238,6 +238,7 @@ test('every refusal has a code', async () => {
   c.dispose();
   await assert.rejects(asked, { code: 'disposed' });
   await assert.rejects(c.predictClass(tensor(1, 0)), { code: 'disposed' });
+  assert.throws(() => c.addExample(tensor(1, 0), 'a'), { code: 'disposed' });
 });
 
 test('an example that the engine refuses is forgotten, and the others count', async () => {

@@ -250,6 +250,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
     const suggested = await s.taught.suggest(pictures, { count: 2 });
     const wrong = [];
     for (const sets of [null, 5, [['x']]]) wrong.push(await asked.alike(sets).catch(({ code }) => code));
+    for (const out of [null, [['x']]]) wrong.push(await asked.classify(pictures, out).catch(({ code }) => code));
     const [none, alike] = await asked.alike([[1], [0, 2, 3, 4, 5]]);
     const out = await asked.classify(pictures, [new Set(classes), new Set([classes[1], 'gone'])]);
     const left = [0, 1, 2].map((i) => [...out.probabilities.subarray(i * 9, i * 9 + 9)]);
@@ -267,7 +268,7 @@ test('many are judged together, and a prior is learned, in a worker', () =>
       n: 8,
       refused: Array(5).fill('argument'),
       unasked: ['argument', 'argument'],
-      wrong: ['argument', 'argument', 'argument'],
+      wrong: Array(5).fill('argument'),
       same: [true, true, true, true, true, true],
       taken: [0, 1, 7, 7, 7, 7],
       suggested: true,
