@@ -256,7 +256,7 @@ func TestMergeKeepsGroupsApart(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	two := fresh(t, Settings{}) // classes that look the same come from files
-	test.OK(t, two.Load([]Class{{Label: "Y", Examples: []*Example{{Group: "g", Vector: all[0]}}}, {Label: "y", Examples: []*Example{{Group: "g", Vector: all[1]}}}}))
+	test.OK(t, two.Load([]Class{{Label: "Y", Examples: []*Example{{Group: "g", Vector: all[0]}}}, {Label: "y", Examples: []*Example{{Group: "g", Vector: all[1]}}}}, nil))
 	one := fresh(t, Settings{})
 	test.Must(one.AddClass("y"))(t)
 	if k := test.Must(Merge(one, two))(t).Classes(); len(k) != 1 || len(k[0].Bursts) != 2 {

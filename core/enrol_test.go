@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +31,7 @@ func lazy(t *testing.T, n int) (*Classifier, []float32) {
 	}
 	bad := classes[0].Examples[n/4].Vector
 	test.OK(t, c.SetPrior(test.Must(Default(4))(t)))
-	test.OK(t, c.Load(classes))
+	test.OK(t, c.Load(classes, nil))
 	return c, bad
 }
 
@@ -143,5 +144,34 @@ func TestAPriorThatIsRefusedChangesNothing(t *testing.T) {
 			bad[0] = 0
 			test.Must(c.Predict([]float32{1, 2, 3, 4}))(t)
 		})
+	}
+}
+
+// Load gives way after each piece, and an id that an earlier piece has is given twice.
+func TestLoadInPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var classes []Class
+	for k := range 12 {
+		own := Class{ID: fmt.Sprint("c", k), Label: fmt.Sprint("class ", k)}
+		for i := range 300 {
+			own.Examples = append(own.Examples, &Example{ID: fmt.Sprint(k, " ", i), Order: float64(i), Vector: []float32{rng.Float32(), rng.Float32(), 1}})
+		}
+		classes = append(classes, own)
+	}
+	pauses := 0
+	c := test.Must(New(Settings{}, nil))(t)
+	test.OK(t, c.Load(classes, func() { pauses++ }))
+	for i, k := range c.Classes() {
+		if k.Label != classes[i].Label || len(k.Examples) != 300 {
+			t.Fatalf("class %d is %s with %d examples", i, k.Label, len(k.Examples))
+		}
+	}
+	if pauses != 2 {
+		t.Errorf("%d pauses", pauses)
+	}
+	twice := append(slices.Clone(classes), classes[0])
+	err := test.Must(New(Settings{}, nil))(t).Load(twice, nil)
+	if Code(err) != "argument" {
+		t.Errorf("an id given twice: %v", err)
 	}
 }

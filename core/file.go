@@ -114,7 +114,7 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	if f.Extractor.ID != "" {
 		c.Extractor = f.Extractor // or else that of the prior
 	}
-	return c, c.Load(ClassesOf(f))
+	return c, c.Load(ClassesOf(f), nil)
 }
 
 // Merge returns a new classifier with the examples of both, under the prior and the settings of
@@ -169,7 +169,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	for i := range all {
 		all[i].Order = float64(i + 1)
 	}
-	return c, c.Load(all)
+	return c, c.Load(all, nil)
 }
 
 // Error has a short code for programs; [Code] lists them.

@@ -241,7 +241,7 @@ func TestUndoKeepsLabelsThatLookTheSame(t *testing.T) {
 		"renamed": func(c *Classifier) error { return c.RenameClass("cup", "x") },
 	} {
 		c := fresh(t, Settings{})
-		test.OK(t, c.Load([]Class{{Label: "Cup", Examples: []*Example{{Vector: []float32{1, 2}}}}, {Label: "cup", Examples: []*Example{{Vector: []float32{2, 1}}}}}))
+		test.OK(t, c.Load([]Class{{Label: "Cup", Examples: []*Example{{Vector: []float32{1, 2}}}}, {Label: "cup", Examples: []*Example{{Vector: []float32{2, 1}}}}}, nil))
 		test.OK(t, change(c))
 		if k, _ := c.Find("CUP"); k.Label != "Cup" {
 			t.Errorf("%s: the other is found as %q", name, k.Label)
@@ -284,11 +284,11 @@ func TestRefusedExamplesKeepTheUndoHistory(t *testing.T) {
 func TestIdsAreGivenOnce(t *testing.T) {
 	x := func() []*Example { return []*Example{{Vector: []float32{1, 2}}} }
 	c := fresh(t, Settings{})
-	test.OK(t, c.Load([]Class{{Label: "a", Examples: x()}, {ID: "1", Label: "b", Examples: x()}}))
+	test.OK(t, c.Load([]Class{{Label: "a", Examples: x()}, {ID: "1", Label: "b", Examples: x()}}, nil))
 	if c.Len() != 2 || c.Count() != 2 {
 		t.Errorf("%d classes, %d examples", c.Len(), c.Count())
 	}
-	err := fresh(t, Settings{}).Load([]Class{{ID: "1", Label: "a", Examples: x()}, {ID: "1", Label: "b"}})
+	err := fresh(t, Settings{}).Load([]Class{{ID: "1", Label: "a", Examples: x()}, {ID: "1", Label: "b"}}, nil)
 	if Code(err) != "argument" {
 		t.Errorf("two classes of one id: %v", err)
 	}
@@ -297,7 +297,7 @@ func TestIdsAreGivenOnce(t *testing.T) {
 	test.Must(c.Add("c", "", []float32{1, 3}))(t)
 	test.OK(t, c.RemoveClass("c")) // which has the last ids
 	again := fresh(t, Settings{})
-	test.OK(t, again.Load(c.Classes()))
+	test.OK(t, again.Load(c.Classes(), nil))
 	again.Remember(c.History())
 	added := map[string]bool{}
 	for i := range 4 {

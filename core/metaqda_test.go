@@ -435,7 +435,7 @@ func TestThumbnailsCountAsMemory(t *testing.T) {
 	for what, err := range map[string]error{
 		"an example": test.Err(c.Add("a", "", []float32{2, 1})), "two": test.Err(c.AddAll([]string{"a", "b"}, []Example{{Vector: []float32{2, 1}}, {Vector: []float32{1, 1}}})),
 		"a bulk": test.Err(c.BeginAdd(1, 2)), "a clone": test.Err(c.Clone()), "many": test.Err(c.Classify(nil, [][]float32{{1, 2}}, nil)),
-		"left out": test.Err(c.LeaveOneOut(nil, nil)), "loaded": c.Load([]Class{{Label: "c", Examples: []*Example{{Vector: []float32{1, 2}}}}}),
+		"left out": test.Err(c.LeaveOneOut(nil, nil)), "loaded": c.Load([]Class{{Label: "c", Examples: []*Example{{Vector: []float32{1, 2}}}}}, nil),
 	} {
 		if err != full || c.Count() != 1 {
 			t.Errorf("%s: %v, %d examples", what, err, c.Count())

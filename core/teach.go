@@ -375,8 +375,9 @@ func (c *Classifier) noteIDs(classes []Class) error {
 // "argument" for two equal ids. After an error the classifier must not be used.
 //
 // The densities get more than 400 examples in Prepare, or with the first answer. Until then every example
-// or group is a burst.
-func (c *Classifier) Load(classes []Class) error {
+// or group is a burst. If pause is not nil, Load calls it after each piece of a thousand examples, under
+// the lock: nobody else may wait for the classifier then.
+func (c *Classifier) Load(classes []Class, pause func()) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
 		if err := c.settleAt(len(classes[i].Examples[0].Vector)); err != nil {
@@ -390,6 +391,31 @@ func (c *Classifier) Load(classes []Class) error {
 	if err := c.reserve(needs(n, len(classes), c.dim())); err != nil {
 		return err
 	}
+	c.loading = true
+	defer func() { c.loading = false }()
+	for len(classes) > 0 {
+		n, some := 0, 0
+		for ; some < len(classes) && n < pieceOfLoad; some++ {
+			n += len(classes[some].Examples)
+		}
+		if err := c.load(classes[:some]); err != nil {
+			return err
+		}
+		if classes = classes[some:]; pause != nil && len(classes) > 0 {
+			pause()
+		}
+	}
+	c.forgetUndo()
+	if len(c.examples) > enrolledAtOnce {
+		return nil
+	}
+	c.loading = false
+	return c.enrolAll()
+}
+
+const pieceOfLoad = 1000 // examples
+
+func (c *Classifier) load(classes []Class) error {
 	if err := c.noteIDs(classes); err != nil {
 		return err
 	}
@@ -412,12 +438,5 @@ func (c *Classifier) Load(classes []Class) error {
 		}
 		entries = append(entries, Entry{Do: "class", ID: k.ID, Class: &k})
 	}
-	c.loading = true
-	err := c.exchangeAll(entries)
-	c.loading = false
-	if err == nil && len(c.examples) <= enrolledAtOnce {
-		err = c.enrolAll()
-	}
-	c.forgetUndo()
-	return err
+	return c.exchangeAll(entries)
 }

@@ -199,7 +199,7 @@ func (e *Engine) reread(s *session) error {
 	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	fresh, err := e.build(stored, c, chosen, unreadable)
+	fresh, err := e.build(stored, c, chosen, unreadable, nil)
 	if err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 			continue
 		}
 		e.mu.Lock()
-		other, err := e.build(stored, c, nil, "")
+		other, err := e.build(stored, c, nil, "", nil)
 		e.mu.Unlock()
 		if err != nil {
 			return nil, err

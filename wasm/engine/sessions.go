@@ -118,9 +118,7 @@ func (e *Engine) newSummary(name string) log.Summary {
 // openNew opens a session that is not stored yet, and stores it.
 func (e *Engine) openNew(made log.Summary, classes []metaqda.Class) error {
 	chosen, unreadable := e.chosenPrior(made.Settings.Prior)
-	e.mu.Lock()
-	s, err := e.build(&log.Stored{Session: made.ID}, &log.Contents{Session: made.Session, Classes: classes}, chosen, unreadable)
-	e.mu.Unlock()
+	s, err := e.build(&log.Stored{Session: made.ID}, &log.Contents{Session: made.Session, Classes: classes}, chosen, unreadable, e.pause())
 	if err != nil {
 		return err
 	}
@@ -164,12 +162,7 @@ func (e *Engine) openStored(id string) (found bool, err error) {
 		return false, err
 	}
 	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
-	if e.hooks.Yield != nil && len(c.Classes) > log.ManyPictures {
-		e.hooks.Yield(true)
-	}
-	e.mu.Lock()
-	s, err := e.build(stored, c, chosen, unreadable)
-	e.mu.Unlock()
+	s, err := e.build(stored, c, chosen, unreadable, e.pause())
 	if err != nil {
 		return true, err
 	}
@@ -235,9 +228,18 @@ func final(c *log.Contents) log.Session {
 	return s
 }
 
+// pause returns what gives way to the event loop, nil if nothing does.
+func (e *Engine) pause() func() {
+	if e.hooks.Yield == nil {
+		return nil
+	}
+	return func() { e.hooks.Yield(true) }
+}
+
 // build makes a session of contents, under the chosen prior or else one that fits; unreadable is
-// from [Engine.chosenPrior].
-func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prior, unreadable string) (*session, error) {
+// from [Engine.chosenPrior]. It calls pause between pieces of work, unless that is nil. The caller holds
+// waiting or mu, so that the site's prior stays.
+func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prior, unreadable string, pause func()) (*session, error) {
 	last := repaired(final(c))
 	d := length(c)
 	p, err := e.priorFor(d, chosen, last.Extractor)
@@ -255,8 +257,11 @@ func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prio
 	for i := range classes { // vectors of another length are of a former extractor, and later steps remove them
 		classes[i].Examples = slices.DeleteFunc(classes[i].Examples, func(x *metaqda.Example) bool { return len(x.Vector) != d })
 	}
-	if err := taught.Load(classes); err != nil {
+	if err := taught.Load(classes, pause); err != nil {
 		return nil, err
+	}
+	if pause != nil && taught.Count() > log.ManyPictures {
+		pause()
 	}
 	taught.Remember(c.Undo, c.Redo)
 	for _, step := range c.Steps {

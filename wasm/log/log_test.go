@@ -39,7 +39,7 @@ func open(t testing.TB, db *Memory) *desk {
 		t.Fatal("there is no session")
 	}
 	d.stored = stored
-	test.OK(t, d.taught.Load(c.Classes))
+	test.OK(t, d.taught.Load(c.Classes, nil))
 	d.taught.Remember(c.Undo, c.Redo)
 	for _, s := range c.Steps {
 		if s.Command != nil {
@@ -928,7 +928,7 @@ func read(t *testing.T, db *Memory) {
 	_, c, err := Open(db, "s")
 	test.OK(t, err)
 	taught := new(metaqda.Classifier)
-	if taught.Load(c.Classes) != nil {
+	if taught.Load(c.Classes, nil) != nil {
 		return
 	}
 	taught.Remember(c.Undo, c.Redo)

@@ -5,6 +5,7 @@ package memory
 import (
 	"runtime"
 	"strconv"
+	"sync"
 
 	metaqda "metaqda/core"
 )
@@ -21,8 +22,9 @@ const (
 	few     = 256 << 10 // the heap holds twice as many from the start
 )
 
-// Budget counts the bytes granted to calls since memory was last measured.
+// Budget counts the bytes granted to calls since memory was last measured. Several goroutines may use it.
 type Budget struct {
+	mu   sync.Mutex
 	Most int        // bound on the bytes granted plus twice the bytes in use
 	Used func() int // bytes in use; nil for those of the Go heap
 	free int
@@ -35,6 +37,8 @@ func OfHeap() Budget { return Budget{Most: Most, free: atStart} }
 // Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
 // the memory in use only if too few bytes are free by the last measurement.
 func (b *Budget) Reserve(bytes int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	bytes = max(0, bytes)
 	if bytes > b.free {
 		b.free = b.Most - 2*b.used()
