@@ -65,6 +65,15 @@ test('files dropped on a card teach it, files dropped elsewhere are recognised; 
     await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
     await status(page, 'Recognised “twemoji-cat.png”.');
     await card(page, 'Cat').getByText('4 pictures').waitFor();
+
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await hand(page, 'body', 'paste', [sample('noto', 'rocket')]);
+    await hand(page, 'body', 'drop', [sample('noto', 'rocket')]);
+    await page.keyboard.press('Escape');
+    await hand(page, 'body', 'paste', [sample('openmoji', 'rocket')]);
+    await status(page, 'Recognised “openmoji-rocket.png”.');
+    const said = await page.evaluate(() => /** @type {any} */ (globalThis).said.join());
+    assert.doesNotMatch(said, /noto-rocket/, 'a file is not recognised behind a dialog');
   }));
 
 test('text goes into a field, also if a picture of it was copied with it, as Office does', () =>

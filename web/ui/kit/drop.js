@@ -105,7 +105,7 @@ export function catchMisses(onFiles, wanted) {
 
 /**
  * Passes pasted files to the class that has the focus, else to recognition. Pasting text into a
- * field works as usual.
+ * field works as usual. While a dialog is open, files are not taken.
  *
  * @param {(files: File[], where: Element|null) => void} onFiles
  * @param {Wanted} wanted
@@ -114,6 +114,7 @@ export function catchPaste(onFiles, wanted) {
   document.addEventListener('paste', (event) => {
     if (!event.clipboardData?.files.length || intoField(event, event.clipboardData)) return;
     event.preventDefault();
+    if (document.querySelector('dialog[open]')) return;
     const where = document.activeElement;
     void read(event.clipboardData, wanted).then((files) => {
       if (files.length) onFiles(files, where);
