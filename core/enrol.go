@@ -124,7 +124,7 @@ func (c *Classifier) Settled() bool {
 }
 
 func (c *Classifier) settled() bool {
-	return c.lda == nil || c.ready() && !c.counting() && c.lda.Settled()
+	return !c.counting() && (c.lda == nil || c.ready() && c.lda.Settled())
 }
 
 // counting reports whether the sizes of bursts are to be counted before they are read.
@@ -140,6 +140,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 
 func (c *Classifier) prepare(more func() bool) bool {
 	if c.lda == nil {
+		c.tellLate()
 		return true
 	}
 	c.standardise()

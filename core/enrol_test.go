@@ -175,3 +175,45 @@ func TestLoadInPieces(t *testing.T) {
 		t.Errorf("an id given twice: %v", err)
 	}
 }
+
+// The sizes of bursts are counted when they are read, by whatever reads them first.
+func TestBurstsAreCountedWhenRead(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	all := pictures(rng, 2, 4, 12, 0.3)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	told := fresh(t, Settings{NonePrior: 0.2})
+	told.Changed = func(Change) {}
+	both := func(f func(c *Classifier)) {
+		for _, of := range []*Classifier{c, told} {
+			f(of)
+		}
+	}
+	reads := []func(c *Classifier) any{
+		func(c *Classifier) any { return c.Bursts() },
+		func(c *Classifier) any { return c.Classes()[0].Bursts },
+		func(c *Classifier) any { k, _ := c.At(0); return k.Bursts },
+		func(c *Classifier) any { return c.Decide([]float64{0.6, 0.3}, 0.1) },
+		func(c *Classifier) any { out := test.Must(c.LeaveOut(0))(t); return fmt.Sprint(out.Of, out.Alone) },
+		func(c *Classifier) any { return test.Must(c.Clone())(t).Bursts() },
+	}
+	for i, read := range reads {
+		both(func(c *Classifier) {
+			for k := range all {
+				test.Must(c.Add(strconv.Itoa(k), "", all[k][i%4]))(t)
+			}
+		})
+		if got, want := fmt.Sprint(read(c)), fmt.Sprint(read(told)); got != want {
+			t.Errorf("read %d: %s, want %s", i, got, want)
+		}
+	}
+	both(func(c *Classifier) {
+		for _, k := range c.Classes() {
+			for _, x := range k.Examples {
+				test.OK(t, c.Remove(x.ID))
+			}
+		}
+	})
+	if got := c.Bursts(); !slices.Equal(got, []int{0, 0}) {
+		t.Errorf("without examples: %v", got)
+	}
+}
