@@ -56,7 +56,7 @@ type Engine struct {
 	keeping  keeping         // whether changes are stored, and why not
 	here     model.Extractor // the page's extractor, empty while unknown
 	site     *metaqda.Prior  // the site's prior, nil until known
-	memory   memory.Budget   // of the classifier
+	memory   *memory.Budget  // of the classifier
 	live     live            // the query and how its answer is shown
 	changes  changes         // for the page
 	followed int             // how many times changes of other tabs were applied

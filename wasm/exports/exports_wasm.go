@@ -41,7 +41,7 @@ var state = struct {
 	watches map[int32]watching
 	bulks   map[int32]bulk
 	last    int32 // of all four
-	memory  memory.Budget
+	memory  *memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
 }{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]*batch{}, watches: map[int32]watching{}, bulks: map[int32]bulk{}, priors: map[string]*metaqda.Prior{}, memory: memory.OfHeap()}
 

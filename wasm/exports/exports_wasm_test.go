@@ -246,7 +246,7 @@ func TestFilesTakeNoMoreMemoryThanTheirExamples(t *testing.T) {
 	defer func() { state.memory = before }()
 	put(nil, file)
 	for times, want := range map[int]string{5: "memory", 6: ""} {
-		state.memory = memory.Budget{Most: times * len(file), Used: func() int { return len(file) }} // it is in the room
+		state.memory = &memory.Budget{Most: times * len(file), Used: func() int { return len(file) }} // it is in the room
 		if want != "" {
 			refused(t, want, OpenFile(int32(len(file)), 0))
 		} else if n := OpenFile(int32(len(file)), 0); n < 0 {

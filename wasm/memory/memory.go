@@ -32,7 +32,7 @@ type Budget struct {
 }
 
 // OfHeap returns the budget of a program that has just started.
-func OfHeap() Budget { return Budget{Most: Most, free: atStart} }
+func OfHeap() *Budget { return &Budget{Most: Most, free: atStart} }
 
 // Reserve grants a number of bytes, or returns a [metaqda.Error] with the code "memory". It measures
 // the memory in use only if too few bytes are free by the last measurement.
