@@ -208,25 +208,25 @@ func (c *Classifier) settle() error {
 }
 
 // Firsts returns where the first example of each burst of a class stands among its examples.
-// Near-copies without a group may stand apart.
+// Near-copies without a group may stand apart. Until all is ready, every example or group is a burst.
 func (c *Classifier) Firsts(class string) []int {
-	defer c.reading()()
+	defer c.writing()() // bursts may look for near-copies
 	k := c.ids[class]
 	if k == nil {
 		return nil
 	}
-	_, firsts := c.bursts(k)
+	_, firsts := c.burstsOf(k, !c.behind)
 	return firsts
 }
 
-// bursts returns the sizes of a class's bursts, and where the first example of each stands. Until the
-// whole class is enrolled, every unit is a burst.
-func (c *Classifier) bursts(k *class) (sizes, firsts []int) {
+// burstsOf returns the sizes of a class's bursts, and where the first example of each stands. Unless the
+// whole class is known to the densities, every unit is a burst.
+func (c *Classifier) burstsOf(k *class, known bool) (sizes, firsts []int) {
 	sizes, firsts = make([]int, 0, len(k.units)), make([]int, 0, len(k.units))
 	at := 0
 	for i, u := range k.units {
 		b := len(sizes)
-		if k.known == len(k.units) {
+		if known {
 			b, _ = c.lda.BurstOf(k.ID, i)
 		}
 		if b == len(sizes) {
@@ -255,7 +255,7 @@ func (c *Classifier) tellBursts(k *class) {
 
 func (c *Classifier) tellOf(k *class) {
 	was := k.Bursts
-	is, _ := c.bursts(k)
+	is, _ := c.burstsOf(k, k.known == len(k.units))
 	if slices.Equal(was, is) {
 		return
 	}

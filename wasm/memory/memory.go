@@ -19,7 +19,7 @@ const Most = 2 << 30
 // Measuring takes some milliseconds in a program that has just started, so small calls need none then.
 const (
 	atStart = 64 << 20  // bytes granted before the first measurement
-	few     = 256 << 10 // the heap holds twice as many from the start
+	few     = 256 << 10 // the heap uses more than twice as many from the start
 )
 
 // Budget counts the bytes granted to calls since memory was last measured. Several goroutines may use it.
