@@ -147,7 +147,7 @@ func TestAPriorThatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-// Load gives way after each piece, and an id that an earlier piece has is given twice.
+// Load pauses after each piece, and refuses an id that an earlier piece has.
 func TestLoadInPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var classes []Class

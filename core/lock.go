@@ -6,7 +6,7 @@ import (
 	"metaqda/core/lda"
 )
 
-// reading takes the lock for reading and returns its release.
+// reading takes the lock for reading and returns its release. Bursts are counted then.
 //
 //go:noinline // three kilobytes less to download
 func (c *Classifier) reading() (done func()) {

@@ -171,7 +171,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	return err == nil && c.journal.noted > steps
 }
 
-// A near-copy without a group stands apart from its burst, which has one first example all the same.
+// A near-copy without a group may stand apart from its burst, which has one first example.
 func TestFirstsOfBursts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	all := pictures(rng, 2, 6, 12, 0.3)

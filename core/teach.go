@@ -375,8 +375,8 @@ func (c *Classifier) noteIDs(classes []Class) error {
 // "argument" for two equal ids. After an error the classifier must not be used.
 //
 // The densities get more than 400 examples in Prepare, or with the first answer. Until then every example
-// or group is a burst. If pause is not nil, Load calls it after each piece of a thousand examples, under
-// the lock: nobody else may wait for the classifier then.
+// or group is a burst. Load calls pause, unless it is nil, after each thousand examples. Nobody else may
+// use the classifier meanwhile, since pause is called under the lock.
 func (c *Classifier) Load(classes []Class, pause func()) error {
 	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {

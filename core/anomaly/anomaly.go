@@ -26,7 +26,7 @@
 // Without these bounds, a further frame would look wrong if the good pictures are frames of one view. The
 // coefficients a, b, c, e and f come from logistic regression on sets of pictures. Half of their queries
 // are bad (core/lab/experiment/RESULTS.md). With few good pictures σ_E and σ_C rest mostly on the
-// population. The last term says how unlike each other the good ones are: if they are much alike, further
+// population. The last term says how unlike each other the good ones are. If they are much alike, further
 // good ones often lie many σ away.
 //
 // The package is not for small flaws of a tenth of a picture's side or less, since a cell of the

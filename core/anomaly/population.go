@@ -5,8 +5,8 @@ import "math"
 // population holds the coefficients of [Model.Terms], fitted by `make anomaly`.
 var population = []float64{-0.17, -0.38, 0.34, 0.36, 1.04}
 
-// Terms returns the terms of the logit of p(wrong): 1, ln K, w, w ln K, where w is the larger one of u
-// and v, and the mean of ln C_k.
+// Terms returns the terms of the logit of p(wrong): 1, ln K, w, w ln K and the mean of ln C_k. w is the
+// larger one of u and v.
 func (m *Model) Terms(a *Answer) []float64 {
 	k, w := math.Log(float64(m.bursts)), max(a.Whole, a.Place)
 	return []float64{1, k, w, w * k, max(m.lnC.mean, leastMean)}
@@ -16,7 +16,7 @@ const (
 	usualE    = 0.12 // variance of ln E_k in a session, the mean over all sets
 	usualC    = 0.03 // the median of that of ln C_k
 	counts    = 5    // number of good pictures that these count as
-	leastMean = -1   // bound of the mean of ln C_k in Terms; less than a hundredth of the fitted sessions lies below
+	leastMean = -1   // the mean of ln C_k counts as at least this: it lies below in less than 1 % of the fitted sessions
 )
 
 // spread holds the weighted mean and mean square of the scores ln E_k or ln C_k.

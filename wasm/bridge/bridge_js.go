@@ -182,9 +182,9 @@ func Array(b []byte) js.Value {
 	return a
 }
 
-// Args are the arguments of a call. Each method of Args reads the next argument. An argument of a wrong
-// type is a panic with a *[metaqda.Error], which says the type that the argument must have. The parameter
-// name is the argument's name there. Missing arguments are undefined, and surplus arguments are ignored.
+// Args are the arguments of a call. Each method of Args reads the next argument. For an argument of
+// another type it panics with a *[metaqda.Error]. The error names the argument, by the parameter name, and
+// the type that it must have. Missing arguments are undefined, and surplus arguments are ignored.
 type Args struct{ rest []js.Value }
 
 func (a *Args) next() js.Value {

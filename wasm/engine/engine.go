@@ -116,7 +116,7 @@ type State struct {
 	SessionID   string
 	SessionName string
 	Classes     []metaqda.Class // must not be changed
-	Firsts      [][]int         // of each class, where the first example of each burst stands
+	Firsts      [][]int         // of each class: where the first example of each burst stands
 	Dimension   int
 	Undo        string // name of the step that Undo takes back, empty for none
 	UndoID      string // its id

@@ -165,9 +165,9 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 		if err := e.taught.SetPrior(p); err != nil {
 			return err
 		}
-		before, after := e.session.Settings.Prior, ""
-		if p != nil && p.Sum() != "" && (e.site == nil || p.Sum() != e.site.Sum()) {
-			after = p.Sum()
+		before, after := e.session.Settings.Prior, sumOf(p)
+		if after == sumOf(e.site) {
+			after = ""
 		}
 		e.noteChoice(after)
 		step, _ := e.next() // others may be part of it
@@ -224,7 +224,7 @@ func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
 	p, err := e.taught.Prior(), e.foreign()
 	e.mu.Unlock()
-	if err != nil || p == nil || p.Sum() == "" {
+	if err != nil || sumOf(p) == "" {
 		return nil, err
 	}
 	return p.File()

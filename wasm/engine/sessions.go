@@ -228,7 +228,7 @@ func final(c *log.Contents) log.Session {
 	return s
 }
 
-// pause returns what gives way to the event loop, nil if nothing does.
+// pause returns a function that yields to the event loop, nil if there is none.
 func (e *Engine) pause() func() {
 	if e.hooks.Yield == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 // added 2,000 at a time, a program stopped at 1.1 GB in use.
 const Most = 2 << 30
 
-// Measuring takes some milliseconds in a program that has just started, so small calls need none then.
+// In a program that has just started, measuring takes some milliseconds. So small calls do without it.
 const (
 	atStart = 64 << 20  // bytes granted before the first measurement
-	few     = 256 << 10 // the heap uses more than twice as many from the start
+	few     = 256 << 10 // less than half of the bytes in use from the start on
 )
 
 // Budget counts the bytes granted to calls since memory was last measured. Several goroutines may use it.

@@ -94,7 +94,7 @@ export class Batch {
     const all = rowsOf(listOf(embeddings, 'batch').map(vectorOf));
     const dimension = all[0].length;
     if (!Array.isArray(out) || out.some((one) => one !== undefined && typeof one?.has !== 'function'))
-      throw new MetaqdaError('argument', 'The excluded classes must be an array with a Set of ids for each vector: leave it out to exclude none.');
+      throw new MetaqdaError('argument', 'The excluded classes must be an array with a Set of ids for each vector: leave them out to exclude none.');
     const rows = new Float32Array(all.length * dimension);
     all.forEach((row, i) => rows.set(row, i * dimension));
     const session = Promise.all([this.engine.state(), this.engine.sharedSession({ pictures: false }), this.engine.learnedPrior()]);

@@ -83,7 +83,7 @@ const KNN = `
   ${told}`;
 const PRELOAD = '<link rel="preload" href="metaqda.wasm" as="fetch" crossorigin>';
 
-/** For how long a browser starts, in milliseconds. */
+/** How long a browser takes to start, in milliseconds. */
 const STARTS = 2000;
 
 // Each visit has a browser of its own, so that nothing is compiled before; both are built by esbuild and come brotli-compressed.
