@@ -103,7 +103,7 @@ func (e *estimation) take(k *class, s *shared) {
 	floats.AddScaled(e.all, tau, e.mean)
 	e.scatter += tau * squaredNorm(e.mean)
 	e.total, e.squares, e.noise = e.total+tau, e.squares+tau*tau, e.noise+tau/weight
-	e.cost += 3 * k.count() * s.cov.dim
+	e.cost += 6 * k.count() * s.cov.dim
 }
 
 // kappa returns the estimate of kappa.

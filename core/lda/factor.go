@@ -195,7 +195,7 @@ func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps,
 // multiply-adds. Between two pieces a program of one thread can do other things.
 const pieceRows = 64
 
-var pieceCost = 20_000_000
+var pieceCost = 10_000_000
 
 // piece returns the number of rows in a piece if each costs so many multiply-adds.
 func piece(cost int) int { return max(1, min(pieceRows, pieceCost/max(1, cost))) }

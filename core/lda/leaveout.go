@@ -3,8 +3,6 @@ package lda
 import (
 	"math"
 	"slices"
-
-	"metaqda/core/session"
 )
 
 // ExactUpTo is the largest number of examples in sessions whose posterior is inferred anew without an
@@ -77,18 +75,17 @@ func (c *Classifier) leaveOutExactly(dst []float64, k *class, b int) (none float
 
 // leftOuts answers for examples left out one after the other.
 type leftOuts struct {
-	of      *Classifier
-	session *session.LeaveOut
-	places  map[*class]int // of the classes taught
-	asked   map[asked]int  // places in the support
-	class   *class         // class of the examples in scores
-	from    int            // index of the first of these
-	scores  []float64      // rows of [shared.supportTo]
-	work    work
+	of     *Classifier
+	places map[*class]int // of the classes taught
+	asked  map[asked]int  // places in the support
+	class  *class         // class of the examples in scores
+	from   int            // index of the first of these
+	scores []float64      // rows of [shared.supportTo]
+	work   work
 }
 
 func newLeftOuts(c *Classifier) *leftOuts {
-	l := &leftOuts{of: c, session: c.population().LeaveOut(c.ownSupport()), places: map[*class]int{}, asked: map[asked]int{}}
+	l := &leftOuts{of: c, places: map[*class]int{}, asked: map[asked]int{}}
 	for j, k := range c.taught {
 		l.places[k] = j
 	}
@@ -123,7 +120,7 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 		if !ok {
 			i = -1
 		}
-		posterior = l.session.Posterior(y, i, k.count()-1)
+		posterior = posterior.Without(y, i, k.count()-1)
 	} // else the posterior does not use the example
 	w := l.work
 	w.u = w.u[:0]

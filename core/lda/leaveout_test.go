@@ -58,12 +58,11 @@ func TestLeaveOutOfLargeSessions(t *testing.T) {
 func TestLeaveOutTakesAnExampleOutOfThePosterior(t *testing.T) {
 	c, _ := teach(t, niwtest.Prior(rand.New(rand.NewPCG(98, 1)), 8), variants["session"], []int{9, 8, 7})
 	s := c.Support()
-	l := c.population().LeaveOut(s)
 	u, each, scratch := make([]float64, 3), slices.Repeat([]float64{-math.Log(3)}, 3), make([]float64, 3)
 	got, want, at := make([]float64, 3), make([]float64, 3), map[int]int{}
 	for i, y := range s.Class {
 		floats.ScaleTo(u, 1/c.population().Temperature(), s.Scores[3*i:3*i+3])
-		none := l.Posterior(y, i, c.classes[y].count()-1).ProbabilitiesTo(want, u, each, c.options.NonePrior, scratch)
+		none := c.Session().Without(y, i, c.classes[y].count()-1).ProbabilitiesTo(want, u, each, c.options.NonePrior, scratch)
 		gotNone := test.Must(c.LeaveOutTo(got, c.classes[y].label, at[y]))(t)
 		same(t, fmt.Sprint("example ", i), append(got, gotNone), append(want, none), 1e-9)
 		at[y]++

@@ -10,6 +10,15 @@ import (
 type Posterior struct {
 	temperature temperature
 	known       known
+	from        *examples // nil for one of [Posterior.Without]
+}
+
+// examples are the evidence of a session's examples.
+type examples struct {
+	population     *Population
+	support        Support
+	said           []said
+	unknown, known []float64 // results of [Support.scores]
 }
 
 // Infer returns the posterior of the session, sections 3 and 4. Without examples
@@ -42,12 +51,14 @@ func (q *Inference) Next(n int) (more bool) {
 	return len(q.said) < all
 }
 
-// Posterior computes the evidence of all examples that are left, and returns the posterior.
+// Posterior computes the evidence of all examples that are left, and returns the posterior. The
+// support must not change as long as [Posterior.Without] is called.
 func (q *Inference) Posterior() *Posterior {
 	q.Next(len(q.support.Class))
 	p, s := q.population, q.support
 	unknown, own := s.scores(p, q.u, p.LeftOut)
-	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Bursts, s.Way())}
+	from := &examples{p, *s, q.said, unknown, own}
+	return &Posterior{p.temperatureOf(q.said, s.left), p.inferKnown(unknown, own, s.Bursts, s.Way()), from}
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst and returns the probability of none of the classes; all

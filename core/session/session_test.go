@@ -73,7 +73,7 @@ func close(t *testing.T, what string, got, want []float64, tol float64) {
 }
 
 // A session without an example is one that never had it. LeftOut is zero here: for the other examples
-// LeaveOut keeps what it adds to their scores.
+// Without keeps what it adds to their scores.
 func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	p := population()
@@ -81,13 +81,13 @@ func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 	for range 20 {
 		s := scene(rng, 3, 2, 1, 2)
 		s.Bursts = slices.Clone(s.Shots)
-		l := p.LeaveOut(s)
+		l := p.Infer(s)
 		for i, y := range s.Class {
 			others := int(s.Shots[y]) - 1
 			if others == 0 { // its class goes, too, but not from the evidence of the others
 				unknown, known := s.scores(p, s.ratios(p), 0)
 				want := p.inferKnown(slices.Delete(unknown, i, i+1), known, slices.Delete(slices.Clone(s.Bursts), y, y+1), 3)
-				if got := l.Posterior(y, i, others).known; got != want {
+				if got := l.Without(y, i, others).known; got != want {
 					t.Errorf("without the only example of class %d: %v, want %v", y, got, want)
 				}
 				continue
@@ -106,7 +106,7 @@ func TestWithoutAnExampleTheSessionIsOneThatNeverHadIt(t *testing.T) {
 			}
 			u := []float64{1, 0.5, -1, 0.2}
 			want.Bursts = want.Shots
-			close(t, fmt.Sprintf("without example %d of %d", i, y), l.Posterior(y, i, others).ask(u, 0.3), p.Infer(want).ask(u, 0.3), 1e-12)
+			close(t, fmt.Sprintf("without example %d of %d", i, y), l.Without(y, i, others).ask(u, 0.3), p.Infer(want).ask(u, 0.3), 1e-12)
 		}
 	}
 }
