@@ -112,13 +112,13 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 		test.OK(t, c.Add("1", row(1)))
 		b.cost = 0
 		c.Prepare(count)
-		small("the answer after a change", 20)
+		small("the answer after a change", 15)
 		for i := range 60 {
 			test.OK(t, c.Add(fmt.Sprint(i/2%7), row(i/2%7)))
 		}
 		b.cost = 0
 		c.Prepare(count)
-		small("the answer after many changes", 80)
+		small("the answer after many changes", 60)
 		x := mat.NewDense(300, size.d, nil)
 		for i := range 300 {
 			x.SetRow(i, row(i))
