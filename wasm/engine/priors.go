@@ -267,9 +267,9 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		if c == nil { // just deleted in another tab
 			continue
 		}
-		e.mu.Lock()
-		other, err := e.build(stored, c, nil, "", nil)
-		e.mu.Unlock()
+		e.waiting.Lock()
+		other, err := e.build(stored, c, nil, "", e.pause())
+		e.waiting.Unlock()
 		if err != nil {
 			return nil, err
 		}

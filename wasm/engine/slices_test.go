@@ -383,3 +383,28 @@ func TestALargeSessionGetsReadyInSlices(t *testing.T) {
 		test.OK(t, first(e.AddExample(e.State().Classes[3].ID, picture(rng, 3.1), nil, "")))
 	}
 }
+
+// Other sessions are read in pieces, and the page may answer between these.
+func TestOtherSessionsAreReadInPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	w := newWorld(t, log.NewMemory())
+	for k := range 3 {
+		id := w.addClass(t, "class "+strconv.Itoa(k))
+		for range 500 {
+			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil, "")))
+		}
+	}
+	test.Must(w.NewSession("Garden"))(t)
+	pieces := 0
+	w.Engine.hooks.Yield = func(bool) {
+		pieces++
+		w.State() // would wait for ever under the lock
+	}
+	files := test.Must(w.OtherSessions())(t)
+	if pieces == 0 || len(files) != 1 {
+		t.Fatalf("%d pieces, %d sessions", pieces, len(files))
+	}
+	if file := test.Must(model.DecodeClassifier(files[0]))(t); len(file.Classes) != 3 || len(file.Classes[0].Examples) != 500 {
+		t.Errorf("%d classes, %d examples in the first", len(file.Classes), len(file.Classes[0].Examples))
+	}
+}
