@@ -162,12 +162,26 @@ function envelopeOf(error, otherwise) {
   };
 }
 
+/**
+ * What a refused call is told apart by.
+ *
+ * @typedef {'argument' | 'label' | 'class' | 'classes' | 'few' | 'undo' | 'limit' | 'memory' | 'example' | 'dimension'
+ *   | 'value' | 'empty' | 'extractor' | 'prior' | 'format' | 'older' | 'disposed' | 'cancelled' | 'fetch' | 'wasm'
+ *   | 'unsupported' | 'insecure' | 'denied' | 'missing' | 'busy' | 'device' | 'internal' | 'failed' | 'session'
+ *   | 'changed' | 'quota' | 'unavailable' | 'blocked' | 'aborted' | 'closed' | 'cleared' | 'version' | 'storage'
+ *   | 'too-little' | 'prior-mismatch' | 'unreadable-picture' | 'unreadable-sound' | 'no-hand' | 'no-speech'
+ *   | 'bad-embedding' | 'extractor-failed' | 'no-simd' | 'no-webassembly' | 'no-canvas' | 'extractor-unreachable'
+ *   | 'extractor-mismatch' | 'extractor-manifest' | 'extractor-files' | 'extractor-model' | 'extractor-output'
+ *   | 'extractor-function' | 'extractor-storage' | 'extractor-closed'} ErrorCode
+ */
+
 /** The error of a refused call: `code` is a short word for programs, `message` a sentence for people that names the remedy. */
 export class MetaqdaError extends Error {
   /** @param {string} code @param {string} message */
   constructor(code, message) {
     super(message);
     this.name = 'MetaqdaError';
-    this.code = code;
+    /** @type {ErrorCode} */
+    this.code = /** @type {ErrorCode} */ (code);
   }
 }

@@ -4,6 +4,7 @@ export { Classifier } from './classifier/classifier.js';
 export { createClassifier, openClassifier } from './classifier/create.js';
 export { init } from './engine.js';
 export { MetaqdaError } from '../base/remote.js';
+/** @typedef {import('../base/remote.js').ErrorCode} ErrorCode */
 /** @typedef {import('./classifier/options.js').Prediction} Prediction */
 /** @typedef {import('./classifier/options.js').LeftOut} LeftOut */
 /** @typedef {import('./classifier/options.js').Influence} Influence */

@@ -72,6 +72,15 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
   assert.match(said[1], /allow 'wasm-unsafe-eval'/);
 });
 
+test('the type of codes has those of the README', () => {
+  const readme = readFileSync(path.join(root, 'web/library/README.md'), 'utf8');
+  const [, errors] = readme.split('\n## Errors\n');
+  const rows = [...errors.split('\n## ')[0].matchAll(/^\| (`[^|]*) \|/gm)].map(([, codes]) => codes);
+  const listed = `${rows} ${errors.match(/Its codes: .*/)}`.matchAll(/`([a-z-]+)`/g);
+  const type = readFileSync(path.join(root, 'web/base/remote.js'), 'utf8').match(/@typedef \{([^}]*)\} ErrorCode/)?.[1] ?? '';
+  assert.deepEqual([...type.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code).sort(), [...listed].map(([, code]) => code).sort());
+});
+
 for (const [where, own] of Object.entries({
   browsers: { lib: ['es2023', 'dom'], types: [] },
   'Node.js, without lib dom': { lib: ['es2023'], types: ['node'], typeRoots: [path.join(root, 'web/node_modules/@types')] },
@@ -83,7 +92,7 @@ for (const [where, own] of Object.entries({
         include: ['*.ts'],
       }),
       'use.ts': `
-      import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
+      import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type ErrorCode, type Options, type Prediction } from 'metaqda';
       import { create, type Rows } from 'metaqda/knn-classifier';
       import { ClassifierWorker } from 'metaqda/worker';
       import { loadExtractor, prior } from 'metaqda/extractors/efficientnet-lite0';
@@ -108,7 +117,9 @@ for (const [where, own] of Object.entries({
       const next: number[] = await remote.suggest([[1, 2]], { count: 1, onProgress: ({ done, total }) => done / total });
       const storage = await openStorage({ name: 'mine' });
       const sessions: SessionInfo[] = await storage.sessions();
-      const code: string = new MetaqdaError('a', 'b').code;
+      const code: ErrorCode = new MetaqdaError('label', 'Taken.').code;
+      // @ts-expect-error: no error has this code
+      if (code === 'labels') throw new Error();
       const handedOn = async (signal?: AbortSignal, some?: number, text?: string) => { // an option may be undefined
         await c.predictSet('word', { coverage: some, signal });
         await c.addExample('word', 'label', { group: text, signal });
