@@ -134,7 +134,8 @@ async function startExtractor(source, { onProgress, worker = true, patience = de
       try {
         return await running.ask(type, args);
       } catch (error) {
-        if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
+        if (closed) throw closing();
+        if (/** @type {any} */ (error).code !== 'worker-failed') throw error;
         moving ??= move().catch((failed) => {
           moving = null;
           throw failed;

@@ -261,3 +261,13 @@ test('an extractor that is closed while it moves from a dead worker to the windo
   await assert.rejects(asked, { code: 'extractor-closed' });
   assert.equal(closed, 1);
 });
+
+test('what a closed extractor had not answered is refused like what comes later', async () => {
+  const { worker } = pretended({ load: () => true, embed: () => new Promise(() => {}) });
+  const extractor = await load(/** @type {any} */ ({ record: { id: 'x', sha256: '', dimension: 1 }, files: async () => [], worker: () => worker }));
+  const asked = extractor.embed(null);
+  await settled();
+  extractor.close();
+  await assert.rejects(asked, { code: 'extractor-closed' });
+  await assert.rejects(extractor.embed(null), { code: 'extractor-closed' });
+});
