@@ -2,7 +2,6 @@ package lda
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -123,8 +122,8 @@ type batch struct {
 	w       blas64.General  // n×d pictures, whitened
 	images  blas64.General  // n×order of U, their images by [covariance.imageTo]
 	r2      []float64       // |w_i|²
-	norm    []float64       // <w_i,w_i>
 	onMean  []float64       // <w_i,m_s>
+	left    []float64       // d+order: scratch of own
 	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of taught
 	pseudo  []*pseudoLabels // of the classes with examples
 	burst   [][]uint64      // n: nil, or a bit for each picture, set for the picture itself and the frames of its burst; see findBurst
@@ -266,7 +265,8 @@ func (b *batch) whiten(x *mat.Dense) error {
 	b.w = blas64.General{Rows: b.n, Cols: d, Stride: d, Data: make([]float64, b.n*d)}
 	b.images = blas64.General{Rows: b.n, Cols: s.cov.n, Stride: n, Data: make([]float64, b.n*n)}
 	b.inners = blas64.General{Rows: b.n, Cols: len(c.taught), Stride: len(c.taught), Data: make([]float64, b.n*len(c.taught))}
-	b.r2, b.norm, b.onMean = make([]float64, b.n), make([]float64, b.n), make([]float64, b.n)
+	b.r2, b.onMean = make([]float64, b.n), make([]float64, b.n)
+	b.left = make([]float64, d+s.cov.n)
 	row := make([]float64, len(c.taught))
 	// A spiked prior whitens at about the cost of d/8 classes.
 	return b.each((s.cov.n+len(c.taught)+d/8)*(d+s.cov.n), 1, func(first, end int) error {
@@ -281,7 +281,6 @@ func (b *batch) whiten(x *mat.Dense) error {
 		images := s.innersOf(rowsOf(b.inners, first, end-first), w)
 		for i := first; i < end; i++ {
 			copy(rowOf(b.images, i), rowOf(images, i-first))
-			b.norm[i] = b.inner(i, i)
 			copy(row, rowOf(b.inners, i))
 			b.onMean[i] = floats.Dot(s.alpha, row)
 			for j, column := range s.columns {
@@ -292,17 +291,15 @@ func (b *batch) whiten(x *mat.Dense) error {
 	})
 }
 
-// inner returns <w_i,w_k>.
-func (b *batch) inner(i, k int) float64 {
-	return b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), rowOf(b.w, k), rowOf(b.images, k))
-}
-
 // judge turns scores into probabilities. The probability of none comes from the picture alone:
 // pseudo-labels would make out-of-set pictures look known.
 func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
 	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
 		for i := first; i < end; i++ {
+			if err := b.spend(0); err != nil { // what scoresTo spent on the picture before
+				return err
+			}
 			b.scoresTo(u.u, i)
 			for j := range u.u {
 				u.u[j] *= u.slope
@@ -353,22 +350,27 @@ type left struct {
 
 // own returns the part of class j's sum that is picture i itself or frames of its burst.
 func (b *batch) own(i, j int) (l left) {
-	q := b.pseudo[j]
+	q, sum, image := b.pseudo[j], b.left[:b.w.Cols], b.left[b.w.Cols:]
 	for r, f := range q.pictures {
 		if !b.inBurst(f, i) {
 			continue
 		}
+		if l.pictures == nil {
+			clear(b.left)
+		}
 		w := q.weights[r]
+		floats.AddScaled(sum, w, rowOf(b.w, f))
+		floats.AddScaled(image, w, rowOf(b.images, f))
 		l.weight += w
-		l.at += w * b.inner(i, f)
 		l.onSum += w * q.inners[f]
 		l.onClass += w * rowOf(b.inners, f)[j]
 		l.onMean += w * b.onMean[f]
-		for _, p := range l.pictures {
-			l.norm += 2 * w * q.weights[slices.Index(q.pictures, p)] * b.inner(p, f)
-		}
-		l.norm += w * w * b.norm[f]
 		l.pictures = append(l.pictures, f)
+	}
+	if l.pictures != nil {
+		l.at = b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), sum, image)
+		l.norm = b.of.shared.cov.inner(sum, image, sum, image)
+		b.spent += (2 + len(l.pictures)) * len(b.left)
 	}
 	return l
 }

@@ -137,6 +137,44 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 	}
 }
 
+// The frames of a film are one burst. A batch of them costs a few times as much as one of other
+// pictures, and its pieces are as small.
+func TestPiecesOfABurstAreSmall(t *testing.T) {
+	b := &counting{}
+	blas64.Use(b)
+	was := pieceCost
+	pieceCost = 1_000_000
+	defer func() { pieceCost = was; blas64.Use(gonum.Implementation{}) }()
+	const d, way, n = 400, 10, 100
+	rng := rand.New(rand.NewPCG(93, 1))
+	o := variants["session"]
+	o.Near = 0.1
+	c := test.Must(New(niw.HandCrafted(d, 1), o))(t)
+	for j := range way {
+		test.OK(t, c.AddClass(fmt.Sprint(j)))
+		for range 3 {
+			x := niwtest.Vector(rng, d, 0)
+			x[j] += 5
+			test.OK(t, c.Add(fmt.Sprint(j), x))
+		}
+	}
+	c.Prepare(always)
+	x, frame := mat.NewDense(n, d, nil), niwtest.Vector(rng, d, 0)
+	frame[0], frame[1] = 5, 5
+	for i := range n {
+		x.SetRow(i, frame)
+		x.Set(i, i, frame[i]+0.01)
+	}
+	all, most := 0, 0
+	b.cost = 0
+	test.Must(c.Classify(context.Background(), x, func(int, int) {
+		all, most, b.cost = all+b.cost, max(most, b.cost), 0
+	}))(t)
+	if limit := 3 * n * way * 2 * 40 * d; most > 3*pieceCost || all > limit {
+		t.Errorf("pieces of up to %d multiply-adds, want %d at most; together %d, want %d at most", most, 3*pieceCost, all, limit)
+	}
+}
+
 // A classifier that takes in changes in pieces answers, to the bit, as one that takes them in at
 // once, in both forms of the covariance: a class gained and lost, examples in the middle, removed
 // ones, the one that differences are taken from, and a clone changed while it is half done.
