@@ -49,8 +49,8 @@ type Answers struct {
 // is as for ProbabilitiesTo.
 //
 // Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
-// 4 C (d+n). At most 32 C pictures are also compared with all others, for n d each. Memory n (d + 5C)
-// numbers.
+// 4 C (d+n). At most 32 C pictures are also compared with all others, for n d each. A frame of a
+// burst costs up to 32 C (d+n) in each round. Memory n (d + 5C) numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
