@@ -13,6 +13,7 @@ import {
   newSession,
   open,
   openSession,
+  ready,
   recognise,
   sample,
   sessionsOf,
@@ -244,6 +245,25 @@ test(
       await status(page, /The camera is off\.$/);
       assert.deepEqual(await page.evaluate('tracks.map(({ readyState }) => readyState)'), Array(3).fill('ended'), 'each that was opened is off');
     }),
+);
+
+test('the live view, called off while it waits for a network, ends the wait of the picture before it', LONG, () =>
+  visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: 'Hands', exact: true }).click();
+    await status(page, 'This session is for hands.');
+    await addClass(page, 'Fist');
+    const go = await hold(page, '**/kinds/hands/*');
+    await page.reload({ waitUntil: 'commit' });
+    await card(page, 'Fist').waitFor();
+    await page.locator('#query-file').setInputFiles(OTHERS[0]);
+    await status(page, 'Looking at');
+    await page.locator('#live-button').click();
+    await page.locator('#live-button').click();
+    const prediction = page.getByRole('region', { name: 'Prediction' });
+    assert.equal(await prediction.getAttribute('aria-busy'), 'false', 'no answer is awaited any more');
+    go();
+    await ready(page);
+  }),
 );
 
 test('samples that are being taught stay out of a session that is opened meanwhile, and one undo takes them back', { timeout: 120_000, ...LONG }, () =>

@@ -414,10 +414,10 @@ export class Recogniser {
    */
   async #watch() {
     this.liveButton.setAttribute('aria-pressed', 'true'); // also while it waits, so that another press calls it off
+    this.#wait(false); // a picture that was awaited is not recognised any more
     if (!(await this.#turnOf(() => this.#watch()))) return;
     takeSource(this.#stop);
     complain(this.error, '');
-    this.#wait(false);
     void this.onAsked(null);
     const fail = (/** @type {unknown} */ error) => {
       if (this.#source !== source) return;
