@@ -299,7 +299,7 @@ test('samples that are being taught stay out of a session that is opened meanwhi
   }),
 );
 
-test('what the menu of a class saves late closes no other menu', { timeout: 120_000 }, () =>
+test('what the menu of a class saves late closes no other menu, and it saves nothing of a class that is gone', { timeout: 120_000 }, () =>
   visit({}, async ({ page }) => {
     await teach(page, 'Cat', STYLES.slice(0, 1));
     await addClass(page, 'Rocket');
@@ -311,6 +311,15 @@ test('what the menu of a class saves late closes no other menu', { timeout: 120_
     go();
     await status(page, '“Cat.zip” was saved: 1 picture.');
     assert.ok(await page.getByRole('dialog', { name: 'Rocket' }).isVisible());
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'More for Cat' }).click();
+    const save = page.getByRole('button', { name: 'Save its pictures' });
+    await save.focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Control+z');
+    await page.locator('.card').first().waitFor({ state: 'detached' });
+    await save.click();
+    await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'This class does not exist any more' }).waitFor();
   }),
 );
 

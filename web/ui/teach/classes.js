@@ -10,7 +10,7 @@ import { nextTask } from '../../library/storage.js';
 import { savePictures } from '../sessions/pictures.js';
 import { ClassCard, LEFT } from './card.js';
 import { classOf, CorrectBar } from './correct.js';
-import { Classes } from './model.js';
+import { Classes, gone } from './model.js';
 import { leftOut, removedMeanwhile } from './words.js';
 
 /** @import {ClassState, Engine, Step} from '../../library/types.js' */
@@ -199,6 +199,7 @@ export class ClassList {
       () => this.focus(into()),
     );
     const save = work(async () => {
+      if (!this.model.of(id)) gone();
       const { file, pictures } = await savePictures(this.engine, this.kinds.now, id);
       say(`“${file}” was saved: ${counted(pictures, word)}.`);
     });
