@@ -117,6 +117,12 @@ export async function teach(engine, kind, label, sample, embedding) {
 /** Codes of errors about one file, whose sentences do not name it. */
 const UNSEEN = ['no-hand', 'no-speech'];
 
+/** Throws an error, whose sentence names the sample if it is about that alone. @param {any} error @param {{name: string}} sample @returns {never} */
+export function named(error, { name }) {
+  if (!UNSEEN.includes(error?.code)) throw error;
+  throw new MetaqdaError(error.code, `“${name}”: ${error.message}`);
+}
+
 /**
  * Teaches all samples of a file.
  *
@@ -129,12 +135,7 @@ const UNSEEN = ['no-hand', 'no-speech'];
 export async function teachFile(engine, kind, label, file) {
   const all = [];
   for (const sample of await kind.open(file)) {
-    all.push(
-      await teach(engine, kind, label, sample).catch((error) => {
-        if (!UNSEEN.includes(error?.code)) throw error;
-        throw new MetaqdaError(error.code, `“${sample.name}”: ${error.message}`);
-      }),
-    );
+    all.push(await teach(engine, kind, label, sample).catch((error) => named(error, sample)));
   }
   return all;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /** The pictures to sort: made from files, taught, copied. */
-import { near, teach } from '../kinds/index.js';
+import { named, near, teach } from '../kinds/index.js';
 import { answerTo } from '../kit/answer.js';
 import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
@@ -32,7 +32,7 @@ export async function itemsOf(engine, kind, file, classes) {
   for (const [piece, sample] of (await kind.open(file)).entries()) {
     try {
       const picture = await sample.picture(EDGE);
-      const embedding = await sample.embed();
+      const embedding = await sample.embed().catch((error) => named(error, sample));
       const answer = answerOf(await answerTo(engine.taught, embedding), classes);
       const examples = (await near(engine, kind, embedding)).flatMap(({ copy, id }) => (copy ? [id] : []));
       let url = '';

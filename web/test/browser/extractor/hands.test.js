@@ -82,8 +82,14 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     shared = await share(page, { learn: true, pictures: true });
     await page
       .getByLabel('Choose a photo of a hand', { exact: true })
-      .setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
+      .setInputFiles([
+        await file('emojione', 'raised-hand'),
+        await file('emojione', 'victory-hand'),
+        await file('fluent-emoji-flat', 'raised-hand'),
+        { name: 'rocket.png', mimeType: 'image/png', buffer: await readFile(sample('noto', 'rocket')) },
+      ]);
     await status(page, /^3 hands: 2 Stop, 1 Peace\./);
+    await page.locator('#sort').getByRole('alert').filter({ hasText: '“rocket.png”: No hand was found here' }).waitFor();
     await page
       .locator('.sort-state')
       .filter({ hasText: /^Judged together/ })
