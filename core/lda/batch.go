@@ -297,10 +297,9 @@ func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
 	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
 		for i := first; i < end; i++ {
-			if err := b.spend(0); err != nil { // what scoresTo spent on the picture before
+			if err := b.scoresTo(u.u, i); err != nil {
 				return err
 			}
-			b.scoresTo(u.u, i)
 			for j := range u.u {
 				u.u[j] *= u.slope
 			}
@@ -320,8 +319,8 @@ func (b *batch) judge(alone bool) error {
 
 // scoresTo stores e_j of picture i in dst, as in [shared]. The mean of class j is the mean of its
 // examples and its pseudo-labelled pictures, without i and frames of its burst. The session's
-// mean stays the mean of the examples.
-func (b *batch) scoresTo(dst []float64, i int) {
+// mean stays the mean of the examples. It returns the error of a context that has ended.
+func (b *batch) scoresTo(dst []float64, i int) error {
 	s := b.of.shared
 	b.agree.apart[i] = b.agree.apart[i][:0]
 	mean := b.onMean[i]
@@ -335,11 +334,15 @@ func (b *batch) scoresTo(dst []float64, i int) {
 			norm += 2*k*(q.onClass-left.onClass) + q.norm - 2*left.onSum + left.norm
 			onMean += q.onMean - left.onMean
 			b.agree.keepApart(i, left.pictures)
+			if err := b.spend(0); err != nil { // what own has spent
+				return err
+			}
 		}
 		sure := k + labelled*(weight-k)
 		h := sure / (s.kappa + sure)
 		dst[j] = h*(at/weight-mean) + s.constant(h, norm/(weight*weight), onMean/weight, s.meanNorm)
 	}
+	return nil
 }
 
 // left is the part of a pseudo-labelled sum that is left out when a picture is judged.

@@ -97,7 +97,7 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 		test.OK(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
 		got := make([]float64, 3)
 		for i := range x {
-			b.scoresTo(got, i)
+			test.OK(t, b.scoresTo(got, i))
 			for j, q := range b.pseudo {
 				want := densePseudo(t, c, b, q, i)
 				if math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
