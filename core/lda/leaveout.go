@@ -103,7 +103,7 @@ func (l *leftOuts) scoresOf(k *class, b int) []float64 {
 	c, n := l.of, len(l.of.taught)
 	if l.class != k || b < l.from || (b-l.from)*n >= len(l.scores) {
 		var rows []asked
-		for i := b; i < min(k.count(), b+c.supportPiece()); i++ {
+		for i := b; i < min(k.count(), b+2*c.supportPiece()); i++ { // larger products are faster
 			rows = append(rows, asked{k, i})
 		}
 		l.class, l.from = k, b

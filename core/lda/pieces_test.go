@@ -66,15 +66,21 @@ func (b *counting) Ddot(n int, x []float64, incX int, y []float64, incY int) flo
 	return b.Implementation.Ddot(n, x, incX, y, incY)
 }
 
+// smallPieces makes pieces of work smaller until the test ends, so that classifiers may be, and counts
+// their multiply-adds.
+func smallPieces(t *testing.T) *counting {
+	b, was := &counting{}, pieceCost
+	blas64.Use(b)
+	pieceCost = 1_000_000
+	t.Cleanup(func() { pieceCost = was; blas64.Use(gonum.Implementation{}) })
+	return b
+}
+
 // No piece of work between two rests costs much more than pieceCost: the first answer with many
 // classes, the next one after an example more, a batch, what to label, and each example left out.
-// It is made smaller here, so that the classifier may be. The dual form has fewer examples.
+// The dual form has fewer examples.
 func TestPiecesOfWorkAreSmall(t *testing.T) {
-	b := &counting{}
-	blas64.Use(b)
-	was := pieceCost
-	pieceCost = 1_000_000
-	defer func() { pieceCost = was; blas64.Use(gonum.Implementation{}) }()
+	b := smallPieces(t)
 	rng := rand.New(rand.NewPCG(91, 1))
 	for _, size := range []struct{ way, shot, d int }{{400, 3, 400}, {150, 3, 500}} {
 		o := variants["session"]
@@ -112,13 +118,13 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 		test.OK(t, c.Add("1", row(1)))
 		b.cost = 0
 		c.Prepare(count)
-		small("the answer after a change", 15)
+		small("the answer after a change", 20)
 		for i := range 60 {
 			test.OK(t, c.Add(fmt.Sprint(i/2%7), row(i/2%7)))
 		}
 		b.cost = 0
 		c.Prepare(count)
-		small("the answer after many changes", 60)
+		small("the answer after many changes", 80)
 		x := mat.NewDense(300, size.d, nil)
 		for i := range 300 {
 			x.SetRow(i, row(i))
@@ -140,11 +146,7 @@ func TestPiecesOfWorkAreSmall(t *testing.T) {
 // The frames of a film are one burst. A batch of them costs a few times as much as one of other
 // pictures, and its pieces are as small.
 func TestPiecesOfABurstAreSmall(t *testing.T) {
-	b := &counting{}
-	blas64.Use(b)
-	was := pieceCost
-	pieceCost = 1_000_000
-	defer func() { pieceCost = was; blas64.Use(gonum.Implementation{}) }()
+	b := smallPieces(t)
 	const d, way, n = 400, 10, 100
 	rng := rand.New(rand.NewPCG(93, 1))
 	o := variants["session"]

@@ -111,7 +111,7 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 // supportPiece returns the number of examples in a piece of work.
 func (c *Classifier) supportPiece() int {
 	n := c.shared.cov.n
-	return piece((len(c.taught)*(c.Dim()+2*n) + n*n/2) / 2) // products of matrices are faster
+	return piece(len(c.taught)*(c.Dim()+2*n) + n*n/2)
 }
 
 // beginSupport chooses the examples and makes room for their scores.

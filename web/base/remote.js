@@ -163,7 +163,7 @@ function envelopeOf(error, otherwise) {
 }
 
 /**
- * What a refused call is told apart by.
+ * The codes of refused calls.
  *
  * @typedef {'argument' | 'label' | 'class' | 'classes' | 'few' | 'undo' | 'limit' | 'memory' | 'example' | 'dimension'
  *   | 'value' | 'empty' | 'extractor' | 'prior' | 'format' | 'older' | 'disposed' | 'cancelled' | 'fetch' | 'wasm'
