@@ -7,6 +7,7 @@ import { MetaqdaError } from '../../base/remote.js';
 import { Classifier } from '../classifier/classifier.js';
 import { openClassifier } from '../classifier/create.js';
 import { membersOf, numbersOf, Remote } from '../remote.js';
+import { turns } from './turns.js';
 
 /** @import {LoadedEngine} from '../types.js' */
 /** @import {Options, RemoteMethods} from '../classifier/options.js' */
@@ -56,17 +57,19 @@ export function storedClassifier(engine, extractor) {
     addExample: (x, label, { signal, ...of }) => engine.taught.addExampleSync(x, label, of),
     addExamples: (all, labels, { signal, ...of }) => engine.taught.addExamplesSync(all, labels, of),
   };
+  const inTurn = turns(engine);
   const made = new Remote(
-    async (name, args, options) => {
-      if (disposed) throw new MetaqdaError('disposed', 'This classifier was disposed of: its storage has another one after it is opened anew.');
-      if (ENROLLED.test(name)) await engine.ready();
-      const { taught } = /** @type {{taught: any}} */ (engine);
-      const { result } = await engine.stored(() => {
-        const found = own[name] ?? taught[name];
-        return typeof found === 'function' ? found.call(taught, ...args, ...(options ? [options] : [])) : found;
-      });
-      return result;
-    },
+    (name, args, options) =>
+      inTurn(async () => {
+        if (disposed) throw new MetaqdaError('disposed', 'This classifier was disposed of: its storage has another one after it is opened anew.');
+        if (ENROLLED.test(name)) await engine.ready();
+        const { taught } = /** @type {{taught: any}} */ (engine);
+        const { result } = await engine.stored(() => {
+          const found = own[name] ?? taught[name];
+          return typeof found === 'function' ? found.call(taught, ...args, ...(options ? [options] : [])) : found;
+        });
+        return result;
+      }),
     membersOf(Classifier),
     extractor,
   );

@@ -563,3 +563,26 @@ test('predictions leave nothing behind', async () => {
   assert.ok(more < 2e5, `${more} bytes`);
   c.dispose();
 });
+
+test('calls of a storage are answered by the session that is open at their turn', async () => {
+  const { openStorage } = await storages;
+  const s = await openStorage();
+  const { classifier: c } = s;
+  const of = async () => (await s.state()).sessionId;
+  const kitchen = await of();
+  await c.addExamples([vector(0, 0), vector(1, 0)], ['cup', 'spoon']);
+  const desk = (await s.newSession('Desk')).id;
+  await c.addExamples([vector(0, 0), vector(2, 0)], ['pen', 'key']);
+
+  const [pen, , spoon, refused, , counts, , key] = await Promise.all([
+    c.predict(vector(0, 3)),
+    s.openSession(kitchen),
+    c.predict(vector(1, 3)),
+    s.openSession('gone').catch(({ code }) => code),
+    c.addExample(vector(1, 1), 'spoon'),
+    c.counts,
+    s.openSession(desk),
+    c.predict(vector(2, 3)),
+  ]);
+  assert.deepEqual([pen.label, spoon.label, refused, { ...counts }, key.label, await of()], ['pen', 'spoon', 'session', { cup: 1, spoon: 2 }, 'key', desk]);
+});
