@@ -25,7 +25,7 @@ import { shapesOf, tensorOf } from '../base/safetensors.js';
  * @property {string} name
  * @property {string} what the result, in a sentence
  * @property {string[]} how to run it, in three sentences
- * @property {string[]} [numbers] the same if only numbers are read: in sessions of sounds, hands or an extractor of the user
+ * @property {{what: string, how: string[]}} [numbers] the same two if only numbers are read: in sessions of sounds, hands or an extractor of the user
  * @property {(taught: Taught) => string} [missing] why it is not possible yet for such a session, '' if it
  * is
  * @property {(read: Read, taught: Taught, how: string[]) => Promise<Made>} [make] none for the share dialog, which makes a page by itself
@@ -39,11 +39,15 @@ function needsNetwork({ own }) {
   return '';
 }
 
-/** Whether the file of a session has a network that reads pictures. @param {Taught} taught */
+/** Whether the file of a session has a network that reads pictures. @param {Pick<Taught, 'own' | 'kind'>} session */
 const readsPictures = ({ own, kind }) => own && kind === 'pictures';
 
-/** How to run the file of a choice. @param {Choice} choice @param {Taught} taught */
-export const howOf = ({ how, numbers }, taught) => (readsPictures(taught) ? how : (numbers ?? how));
+/**
+ * What a choice makes of a session, and how to run it.
+ *
+ * @param {Choice} choice @param {Pick<Taught, 'own' | 'kind'>} of @returns {{what: string, how: string[]}}
+ */
+export const aboutOf = (choice, of) => (readsPictures(of) ? choice : (choice.numbers ?? choice));
 
 /** @type {Choice[]} */
 export const choices = [
@@ -102,11 +106,14 @@ export const choices = [
       'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',
       'If you have the numbers of the feature extractor, run “node numbers.js example.json”.',
     ],
-    numbers: [
-      'Unpack the zip. You need Node.js 20 or newer; there is nothing to install.',
-      'In its folder run “node numbers.js example.json”: it reads the numbers of the feature extractor.',
-      'To recognise something else, put its numbers of the same feature extractor into example.json.',
-    ],
+    numbers: {
+      what: 'A program of a dozen lines that answers from the numbers of the feature extractor. It can be taught more.',
+      how: [
+        'Unpack the zip. You need Node.js 20 or newer; there is nothing to install.',
+        'In its folder run “node numbers.js example.json”: it reads the numbers of the feature extractor.',
+        'To recognise something else, put its numbers of the same feature extractor into example.json.',
+      ],
+    },
     make: async (read, taught, how) =>
       folder(
         taught,
@@ -149,11 +156,14 @@ export const choices = [
       'The input “picture” takes the bytes of an upright picture of any size, over white: height × width × 3 (RGB).',
       'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has a few lines of Python.',
     ],
-    numbers: [
-      'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it supports.',
-      'The input “embedding” takes the numbers of the feature extractor: a row for each example.',
-      'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has five lines of Python.',
-    ],
+    numbers: {
+      what: 'An ONNX file that many programs read: from the numbers of the feature extractor to probabilities.',
+      how: [
+        'Unpack the zip, and load embedding.onnx with ONNX Runtime, in any language that it supports.',
+        'The input “embedding” takes the numbers of the feature extractor: a row for each example.',
+        'The output “probabilities” has a column for each class; “none” is the probability of none of these, and README.txt has five lines of Python.',
+      ],
+    },
     make: async (read, taught, how) => {
       const numbers = await taught.numbers();
       return folder(taught, '-onnx', {

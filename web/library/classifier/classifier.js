@@ -181,7 +181,7 @@ export class Classifier {
    * @param {string | null} label null for none of the classes @param {string} actions empty for nothing
    */
   setActions(label, actions) {
-    this.#do('mq_set_actions', label === null ? '' : this.label(label), text(actions, 'actions'));
+    this.#do('mq_set_actions', label === null ? '' : this.label(label), text(actions, 'text of the actions'));
   }
 
   /**

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { choices } from '../../share/choices.js';
+import { aboutOf, choices } from '../../share/choices.js';
 import { filled } from '../../share/packaged.js';
 import { Blocks } from '../../share/scratch/blocks.js';
 
@@ -11,11 +11,14 @@ const programs = new URL('../../share/use/', import.meta.url);
 const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(new URL(name.replace(/^use\//, ''), programs)));
 
 test('each choice is told in a sentence or two, and how to use it in three', () => {
-  for (const { name, what, how, numbers = how, make } of choices) {
-    assert.match(what, /^[A-Z].*\.$/, name);
-    assert.equal(how.length, make ? 3 : 0, name);
-    assert.equal(numbers.length, how.length, name);
-    for (const sentence of [...how, ...numbers]) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
+  for (const choice of choices) {
+    for (const kind of ['pictures', 'sounds', 'hands']) {
+      const { what, how } = aboutOf(choice, { own: true, kind });
+      assert.match(what, /^[A-Z].*\.$/, choice.name);
+      assert.equal(how.length, choice.make ? 3 : 0, choice.name);
+      for (const sentence of how) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
+      if (kind === 'sounds') assert.doesNotMatch([what, ...how].join(' '), /picture/, choice.name);
+    }
   }
 });
 

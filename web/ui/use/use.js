@@ -5,7 +5,7 @@ import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
 import { Zip } from '../kit/zip.js';
 import { megabytes } from '../../share/assemble.js';
-import { choices, howOf } from '../../share/choices.js';
+import { aboutOf, choices } from '../../share/choices.js';
 import { fetched, share } from '../sessions/share.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -28,8 +28,8 @@ class UseDialog {
   #made = null;
   #saved = false;
   #missing = '';
-  /** How to run the made file, in sentences. @type {string[]} */
-  #how = [];
+  /** What the made file is, and how to run it, in sentences. @type {{what: string, how: string[]}} */
+  #about = { what: '', how: [] };
   #error = '';
   #body = el('div', { class: 'dialog-body' });
 
@@ -54,7 +54,8 @@ class UseDialog {
     this.#choice = choice;
     this.#turn++;
     this.#saved = false;
-    [this.#made, this.#missing, this.#error, this.#how] = [null, '', '', []];
+    [this.#made, this.#missing, this.#error] = [null, '', ''];
+    this.#about = { what: choice ? this.#what(choice) : '', how: [] };
     this.#draw();
   }
 
@@ -72,10 +73,10 @@ class UseDialog {
     try {
       const taught = await this.#taught();
       const missing = choice.missing?.(taught) ?? '';
-      const how = howOf(choice, taught);
-      if (turn === this.#turn) this.#how = how;
+      const about = aboutOf(choice, taught);
+      if (turn === this.#turn) this.#about = about;
       if (!missing) this.#draw();
-      const made = missing ? null : await packed(await choice.make(fetched, taught, how));
+      const made = missing ? null : await packed(await choice.make(fetched, taught, about.how));
       if (turn === this.#turn) [this.#missing, this.#made] = [missing, made];
     } catch (error) {
       if (turn === this.#turn) this.#error = sentence(error);
@@ -91,7 +92,7 @@ class UseDialog {
         html`<p>Your classes work elsewhere too, without an account and without the internet. Each choice saves one file.</p>
         <ul class="use-choices" aria-label="Choices">${choices.map(
           (one) => html`<li><button class="use-choice" type="button" @click=${() => void this.#open(one)}>
-          <b>${one.name}</b><span class="small muted">${one.what}</span></button></li>`,
+          <b>${one.name}</b><span class="small muted">${this.#what(one)}</span></button></li>`,
         )}</ul>`,
         this.#body,
       );
@@ -99,14 +100,15 @@ class UseDialog {
   }
 
   /** @param {Choice} choice */
-  #drawChoice({ name, what }) {
+  #drawChoice({ name }) {
     const made = this.#made;
+    const { what, how } = this.#about;
     render(
       html`<h3>${name}</h3><p>${what}</p>
       ${
         this.#missing
           ? html`<p role="status">${this.#missing}</p>`
-          : html`<ol class="use-how">${this.#how.map((line) => html`<li>${line}</li>`)}</ol>
+          : html`<ol class="use-how">${how.map((line) => html`<li>${line}</li>`)}</ol>
         <p class="muted" role="status">${made ? `“${made.file}” has ${made.size}.` : this.#error ? '' : 'Putting it together …'}</p>`
       }
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
@@ -114,6 +116,11 @@ class UseDialog {
         <button class="button use-back" type="button" @click=${() => this.#back()}>Other choices</button></div>`,
       this.#body,
     );
+  }
+
+  /** What a choice makes, before it is known whether the extractor is the user's. @param {Choice} choice */
+  #what(choice) {
+    return aboutOf(choice, { kind: this.reader.kinds.now.id, own: true }).what;
   }
 
   #back() {
