@@ -68,11 +68,11 @@ func Folder(path string) error {
 
 // Write writes the whole file or nothing: it writes to a temporary name in the same folder, then
 // renames it. If the path is a link, the link stays and its target is written. A pipe or a device
-// is written directly. So is the standard output, by any name, since a file behind it may hold
-// more.
+// is written directly. So is the standard output, by any name or as "-", since a file behind it may
+// hold more.
 func Write(path string, data []byte) error {
 	info, err := os.Stat(path)
-	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) {
+	if out, e := os.Stdout.Stat(); path == "-" || err == nil && e == nil && os.SameFile(info, out) {
 		if _, err := os.Stdout.Write(data); err != nil {
 			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
 		}

@@ -49,9 +49,11 @@ func TestTheStandardOutputKeepsWhatItHas(t *testing.T) {
 	defer out.Close()
 	defer func(f *os.File) { os.Stdout = f }(os.Stdout)
 	os.Stdout = out
-	test.OK(t, Write(file, []byte("bytes")))
+	for _, path := range []string{file, "-"} {
+		test.OK(t, Write(path, []byte("bytes")))
+	}
 	test.Must(out.WriteString(" after"))(t)
-	if got := test.Must(os.ReadFile(file))(t); string(got) != "before bytes after" {
+	if got := test.Must(os.ReadFile(file))(t); string(got) != "before bytesbytes after" {
 		t.Errorf("the file has %q", got)
 	}
 }

@@ -23,6 +23,7 @@ type neededFile struct {
 // flags, and an action that checks before content begins to work. It refuses arguments that are no
 // flag, a missing file name, and an output that cannot be written.
 func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Flag, content func(context.Context, *cli.Command) ([]byte, error)) *cli.Command {
+	out.usage += ", - for the standard output"
 	needed := append(slices.Clone(from), out)
 	for _, f := range needed {
 		c.Flags = append(c.Flags, textFlag(f.to, f.name, f.usage+" (required)"))

@@ -160,7 +160,7 @@ const tight = (page) =>
 /** What is pressed and lower than 44 pixels. @param {Page} page */
 const low = (page) =>
   page
-    .locator(':is(.button, .chip, summary):visible')
+    .locator(':is(.button, .chip, summary, .shelf-head .link):visible')
     .evaluateAll((all) => all.filter((one) => one.isConnected && one.getBoundingClientRect().height < 44).map((one) => one.textContent)); // one may be drawn anew meanwhile
 
 /** How many pixels the order of the sorted pictures lacks to be as wide as its longest text. @param {Page} page */
