@@ -57,11 +57,7 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 	if need := c.knownNeed(); most == 0 && need != nil {
 		return &Batch{Need: need.Need, labels: need.labels, bursts: need.bursts, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
 	}
-	err := c.reserve(c.Count() * (8*c.Len() + 400))
-	if err != nil {
-		return nil, err
-	}
-	own, err := c.Clone()
+	own, err := c.cloneToLeaveOut()
 	if err != nil {
 		return nil, err
 	}
