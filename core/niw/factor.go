@@ -26,10 +26,10 @@ func Factorise(a blas64.Symmetric) blas64.Triangular {
 	}
 	for more := 1e-14 * top; ; more *= 100 {
 		u, ok := lapack64.Potrf(a)
-		if ok {
+		if ok && top <= math.MaxFloat64 {
 			return u
 		}
-		if !(more <= top) {
+		if !(more < top) {
 			panic("niw: a scatter of examples that are not finite")
 		}
 		for i := range n {

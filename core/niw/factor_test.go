@@ -62,3 +62,20 @@ func TestFactoriseMultipliesBack(t *testing.T) {
 		}
 	}
 }
+
+func TestFactorisePanicsForNumbersThatAreNotFinite(t *testing.T) {
+	inf := math.Inf(1)
+	for _, entries := range [][3]float64{{math.NaN(), 0, 1}, {1, math.NaN(), 1}, {1, inf, 1}, {inf, 0, 1}, {1, 0, inf}, {inf, inf, inf}} {
+		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
+			data := []float64{entries[0], entries[1], entries[1], entries[2]}
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("the factor of %v is %v", entries, data)
+					}
+				}()
+				Factorise(blas64.Symmetric{Uplo: uplo, N: 2, Stride: 2, Data: data})
+			}()
+		}
+	}
+}
