@@ -73,6 +73,20 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
+func TestWithoutExamplesEveryDensityIsThePriorPredictive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	p := niw.HandCrafted(3, 1)
+	own, _ := taught(rng, p, niw.FB, false, 0, 0)
+	pooled, _ := taught(rng, p, niw.FB, true, 0, 0)
+	x := []float64{1, -2, 0.5}
+	want, got := densities(own, p, x, 2), densities(pooled, p, x, 2)
+	for j := range want {
+		if math.Abs(got[j]-want[j]) > 1e-12 || want[j] != want[0] {
+			t.Errorf("density %d is %v, by itself %v", j, got[j], want[j])
+		}
+	}
+}
+
 func TestOneDimensionIsTheUnivariateStudentT(t *testing.T) {
 	p := niw.HandCrafted(1, 0.7)
 	p.M[0], p.Kappa, p.Nu = 0.2, 1.5, 2.5

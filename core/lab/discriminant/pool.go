@@ -29,7 +29,7 @@ import (
 //
 // where z = L⁻¹(x-m) is the whitened query, g = W z and e_j the indicator of class j. M is at least
 // the identity, so its Cholesky factor C exists, up to rounding. A query costs one N×N solve for all
-// classes together. If N >= d, the smaller d×d matrix is used.
+// classes together. If N >= d, or N = 0, the d×d matrix is used.
 type pool struct {
 	post  niw.Posterior // without a class's own kappa
 	kappa float64
@@ -58,7 +58,7 @@ func newPool(p *niw.Prior, given []*mat.Dense) *pool {
 		q.counts = append(q.counts, classes[j].Rows)
 		n += classes[j].Rows
 	}
-	q.useD = n >= p.Dim()
+	q.useD = n >= p.Dim() || n == 0
 	if q.useD {
 		q.buildDense(p, classes, n)
 	} else {
