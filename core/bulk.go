@@ -20,14 +20,14 @@ type Bulk struct {
 	prior     *Prior // under which the vectors are checked
 	examples  []Example
 	labels    []string
-	thumbnail []byte // of those that are labelled from now on
+	thumbnail []byte // of the examples that get a label from now on
 	receivers *receivers
 	ids       []string
 	entries   []Entry
 	applied   int    // of the entries
 	version   uint64 // of the classifier when the entries were made
 	ended     bool
-	err       error // of the end
+	err       error // that End returns
 	x         []float64
 }
 
@@ -36,7 +36,7 @@ const placedAtOnce = 512
 
 // BeginAdd begins to add n examples of length d. It returns an [Error] with the code "limit" or
 // "memory" if AddAll would refuse so many. It returns a *[niw.DimensionError] for another length
-// than that of the classifier.
+// than the classifier's.
 func (c *Classifier) BeginAdd(n, d int) (*Bulk, error) {
 	defer c.writing()()
 	if n < 0 {
@@ -137,7 +137,7 @@ func (b *Bulk) find(labels []string, examples []Example) error {
 // End adds the examples, all or none, as one step, and reports whether it is done. It calls more
 // every few examples and stops when more returns false. Once done, it returns the ids of the
 // examples. The sizes of bursts are known once Enrol or Prepare is done. Errors are those of
-// AddAll. Cost O(N+C). If the classifier has changed since, add the cost of Label and Take.
+// AddAll. Cost O(N+C). If the classifier has changed since Label, add the cost of Label and Take.
 func (b *Bulk) End(more func() bool) (ids []string, done bool, err error) {
 	c := b.of
 	c.mu.Lock()

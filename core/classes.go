@@ -83,7 +83,7 @@ func CleanLabel(name string) (string, error) {
 
 var foldedNone = model.FoldLabel(NoneName)
 
-// cleaned is CleanLabel that folds the label, too.
+// cleaned is CleanLabel, and returns the folded label, too.
 func cleaned(name string) (clean, folded string, err error) {
 	clean, err = model.CleanLabel(name)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Classifier) counts() []int {
 	return all
 }
 
-// At returns the i-th class without its examples, and the number of those.
+// At returns the i-th class without its examples, and their number.
 func (c *Classifier) At(i int) (k Class, examples int) {
 	defer c.reading()()
 	return c.classes[i].Class, c.classes[i].size
@@ -190,7 +190,7 @@ func (c *Classifier) find(label string) *class {
 	return nil
 }
 
-// fold keeps a class by its folded label, so that names are found without a search.
+// fold enters a class into folds, so that labels are found without a search.
 func (c *Classifier) fold(k *class, folded string) {
 	if c.folds == nil {
 		c.folds = map[string][]*class{}
@@ -277,7 +277,7 @@ func (c *Classifier) givenIn(entries []Entry) {
 	}
 }
 
-// examplesIn returns the examples of the class that an entry has.
+// examplesIn returns the examples of an entry's class.
 func examplesIn(e Entry) []*Example {
 	if e.Class == nil {
 		return nil
@@ -290,8 +290,8 @@ func tooMany(most int, what string) error {
 	return &Error{Code: "limit", Message: "A classifier holds at most " + strconv.Itoa(most) + " " + what + ": divide them among several."}
 }
 
-// putClass adds a class at its place, with its examples. taken, unless nil, is the state that
-// takeClass saved.
+// putClass adds a class at its place, with its examples. taken, unless nil, is what takeClass
+// returned.
 func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	switch {
 	case len(c.classes) >= model.MaxClasses:
@@ -334,7 +334,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 	return nil
 }
 
-// checkExamples returns an error if examples of a class are in another one, or have another length.
+// checkExamples returns an error if examples of k are in another class or do not fit the prior.
 func (c *Classifier) checkExamples(k *class) error {
 	if k.size > 0 && c.lda == nil {
 		return &Error{Code: "prior", Message: "There is no prior for the vectors of “" + k.Label + "”: give one of their length first."}

@@ -28,8 +28,8 @@ const (
 // the next answer.
 const alsoNamed = 0.5
 
-// Decide returns the decision by probabilities, C of the classes and none; see [DecideAmong].
-// classes must be of length C.
+// Decide returns the decision by the probabilities of the classes and of none of them; see
+// [DecideAmong]. classes must be of length C.
 func (c *Classifier) Decide(classes []float64, none float64) Decision {
 	defer c.reading()()
 	return c.decide(classes, none)
@@ -65,8 +65,8 @@ func decided(classes []float64, none float64) int {
 	return -1
 }
 
-// worded puts the decision for a class, -1 for none, into words. It lowers the bounds of the words
-// by slack percent.
+// worded puts the decision for a class, -1 for none, into words. It lowers the bounds that choose the
+// words by slack percent.
 func worded(slack, class int, labels []string, bursts []int, classes []float64, none float64) Decision {
 	p, at := append([]float64{none}, classes...), class+1 // none before the i-th class at i+1
 	name := func(i int) string {

@@ -29,7 +29,7 @@ func (c *Classifier) enrolAnew() error {
 	return c.enrolAll()
 }
 
-// postpone leaves the examples of n entries for later if they are many, and returns what ends this.
+// postpone leaves the examples of n entries for later if they are many, until end is called.
 func (c *Classifier) postpone(n int) (end func()) {
 	was := c.later
 	c.later = was || c.Lazy && n > enrolledAtOnce
@@ -127,7 +127,7 @@ func (c *Classifier) settled() bool {
 	return !c.counting() && (c.lda == nil || c.ready() && c.lda.Settled())
 }
 
-// counting reports whether the sizes of bursts are to be counted before they are read.
+// counting reports whether the sizes of bursts must be counted before anybody reads them.
 func (c *Classifier) counting() bool { return c.untold && !c.behind }
 
 // Prepare does in advance the work of the first answer after changes, and reports whether it is
@@ -152,7 +152,7 @@ func (c *Classifier) prepare(more func() bool) bool {
 	return true
 }
 
-// enrolLate enrols the examples that came at once, until more returns false.
+// enrolLate enrols the examples that were left for later, until more returns false.
 func (c *Classifier) enrolLate(more func() bool) bool {
 	for _, k := range c.classes {
 		for k.known < len(k.units) {
@@ -178,8 +178,8 @@ func (c *Classifier) tellLate() {
 	c.untold = false
 }
 
-// enrolEach is enrolSome one by one. It removes units that the densities refuse, and reports them to
-// Changed.
+// enrolEach is like enrolSome, but enrols one unit at a time. It removes units that the densities
+// refuse, and reports them to Changed.
 func (c *Classifier) enrolEach(k *class) {
 	for range min(enrolledRows, len(k.units)-k.known) {
 		u := k.units[k.known]
@@ -207,8 +207,8 @@ func (c *Classifier) settle() error {
 	return nil
 }
 
-// Firsts returns where the first example of each burst of a class stands among its examples.
-// Near-copies without a group may stand apart. Until all is ready, every example or group is a burst.
+// Firsts returns, for each burst of a class, the index of its first example in the class. Near-copies
+// without a group may stand apart. Until the classifier is Ready, every example or group is a burst.
 func (c *Classifier) Firsts(class string) []int {
 	defer c.writing()() // bursts may look for near-copies
 	k := c.ids[class]
@@ -219,8 +219,8 @@ func (c *Classifier) Firsts(class string) []int {
 	return firsts
 }
 
-// burstsOf returns the sizes of a class's bursts, and where the first example of each stands. Unless the
-// whole class is known to the densities, every unit is a burst.
+// burstsOf returns the sizes of a class's bursts, and the index of the first example of each. Unless
+// known, which means that the densities have the whole class, every unit is a burst.
 func (c *Classifier) burstsOf(k *class, known bool) (sizes, firsts []int) {
 	sizes, firsts = make([]int, 0, len(k.units)), make([]int, 0, len(k.units))
 	at := 0

@@ -8,7 +8,7 @@ import (
 	"metaqda/core/model"
 )
 
-// Entry replaces or removes a class, its label and place, its actions, an example or the prior.
+// Entry adds, replaces or removes a class or an example, or replaces a label, actions or the prior.
 // Once applied it holds the previous state, so applying it again undoes it.
 type Entry struct {
 	Do      string   // "class", "head" (the label of a class), "actions", "example" or "prior"
@@ -18,12 +18,12 @@ type Entry struct {
 
 	prior *Prior
 	whole *class        // the class that Class copies
-	taken *lda.Detached // its cached state in the densities of by
+	taken *lda.Detached // its state in by, the densities at that time
 	by    *lda.Classifier
 }
 
-// exchangeAll applies entries in their order, all or none. With several, the densities take in
-// only the outcome.
+// exchangeAll applies entries in their order, all or none. With several, the densities are updated
+// once, at the end.
 func (c *Classifier) exchangeAll(entries []Entry) error {
 	c.bulk = len(entries) > 1
 	defer c.postpone(len(entries))()
@@ -36,8 +36,8 @@ func (c *Classifier) exchangeAll(entries []Entry) error {
 	return c.exchanged(entries, done, err)
 }
 
-// exchanged ends exchangeAll after the first entries, done of them, were applied. If err is not
-// nil, it takes them back.
+// exchanged ends exchangeAll after the first done entries were applied. If err is not nil, it takes
+// them back.
 func (c *Classifier) exchanged(entries []Entry, done int, err error) error {
 	if !c.bulk {
 		return err

@@ -11,14 +11,14 @@ import (
 
 // Explanation splits the score of one class against another among the cells of a picture.
 type Explanation struct {
-	Score float64   // u of class less u of against, before the session's log temperature; Σ Cells + Rest
+	Score float64   // u_class - u_against, before the session's log temperature: Σ Cells + Rest
 	Cells []float64 // n: the part of Score that each cell adds
 	Rest  float64   // the part that depends on no cell
 }
 
-// Explain says which of n cells of a picture speak for a class, and how much. Cells are the outputs
-// of a network before it averages over places. cells holds n vectors of length d, one after the
-// other; their mean is the embedding. class and against are indices into Classes. One of them may
+// Explain says how much each of n cells of a picture adds to the score of a class. Cells are the
+// outputs of a network before it averages over places. cells holds n vectors of length d, one after
+// the other; their mean is the embedding. class and against are indices into Classes. One of them may
 // be -1, for none of the classes.
 //
 // The score of a class is linear in the transformed embedding. So it is a sum over the cells,
@@ -68,11 +68,11 @@ func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanati
 		return nil, err
 	}
 	e := &Explanation{Cells: make([]float64, n)}
-	ofNone, err := transform.SplitTo(e.Cells, all, weights)
+	fixed, err := transform.SplitTo(e.Cells, all, weights)
 	if err != nil {
 		return nil, err
 	}
-	e.Rest = rest + ofNone
+	e.Rest = rest + fixed
 	e.Score = floats.Sum(e.Cells) + e.Rest
 	return e, nil
 }

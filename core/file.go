@@ -188,16 +188,16 @@ func (e *Error) Error() string { return e.Message }
 //	value       a number that is not finite or outside its domain
 //	label       an unknown class, or a name that cannot be a label
 //	class       a class that is gone, or that already has the example
-//	example     an unknown example
+//	example     an unknown example, or one that is in another class already
 //	undo        a step that cannot be undone
-//	argument    an index out of range, or a missing classifier
+//	argument    an index out of range, or another impossible argument
 //	classes     several classes, where [Classifier.Anomaly] takes one
 //	few         too few examples for [Classifier.Anomaly]
 //	limit       more classes, examples or text than a classifier or its file holds
 //	memory      more memory than [Classifier.Reserve] grants
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
-//	prior       the prior that a file names is not given
+//	prior       the prior that a file names, or that vectors need, is not given
 //	format      bytes that are no such file
 //	older       a file of a version that is no longer read
 //	disposed    a [Batch] that was given up

@@ -22,22 +22,22 @@ type Influence struct {
 // MostInfluence bounds the work of [Classifier.Influence].
 const MostInfluence = 12
 
-// Influence examines fewer examples in sessions of more than a thousand, but at least first.
-const mostAnswers, first = 1000 * MostInfluence, 3
+// The examples found cost at most mostAnswers predictions, except for the first leastInfluence ones.
+const mostAnswers, leastInfluence = 1000 * MostInfluence, 3
 
-// noneOverLike bounds p(none)/p(Like). An example above it looks like no class, rather than like
-// another one.
+// noneOverLike bounds p(none)/p(Like). An example above it looks like none of the classes, so it is not
+// listed.
 const noneOverLike = 10
 
-// leastLogProb is the least probability in a logarithm, so that one answer cannot outweigh all others.
-const leastLogProb = 1e-6
+// leastProb replaces lower probabilities in logarithms, so that one answer cannot outweigh all others.
+const leastProb = 1e-6
 
 // Influence finds the examples that probably have a wrong label, the most probable first. It leaves
 // each example out. Then another class must be more probable than the example's own, and at least a
 // tenth as probable as none of these. The log odds of both classes give the order. There are at most
-// 12, and fewer in sessions of more than a thousand examples. For each of them, it predicts every
-// other example, left out, twice: with it and without it. So Right and LogProb are exact in the sense
-// of [lda.Classifier.LeaveOutTo]. The only example of a class is not predicted.
+// 12, and fewer in sessions of more than a thousand examples. For each example found, Influence predicts
+// every other example once more, left out, without the found one. So Right and LogProb are exact in the
+// sense of [lda.Classifier.LeaveOutTo]. The only example of a class is not predicted.
 //
 // This order has 80 % of the wrong labels that cost accuracy among its first three. An order by
 // LogProb has 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost
@@ -51,10 +51,10 @@ func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]I
 	return b.Influence, err
 }
 
-// BeginInfluence is [Classifier.Influence] step by step, for at most so many examples, with
-// [Classifier.Needs] beside it.
-func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
-	if need := c.knownNeed(); most == 0 && need != nil {
+// BeginInfluence begins [Classifier.Influence] for at most limit examples, as a [Batch]. It also
+// computes [Classifier.Needs].
+func (c *Classifier) BeginInfluence(limit int) (*Batch, error) {
+	if need := c.knownNeed(); limit == 0 && need != nil {
 		return &Batch{Need: need.Need, labels: need.labels, bursts: need.bursts, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
 	}
 	own, err := c.cloneToLeaveOut()
@@ -63,13 +63,13 @@ func (c *Classifier) BeginInfluence(most int) (*Batch, error) {
 	}
 	version := own.version
 	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
-		left, err := own.leaveOut(ctx, func(done, of int) { progress(done, (1+most)*of) })
+		left, err := own.leaveOut(ctx, func(done, of int) { progress(done, (1+limit)*of) })
 		if err != nil {
 			return err
 		}
-		b.Need = needOf(left, own.Len(), func() { progress(len(left), (1+most)*len(left)) })
+		b.Need = needOf(left, own.Len(), func() { progress(len(left), (1+limit)*len(left)) })
 		c.noteNeed(&needed{version, b.Need, own.Labels(), own.Bursts()})
-		found := suspects(left, min(max(0, most), max(first, mostAnswers/max(1, len(left)))))
+		found := suspects(left, min(max(0, limit), max(leastInfluence, mostAnswers/max(1, len(left)))))
 		for i := range found {
 			less, err := own.without(found[i].Examples)
 			if err != nil {
@@ -111,8 +111,8 @@ func (c *Classifier) leaveEach(ctx Context, take func(*LeftOut), progress func(d
 	}
 }
 
-// suspects returns the examples to which another class fits better, at most so many, the worst first.
-func suspects(left []LeftOut, most int) []Influence {
+// suspects returns at most limit examples to which another class fits better, the worst first.
+func suspects(left []LeftOut, limit int) []Influence {
 	like, odds, order := make([]int, len(left)), make([]float64, len(left)), []int(nil)
 	for i := range left {
 		x := &left[i]
@@ -127,7 +127,7 @@ func suspects(left []LeftOut, most int) []Influence {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(odds[j], odds[i]) })
-	found := make([]Influence, min(len(order), most))
+	found := make([]Influence, min(len(order), limit))
 	for k := range found {
 		i := order[k]
 		found[k] = Influence{LeftOut: left[i], Like: like[i], Odds: odds[i]}
@@ -135,7 +135,7 @@ func suspects(left []LeftOut, most int) []Influence {
 	return found
 }
 
-func logOf(p float64) float64 { return math.Log(math.Max(p, leastLogProb)) }
+func logOf(p float64) float64 { return math.Log(math.Max(p, leastProb)) }
 
 // without returns a clone that lacks some examples.
 func (c *Classifier) without(examples []*Example) (*Classifier, error) {
@@ -151,9 +151,9 @@ func (c *Classifier) without(examples []*Example) (*Classifier, error) {
 	return less, nil
 }
 
-// comparing returns a function that takes the answers to all other examples without x, and adds to
-// Asked, Right and LogProb of x. Near-copies may form other bursts without x, so a burst is looked up
-// by its first frame.
+// comparing returns a function that takes an answer given without x and adds its difference from the
+// answer before to Asked, Right and LogProb of x. Bursts may differ without x, so each burst of before
+// is looked up by its first frame.
 func comparing(x *Influence, before []LeftOut) func(now *LeftOut) {
 	at := make(map[string]*LeftOut, len(before))
 	for i := range before {

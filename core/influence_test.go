@@ -59,7 +59,7 @@ func TestInfluenceIsThatOfTeachingWithoutTheExample(t *testing.T) {
 				if a.Class == labels[k] {
 					right += sign
 				}
-				logs += float64(sign) * math.Log(max(a.Probabilities[labels[k]], leastLogProb))
+				logs += float64(sign) * math.Log(max(a.Probabilities[labels[k]], leastProb))
 			}
 		}
 		if x.Asked != asked || x.Right != right || !(math.Abs(x.LogProb-logs/float64(asked)) < 1e-6) {

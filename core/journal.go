@@ -66,8 +66,8 @@ type journal struct {
 	forgot       bool    // removed examples were forgotten, see [Classifier.Forgot]
 }
 
-// MaxSteps is the largest number of steps in the undo history. Removed data is kept while its step
-// is there.
+// MaxSteps is the largest number of steps in the undo history. Removed examples are kept as long as the
+// step that removed them.
 const MaxSteps = 100
 
 // do applies entries, all or none, and records them as one step.
@@ -106,8 +106,8 @@ func (c *Classifier) note(s *Step) {
 	c.logStep(DoStep, s, entries)
 }
 
-// part is called after s was made, undone or redone. If s changes the prior, other copies have forgotten
-// all steps: then part notes that this copy alone has them.
+// part is called after s was made, undone or redone. If s changes the prior, other copies of the session
+// have forgotten all steps. part then notes that only this copy has them.
 func (j *journal) part(s *Step) {
 	if !s.Persistent() {
 		for _, one := range slices.Concat(j.done, j.undone) {
@@ -116,9 +116,9 @@ func (j *journal) part(s *Step) {
 	}
 }
 
-// insert adds a step before the last steps; the number of these is before. If there is a step with its
-// id, it adds the entries to that one. It clears the redo list and returns the step.
-func (c *Classifier) insert(s *Step, before int) *Step {
+// insert adds s to the undo list, in front of the last n steps. If a step there has the same id, insert
+// adds the entries to that step instead. It clears the redo list and returns the step.
+func (c *Classifier) insert(s *Step, n int) *Step {
 	j := &c.journal
 	j.lose(j.undone...)
 	j.noted++
@@ -130,7 +130,7 @@ func (c *Classifier) insert(s *Step, before int) *Step {
 			return there
 		}
 	}
-	j.done = slices.Insert(j.done, max(0, len(j.done)-before), s)
+	j.done = slices.Insert(j.done, max(0, len(j.done)-n), s)
 	if len(j.done) > MaxSteps {
 		j.lose(j.done[0])
 		j.done = slices.Delete(j.done, 0, 1)
@@ -204,7 +204,7 @@ func (c *Classifier) Undo() (*Step, error) {
 }
 
 // UndoStep takes back any step, not only the last. It returns an [Error] with the code "undo"
-// if there is no such step.
+// if there is no such step, or if a later one must be undone first.
 func (c *Classifier) UndoStep(id string) (*Step, error) {
 	defer c.writing()()
 	return c.undoStep(id)
@@ -280,8 +280,8 @@ func (c *Classifier) redoStep(id string) (*Step, error) {
 	return s, nil
 }
 
-// Steps returns the undo and the redo list, each with the next step first. An open step is not
-// in them; while there is one, nothing can be redone. The steps must not be changed.
+// Steps returns the undo and the redo list, each with the next step first. The changes since Begin are
+// not in them; while there are any, nothing can be redone. The steps must not be changed.
 func (c *Classifier) Steps() (undo, redo []*Step) {
 	defer c.reading()()
 	undo = slices.Clone(c.journal.done)
@@ -309,7 +309,7 @@ func (c *Classifier) Next() (undo, redo string) {
 	return undo, redo
 }
 
-// ForgetUndo clears the undo history. A begun step goes on.
+// ForgetUndo clears the undo history. Calls of Begin stay open.
 func (c *Classifier) ForgetUndo() {
 	defer c.writing()()
 	c.forgetUndo()

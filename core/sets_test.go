@@ -32,7 +32,7 @@ func TestASetIsThatOfTheQuantile(t *testing.T) {
 	}
 	logRatio := func(a Answer, y int) float64 {
 		p := append(slices.Clone(a.Probabilities), a.None)
-		return math.Log(slices.Max(p)) - math.Log(max(p[y], leastLogProb))
+		return math.Log(slices.Max(p)) - math.Log(max(p[y], leastProb))
 	}
 	var scores []float64
 	for j, rows := range all {

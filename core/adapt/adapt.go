@@ -3,8 +3,8 @@
 // Within a session, classes share a covariance anyway (core/session/MODEL.md, section 1). This
 // package does the same across sessions.
 //
-// The coordinates are whitened by the prior in use. R holds the residuals of all examples from the
-// means of their classes, and w, kappa and kappa_d are the prior's:
+// The coordinates are whitened by the prior in use, and w is the prior's. R holds the residuals of all
+// examples from the means of their classes. The weights α_j are as in MODEL.md:
 //
 //	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
 //
@@ -71,12 +71,12 @@ func (e *TooLittleError) Error() string {
 }
 
 // Learn learns a prior from sessions that use the prior p. A burst counts as one example; classes of
-// one example say nothing. It measures both priors by tasks of up to five classes left out of a
-// session. Some queries are of other classes. It keeps the learned prior only under two conditions.
-// Right answers, none of these among them, must be more probable. Neither the accuracy nor the
-// probability of none of these for unknown classes may be lower.
+// one example say nothing. It measures both priors by tasks of up to five left-out classes. For some
+// queries none of these is right. It keeps the learned prior only if right answers become more
+// probable. Neither the accuracy nor the probability of none of these for unknown queries may be lower.
 //
-// It costs O(d³), n d² for whitening all n pictures, and some hundred tasks in at most 400 dimensions.
+// It costs O(d³), n d² for whitening all n pictures, and for each session up to 288 tasks in at most
+// 400 dimensions.
 // It returns a *[niw.ValueError] if p is for other densities or has no session model, or if a picture
 // lies too far out under p. It returns a *[TooLittleError] for too few classes, and a
 // *[niw.DimensionError] for embeddings of another length. Other errors are those of the prior's
@@ -95,7 +95,7 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	if p.Session.Shared == 0 || p.Session.Population == nil {
 		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: use the built-in prior"}
 	}
-	if p.NIW.Spiked != nil { // [carried] goes back from the coordinates of L, and a spiked prior whitens by other ones
+	if p.NIW.Spiked != nil { // [carried] needs the coordinates of L, and a spiked prior whitens to other ones
 		own := *p
 		own.NIW, p = p.NIW.Dense(), &own
 	}
@@ -125,8 +125,8 @@ func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, fun
 	}, nil
 }
 
-// pays reports whether a prior helps. The right answers must be more probable. Known classes and
-// unknown examples must not be recognised worse.
+// pays reports whether a prior helps. The right answers must be more probable. Known and unknown
+// queries must not be recognised worse.
 func pays(before, after Measured) bool {
 	return after.Loss < before.Loss-leastGain && after.Accuracy >= before.Accuracy && after.Unknown >= before.Unknown
 }
@@ -212,8 +212,8 @@ func some(x *mat.Dense, rng *rand.Rand) *mat.Dense {
 	return x
 }
 
-// update returns the prior (m', s (I + w RᵀR)) of coordinates in which the prior is
-// (0, I). Cost n d² and d³/3.
+// update returns the learned prior, (m', s (I + w RᵀR)), in coordinates in which the prior in use is
+// (0, I). Cost n d² + d³/3.
 func update(p *model.Prior, d int, classes []*mat.Dense, scale float64) *niw.Prior {
 	m := make([]float64, d)
 	a := blas64.Symmetric{Uplo: blas.Lower, N: d, Stride: d, Data: make([]float64, d*d)}
@@ -251,8 +251,8 @@ func residuals(c *mat.Dense) (r *mat.Dense, mean []float64) {
 	return r, mean
 }
 
-// carried returns p with m' and S' in place of m and S, of the coordinates of
-// embeddings: m + L m' and L L'. p must have L.
+// carried returns p with the learned mean m + L m' and factor L L', in the coordinates of embeddings.
+// m' and L' are those of update. p must have L.
 func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
 	d := p.NIW.Dim()
 	base := p.NIW

@@ -20,16 +20,16 @@ import (
 )
 
 // Measured says how well a prior works for classes that it has not seen, with one and two examples
-// each. Queries of these classes and of unknown ones have half of the weight each in Loss.
+// each. Known queries are of these classes, unknown ones of others. Each kind is half of Loss.
 type Measured struct {
-	Accuracy float64 // share of the known examples whose class is the most probable class
-	Unknown  float64 // geometric mean over unknown examples of the probability of none of these
+	Accuracy float64 // share of the known queries whose class is the most probable class
+	Unknown  float64 // geometric mean over unknown queries of the probability of none of these
 	Loss     float64 // mean of -ln of the right answer's probability, among all classes and none
 }
 
 const (
-	divisions   = 6   // of each session's classes in two halves
-	tasks       = 12  // of each half and shot
+	divisions   = 6   // of each session's classes
+	tasks       = 12  // of each division and shot
 	mostMeasure = 400 // examples, which span at most as many dimensions
 	mostWay     = 5
 	leastAsked  = 3 // classes with queries: two to tell apart and one that is unknown
@@ -173,7 +173,7 @@ func (m *measurement) run(ctx context.Context) (before, after Measured, s settle
 	return before, after, s, nil
 }
 
-// distance returns the mean squared distance between two examples of a class.
+// distance returns the mean squared distance between two examples of a class, whitened by p.
 func distance(p *niw.Prior, classes []*mat.Dense) (sum float64) {
 	for _, c := range classes {
 		r, _ := residuals(c)
@@ -220,8 +220,8 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 	return metatrain.Sessions(ctx, p, o, dom, samplers, tasks, 1)
 }
 
-// temperature returns the δ of ln T + δ that makes the answers most probable, and their measure under
-// it. A ridge keeps δ near 0.
+// temperature returns the δ with which ln T + δ makes the right answers most probable, and the measure
+// under it. A ridge keeps δ near 0.
 func temperature(p *session.Population, samples []session.Sample) (best float64, at Measured) {
 	const most, step, ridge = 1.0, 0.1, 0.02
 	least := math.Inf(1)
@@ -239,7 +239,7 @@ func judge(p *session.Population, samples []session.Sample, logT float64) (m Mea
 	q := *p
 	q.LogT += logT
 	var known, unknown float64 // sums of logarithms
-	var asked, total float64   // known examples, and all
+	var asked, total float64   // known queries, and all
 	logOf := func(p float64) float64 { return math.Log(math.Max(p, 1e-9)) }
 	for i := range samples {
 		s := &samples[i]

@@ -11,10 +11,10 @@ type sketch [bitsOf / 64]uint64
 
 const bitsOf = 1024
 
-// sketcher makes sketches of cells of d numbers. All of one d are made with the same projections, so
-// pictures described at different times can be compared.
+// sketcher makes sketches of cells of d numbers. Its projections depend only on d, so the sketches of
+// two sketchers can be compared.
 type sketcher struct {
-	turns [2][]float64 // random signs: as many as a power of two, at least bitsOf and d
+	turns [2][]float64 // the diagonals of D and D', of a length that is a power of two, at least bitsOf and d
 	x     []float64
 }
 

@@ -48,7 +48,7 @@ type Transform struct {
 	// Mean and Scale are of length d, or nil. They standardise columns of numbers that have units
 	// of their own. Files of priors have neither.
 	Mean, Scale []float64 `json:"-"`
-	Constant    float64   `json:"-"` // Likewise.
+	Constant    float64   `json:"-"` // files of priors have none
 }
 
 // Len returns how many numbers the transform of d numbers has.
@@ -86,8 +86,8 @@ func (t *Transform) Validate(d int) error {
 }
 
 // ApplyTo stores the transform of x in dst, of length [Transform.Len], which may begin with x
-// itself. It returns a *[niw.DimensionError] or a *[niw.ValueError] if x does
-// not fit the centre, is not finite or overflows. Cost O(d).
+// itself. It returns a *[niw.DimensionError] if x is not as long as Mean or Centre. It returns a
+// *[niw.ValueError] if x is not finite or overflows. Cost O(d).
 func (t *Transform) ApplyTo(dst, x []float64) error {
 	if len(dst) != t.Len(len(x)) {
 		panic("embed: destination of wrong length")
@@ -169,7 +169,7 @@ func normalize(y []float64) error {
 	return nil
 }
 
-// largest returns the largest magnitude of y, or an error if it is not finite.
+// largest returns the largest magnitude in y, or an error for a number that is not finite.
 func largest(y []float64) (top float64, err error) {
 	for i, v := range y {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
@@ -218,9 +218,9 @@ func (t *Transform) SplitTo(dst, cells, w []float64) (rest float64, err error) {
 		}
 	}
 	for i, s := range sum {
-		p, q := (size[i]+s)/2/float64(n), (size[i]-s)/2/float64(n) // the means of what cells add to x_i, and of what they take away
+		p, q := (size[i]+s)/2/float64(n), (size[i]-s)/2/float64(n) // p - q is x_i after the shift: cells above zero add p, the others take away q
 		whole, onlyP, onlyQ := t.raised(p-q), t.raised(p), t.raised(-q)
-		var added, taken float64 // what a cell's part is, for each unit that it adds, and takes away
+		var added, taken float64 // a cell's part of h(x_i) for each unit that it adds, or takes away
 		if p > 0 {
 			added = (onlyP + whole - onlyQ) / 2 / p
 		}

@@ -1,6 +1,6 @@
 // Package json reads and writes JSON (RFC 8259) without reflection. With encoding/json, the page's
-// program would be 73 KB larger under brotli. This package writes the same bytes, and reads the same
-// values, except that names of fields must be exact.
+// program would be 73 KB larger under brotli. This package writes the same bytes, except that it
+// escapes U+FFFD. It reads the same values, except that names of fields must be exact.
 package json
 
 import (
@@ -21,7 +21,7 @@ type Object map[string]any
 // Stored sessions and files use six levels at most.
 const maxNesting = 64
 
-// Parse returns the value of a text: nil, bool, number, string, []any or Object.
+// Parse returns the value of a text: nil, bool, Number, string, []any or Object.
 // ok is false if the text is not JSON, or is nested too deep. In a string, bytes that are not UTF-8
 // become U+FFFD. So does half of a surrogate pair.
 func Parse(text []byte) (v any, ok bool) {

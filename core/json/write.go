@@ -22,8 +22,8 @@ type Codec interface {
 	// List codes a list of objects, each by one(i, c). A writer writes n objects. A reader ignores n and
 	// reads all objects of the list.
 	List(name string, n int, one func(i int, c Codec))
-	// Has reports whether a field has a value. A writer is told, and returns what it is told. A reader
-	// looks for a value other than null.
+	// Has reports whether a field has a value. A writer returns told. A reader looks for a value other
+	// than null.
 	Has(name string, told bool) bool
 	Refuse() // makes reading fail; does nothing when writing
 }
@@ -44,7 +44,7 @@ func (w *Writer) Open(c byte) { w.comma(); w.B = append(w.B, c) }
 // Close ends an array or an object.
 func (w *Writer) Close(c byte) { w.B = append(w.B, c) }
 
-// comma writes a comma if a value stands before the next one.
+// comma writes a comma if the next value follows another one.
 func (w *Writer) comma() {
 	n := len(w.B)
 	if n == 0 {
@@ -214,7 +214,7 @@ func (w *Writer) Object(fields func(Codec)) {
 	w.Close('}')
 }
 
-// Strings writes strings as fields, in the order of their names. It leaves out the field except.
+// Strings writes strings as fields, sorted by name. It leaves out the field named except.
 func (w *Writer) Strings(m map[string]string, except string) {
 	for _, name := range Names(m) {
 		if name != except {
@@ -224,8 +224,8 @@ func (w *Writer) Strings(m map[string]string, except string) {
 	}
 }
 
-// Names returns the names of the fields of an object in their order. [slices.Sorted] would make
-// programs for the browser 13 KB larger.
+// Names returns the sorted names of the fields of an object. [slices.Sorted] would make programs for
+// the browser 13 KB larger.
 func Names[V any](m map[string]V) []string {
 	return slices.SortedStableFunc(maps.Keys(m), strings.Compare)
 }

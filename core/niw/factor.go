@@ -10,7 +10,7 @@ import (
 
 // Factorise overwrites a, the identity plus the scatter of examples, with its Cholesky factor. If
 // examples lie so far apart that rounding makes a indefinite, it adds to the diagonal: 1e-14 of its
-// largest entry, then a hundred times as much. It panics for numbers that are not finite. Cost n³/6.
+// largest entry, then each time a hundred times as much. It panics for infinity and NaN. Cost n³/3.
 func Factorise(a blas64.Symmetric) blas64.Triangular {
 	n, top := a.N, 0.0
 	row := func(i int) []float64 { // of the stored triangle

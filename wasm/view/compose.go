@@ -64,8 +64,8 @@ type Frame struct {
 	Hint    string // hint that evidence is thin and what would help, or empty
 }
 
-// little returns a hint if the evidence of an answer is thin, else nothing. A single class is
-// compared only with the prior of the page. So more queries are accepted than with a second class.
+// little returns a hint if the evidence of an answer is thin, else nothing. A single class is compared
+// only with the prior, so more queries are taken for it than with a second class.
 func little(in Input, best Row) string {
 	const help = ": two or three others make it surer"
 	alone := taughtClasses(in.Classes) == 1
@@ -92,7 +92,7 @@ func little(in Input, best Row) string {
 	return ""
 }
 
-// only says what the page can answer with a single class, and both ways to improve it.
+// only says how the page answers with a single class, and two ways to improve that.
 func only(name string) string {
 	return "With one class it can only say “" + name + "” or not. More examples, or a second class, make this surer."
 }
@@ -216,7 +216,7 @@ func together(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, " %", "\u00a0%"), "> 99", ">\u00a099")
 }
 
-// shortened returns the most probable rows and that of none of these, in their order, and a
+// shortened returns the most probable rows and the row of none of these, in the order of rows. rest is a
 // note on the others.
 func shortened(rows []Row, ranked []*Row) (some []Row, rest string) {
 	if len(rows) <= mostRows+1 {

@@ -1,12 +1,12 @@
 // Package baseline holds the competitors of the paper that work on the same fixed features. They
 // are fitted to the support of one episode and score its queries. The package is only for
-// comparison: its methods cannot add or remove examples, and have no none of these. None has a
+// comparison: its methods cannot add or remove examples, and never answer none of these. None has a
 // prior, except the meta-learned start of [MAMLQDA]. Each method names its source and its
 // equations.
 //
 // Unless a method says otherwise, its answer depends on the features only through inner products
-// among support and queries. So it may take the coordinates of [Span]: the answer is the same, at
-// the cost of K numbers a row instead of d.
+// among support and queries. So it may take the coordinates of [Span]: the answer is the same, with
+// at most n numbers a row instead of d, for n support rows.
 package baseline
 
 import (
@@ -39,7 +39,7 @@ type Method struct {
 	Name      string
 	Summary   string
 	Transform embed.Kind // of the features it is given
-	Full      bool       // it needs the features themselves, not coordinates of their span
+	Full      bool       // it needs the features themselves, not coordinates of the [Span]
 	New       func() Classifier
 }
 

@@ -54,8 +54,8 @@ func (m *Cosine) Fit(t Task) error {
 	return nil
 }
 
-// loss returns the cross-entropy summed over the support and stores its gradient. With u = w/|w|, d
-// cos/dw = (x - (u.x) u)/|w|. The sum over the rows is one product P^T X less a multiple of w.
+// loss returns the cross-entropy summed over the support and stores its gradient. With u = w/|w|,
+// d cos/dw = (x - (u.x) u)/|w|. The sum over the rows is one product P^T X less a multiple of w.
 func (m *Cosine) loss(grad *mat.Dense, t Task) float64 {
 	n, _ := t.Support.Dims()
 	norm := make([]float64, m.way)

@@ -34,7 +34,7 @@ const (
 	denseBatch  = 16
 )
 
-// Fit trains the head from a start and an order of batches drawn by t.Seed.
+// Fit trains the head. t.Seed determines the start and the batches.
 func (m *Dense) Fit(t Task) error {
 	t.check()
 	n, d := t.Support.Dims()
@@ -60,7 +60,7 @@ func (m *Dense) Fit(t Task) error {
 	return nil
 }
 
-// layers returns views of the parameters.
+// layers returns views of p, parameters or their gradient: Aᵀ, a and B.
 func (m *Dense) layers(p []float64) (at blas64.General, bias []float64, b blas64.General) {
 	h := denseHidden
 	at = blas64.General{Rows: h, Cols: m.d, Stride: m.d, Data: p[:m.d*h]}

@@ -17,8 +17,8 @@ type edge struct {
 const graphBlock = 128
 
 // nearest returns for every row of x, n x d, the k other rows nearest to it by Euclidean distance.
-// The nearest comes first; among equals, the first row. Weights are the inner products. Cost n² d,
-// memory n k + [graphBlock] n numbers.
+// The nearest comes first; among equals, the first row. The weight of an edge is the inner product.
+// Cost n² d, memory n k + [graphBlock] n numbers.
 func nearest(x *mat.Dense, k int) [][]edge {
 	n, d := x.Dims()
 	k = min(k, n-1)

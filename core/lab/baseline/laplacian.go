@@ -19,9 +19,9 @@ import (
 //
 //	y_q <- softmax(-a_q + Lambda Σ_p w_qp y_p)
 //
-// until the energy stands still. The m_c are prototypes rectified by the queries: m_c is a mean of
-// the support rows and queries that are nearest by cosine to the mean of the support of c. They are
-// weighted by the softmax of ten times their cosines with all of these means. Source: Ziko et al.,
+// until the energy stands still. The m_c are prototypes rectified by the queries. Each support row and
+// query counts for the class whose support has the nearest mean by cosine. m_c is the mean of those of c,
+// weighted by the softmax of ten times their cosines with all the means. Source: Ziko et al.,
 // Laplacian Regularized Few-Shot Learning, 2020, with the rectification of Liu et al., Prototype
 // Rectification for Few-Shot Learning, 2020.
 type Laplacian struct {

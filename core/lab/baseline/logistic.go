@@ -42,8 +42,8 @@ func (m *Logistic) Fit(t Task) error {
 	if res == nil {
 		return err
 	}
-	// A line search that makes no more progress has reached rounding. It stopped at the minimum to
-	// working precision.
+	// With an error the line search made no more progress: only rounding separates it from the minimum.
+	// So the error is ignored.
 	m.w = mat.NewDense(t.Way, d, res.X[:t.Way*d])
 	m.b = res.X[t.Way*d:]
 	return nil
@@ -69,8 +69,7 @@ func (m *Logistic) ScoresTo(dst, queries *mat.Dense) {
 }
 
 // logisticLoss evaluates J and its gradient. Parameters are W row by row, then
-// b. The softmax of the last point is kept: optimisers ask for value and
-// gradient of the same point one after the other.
+// b. p is scratch: the probabilities less the indicators of the labels, P - Y.
 type logisticLoss struct {
 	t       Task
 	penalty float64

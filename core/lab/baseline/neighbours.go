@@ -10,9 +10,9 @@ import (
 // Neighbours is K-nearest-neighbours: the fraction of a class among the K support rows nearest to
 // the query by Euclidean distance. On rows of length one this is the order of their cosines.
 //
-// score_c = log(votes_c / K), log 1e-12 for a class without a vote. Among equals the class with the
-// nearer row wins. With AtMostShot false the first one wins, the rule of TensorFlow.js's KNN
-// classifier.
+// score_c = log(votes_c / K), log 1e-12 for a class without a vote. With AtMostShot, among classes of
+// equal votes the one with the nearest row wins. Otherwise the first one wins, as in the KNN classifier
+// of TensorFlow.js.
 type Neighbours struct {
 	K          int  // at least 1
 	AtMostShot bool // K is at most the rows of the smallest class

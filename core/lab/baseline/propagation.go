@@ -13,7 +13,7 @@ import (
 //
 //	Z = (I - Alpha D^-½ W D^-½)⁻¹ Y,   p(c | i) = Z_ic / Σ Z_i
 //
-// found by conjugate gradients. A query that no path leads to has equal
+// found by conjugate gradients. A query that no path from the support leads to has equal
 // probabilities. Source: Zhou et al., Learning with Local and Global Consistency,
 // 2004; the graph and the solver of Iscen et al., Label Propagation for Deep
 // Semi-supervised Learning, 2019.

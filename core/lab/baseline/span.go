@@ -19,8 +19,8 @@ type Span struct {
 	factor *mat.Dense // r x r lower triangular: rows = factor * basis
 }
 
-// spanTolerance is a squared length, relative to the longest row. If a row adds less to the others,
-// that is rounding.
+// spanTolerance bounds the squared length of a row outside the basis, relative to the longest row.
+// Less than this is rounding.
 const spanTolerance = 1e-12
 
 // NewSpan factorises the Gram matrix of the support (n x d) by Cholesky with

@@ -14,7 +14,7 @@ import (
 )
 
 // labelColumns are the headings that mark the column of class names. If several are present, the
-// first in this list counts: x, y and label are two numbers and a class.
+// first in this list counts: below the headings x, y and label, y is a number.
 var labelColumns = []string{"label", "class", "target", "y"}
 
 // groupColumn is the heading of the column of groups.
@@ -99,8 +99,8 @@ type csvParser struct {
 	next   int32
 }
 
-// findLabel settles the label column from the first line and says whether that
-// line is a heading.
+// findLabel finds the columns of labels and groups by the first line. It reports whether that
+// line has headings.
 func (p *csvParser) findLabel(first []string) (header bool, err error) {
 	if i := unheaded(first); i >= 0 {
 		return false, &FileError{File: p.file, Row: -1, Problem: fmt.Sprintf("has nothing in column %d of its first line", i),
@@ -143,8 +143,8 @@ func headed(first []string, name string) int {
 	return slices.IndexFunc(first, func(field string) bool { return strings.EqualFold(strings.TrimSpace(field), name) })
 }
 
-// unheaded returns the first empty field, -1 for none. pandas writes one above the numbers of rows,
-// which are no embedding.
+// unheaded returns the column of the first empty field, -1 for none. pandas writes one above its column
+// of row numbers, which is no part of an embedding.
 func unheaded(first []string) int {
 	return slices.IndexFunc(first, func(field string) bool { return strings.TrimSpace(field) == "" })
 }
@@ -171,7 +171,7 @@ func (p *csvParser) add(record []string) error {
 	return nil
 }
 
-// numberOf returns the number of a group, a new one for a row without.
+// numberOf returns the number of a group, a new one for an empty name.
 func (p *csvParser) numberOf(group string) int32 {
 	if n, ok := p.known[group]; ok && group != "" {
 		return n

@@ -97,8 +97,8 @@ func (m *Meta) checkDimension(file string, dim int) error {
 		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 
-// maxNumbered bounds the classes that have only a number: each takes memory, even
-// if no row has its label.
+// maxNumbered bounds the classes that have only a number. Each takes memory, even
+// without a row.
 const maxNumbered = 1 << 20
 
 // numbered names classes by their numbers if there are no names. It leaves absurd

@@ -28,7 +28,7 @@ type array struct {
 }
 
 // openArray reads the header of a .npy stream. The header is parsed by npyio;
-// the elements are decoded here, a block at a time. matrix and integers reserve as much as the
+// the elements are decoded here, a block at a time. matrix, integers and texts reserve as much as the
 // header says. So the caller first compares the length of the data with the header.
 func openArray(r io.Reader) (*array, error) {
 	head, err := readHeader(r)
@@ -262,7 +262,7 @@ func (a *array) integers() ([]int, error) {
 	return v, err
 }
 
-// groups decodes an array of whole numbers of 32 bits. It is not nil.
+// groups decodes an array of whole numbers of 32 bits. Without an error it is not nil.
 func (a *array) groups() ([]int32, error) {
 	v, err := a.integers()
 	if err != nil {

@@ -16,8 +16,8 @@ var (
 )
 
 // These bound an unpacked array: freeRoom bytes, and inflation bytes for each packed byte. Embeddings
-// hardly shrink, and a file without packing is bounded by its length. So only arrays with almost no
-// content meet this bound. Numbers count as eight bytes, the most that they take in memory.
+// hardly shrink, and a file without packing is bounded by its length. So only arrays of almost constant
+// content exceed this. Numbers count as eight bytes, the most that they take in memory.
 const (
 	freeRoom  = 64 << 20
 	inflation = 64
@@ -49,9 +49,9 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 	return s.describe(meta)
 }
 
-// member reads the first array that carries one of the names. size is the
-// length of the whole zip. It reserves nothing for an array before the zip, the array's header and
-// its packed length agree on its length.
+// member reads the array with the first of the names that the zip has. size is the length of the
+// whole zip. Before member reserves memory, it checks that the zip and the array's header give the
+// same length, and that the packed length allows it.
 func member(file string, z *zip.Reader, size int, names []string, read func(a *array) error) error {
 	f := find(z, names)
 	if f == nil {
@@ -141,7 +141,7 @@ func (s *Set) readLabels(a *array, m *Meta) (err error) {
 	return s.label(names, m)
 }
 
-// fromFile reads a .npy file that is in memory, if it is as long as its header says.
+// fromFile reads a .npy file that is in memory, if it is at least as long as its header says.
 func fromFile(file string, data []byte, read func(a *array) error) error {
 	a, err := openArray(bytes.NewReader(data))
 	if err == nil && len(data) < a.length() {

@@ -178,8 +178,8 @@ func checkClasses(file string, classes []string) error {
 	return nil
 }
 
-// label makes labels of the class of each row by name. The classes are those of the .json
-// beside the data, or else the names in the order of their bytes.
+// label sets Labels and Classes from the class name of each row. The classes are those of the .json
+// beside the data, or else the sorted names.
 func (s *Set) label(names []string, m *Meta) error {
 	index := make(map[string]int)
 	for row, name := range names {
@@ -204,7 +204,7 @@ func (s *Set) label(names []string, m *Meta) error {
 	return nil
 }
 
-// setSplits resolves class names, or the numbers of classes, to indices. A class may be in one split
+// setSplits sets Splits from the names or numbers of classes. A class may be in one split
 // only: a test on classes from training would be meaningless.
 func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 	index := make(map[string]int, len(s.Classes))

@@ -1,6 +1,6 @@
 // Package discriminant has the classifiers of the paper. In MetaQDA each class has a scale matrix
-// of its own, in MetaLDA all classes share one. Both are fully Bayesian or by the mode of the
-// posterior, under a learned or a hand-made prior. Source: Zhang, Meng, Gouk and Hospedales,
+// of its own, in MetaLDA all classes share one. Both average over the posterior (fully Bayesian) or
+// take its mode, under a learned or a hand-made prior. Source: Zhang, Meng, Gouk and Hospedales,
 // Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV 2021. They are methods
 // of `metaqda eval`, and `make reproduce` compares them. The page and the packages use core/lda.
 package discriminant
@@ -16,7 +16,7 @@ import (
 // not safe for use by several goroutines at once.
 type Classifier struct {
 	inference niw.Inference
-	empty     niw.Posterior // of a class never seen, where each has a scale matrix of its own
+	empty     niw.Posterior // of an unseen class, where each has a scale matrix of its own
 	pools     []*pool       // of each class by itself, nil for one without examples; or one of all
 	pooled    bool
 }
@@ -41,7 +41,7 @@ func New(p *niw.Prior, inf niw.Inference, pooled bool, classes []*mat.Dense) *Cl
 }
 
 // LogDensitiesTo stores the log density of the whitened query z under each class in dst, of length
-// C. It returns the log density under a class never seen. Cost K d + K² for each class of K
+// C. It returns the log density under an unseen class. Cost K d + K² for each class of K
 // examples, or d²/2; with one scale matrix N d + N², or d²/2, for all N examples.
 func (c *Classifier) LogDensitiesTo(dst, z []float64) (none float64) {
 	r2 := floats.Dot(z, z)

@@ -31,7 +31,7 @@ import (
 // the identity, so its Cholesky factor C exists, up to rounding. A query costs one N×N solve for all
 // classes together. If N >= d, or N = 0, the d×d matrix is used.
 type pool struct {
-	post  niw.Posterior // without a class's own kappa
+	post  niw.Posterior // of an unseen class: Kappa is without K_j
 	kappa float64
 	w     blas64.General    // N×d, nil in the dense form
 	chol  blas64.Triangular // C: of M, or of A in the dense form
@@ -114,7 +114,7 @@ func addScatter(a blas64.Symmetric, w blas64.General, kappa float64) {
 	blas64.Syr(kappa*k/(kappa+k), vector(mean), a)
 }
 
-// scaledSum stores the sum of the rows of w divided by n in dst.
+// scaledSum stores the sum of the rows of w, divided by n, in dst, which must hold zeros.
 func scaledSum(dst []float64, w blas64.General, n float64) {
 	for i := range w.Rows {
 		floats.Add(dst, w.Data[i*w.Stride:i*w.Stride+w.Cols])
@@ -169,7 +169,7 @@ func (q *pool) factorize(m blas64.Symmetric) (logDet float64) {
 	return logDet
 }
 
-// shiftClass computes the terms that [pool.quad] subtracts for class j.
+// shiftClass computes shift and self of class j.
 func (q *pool) shiftClass(j int, gram blas64.Symmetric) {
 	n, kj := gram.N, q.kappa+float64(q.counts[j])
 	row := q.shift.Data[j*n : (j+1)*n]

@@ -1,8 +1,8 @@
 // Package episode draws few-shot tasks from the rows of a data set. It knows only the numbers of
-// the rows; core/lab/dataset has their content. The samplers are those of the literature, each with
-// its source: C-way K-shot tasks ([Uniform]), Triantafillou et al., Meta-Dataset, 2020
-// ([MetaDataset]), and class-incremental sessions ([Incremental]). [Sessions] draws sessions as
-// people make them.
+// the rows; core/lab/dataset has their content. The samplers draw C-way K-shot tasks ([Uniform]),
+// tasks as in Triantafillou et al., Meta-Dataset, 2020 ([MetaDataset]), class-incremental sessions
+// ([Incremental]), sessions as people make them ([Sessions]), and tasks to learn a prior from
+// ([Training]).
 //
 // Episode i of a sampler is drawn with a random generator of its own, seeded
 // by (seed, i). It does not depend on which episodes were drawn before: any
@@ -77,7 +77,7 @@ func (e *TooFewError) Error() string {
 	return e.Pool + ": class " + strconv.Quote(e.Class) + " has " + strconv.Itoa(e.Have) + " rows " + where + " " + strconv.Itoa(e.Need) + "; ask for fewer shots or queries, or leave the class out of the split"
 }
 
-// ConfigError says which number of a configuration makes no sense.
+// ConfigError says which number of a configuration is impossible.
 type ConfigError struct {
 	Name  string
 	Value int
@@ -96,7 +96,7 @@ type named struct {
 	low int
 }
 
-// checkRanges returns a *[ConfigError] for the first range that makes no sense.
+// checkRanges returns a *[ConfigError] for the first range that is empty or begins too low.
 func checkRanges(ranges ...named) error {
 	for _, r := range ranges {
 		if r.Min < r.low {
@@ -139,7 +139,7 @@ func choose(rng *rand.Rand, n, k int) []int {
 	return p[:k:k]
 }
 
-// pick returns k rows of the class in random order.
+// pick returns k of the rows in random order.
 func pick(rng *rand.Rand, rows []int, k int) []int {
 	p := choose(rng, len(rows), k)
 	for i, j := range p {

@@ -37,9 +37,9 @@ func separated(pools ...Pool) []Pool {
 }
 
 // divide draws at most shot support rows of class c in random order, and at most query other rows.
-// No query shares a group with the support. It leaves at least least rows for queries: a row joins
-// the support only if its whole group leaves so many. Without groups these are the first rows of
-// one shuffle.
+// No query shares a group with the support. No fewer than least rows are left for queries: a row joins
+// the support only if the class can spare its whole group. Without groups, support and queries are the
+// first rows of one shuffle.
 func (p *Pool) divide(rng *rand.Rand, c, shot, query, least int) (support, queries []int) {
 	rows := p.Rows[c]
 	if !p.grouped() {
@@ -80,7 +80,7 @@ func (p *Pool) groupSizes(c int) map[int32]int {
 }
 
 // mostSupport returns the largest number of support rows of class c that [Pool.divide] always finds
-// while it leaves the given least number of rows. 0 or less means that it finds none.
+// while it leaves least rows for queries. 0 or less means that it finds none.
 func (p *Pool) mostSupport(c, least int) int {
 	most := len(p.Rows[c]) - least
 	if !p.grouped() || most <= 0 {
@@ -90,8 +90,8 @@ func (p *Pool) mostSupport(c, least int) int {
 }
 
 // leastFull returns the smallest content of a full knapsack of capacity most. It is full if no
-// left-out size fits in. Let size_i be the smallest left-out size. Then all smaller ones are in.
-// With some of the larger ones they fill more than most - size_i. Cost O(len(sizes) most).
+// left-out size fits in. Let size_i be the smallest left-out size. Then all smaller ones are in, and
+// the content is more than most - size_i. Cost O(len(sizes) most).
 func leastFull(sizes []int, most int) int {
 	slices.SortStableFunc(sizes, cmp.Compare[int]) // the sort of core/lda: a second kind makes programs 17 KB larger
 	before := 0
@@ -102,7 +102,7 @@ func leastFull(sizes []int, most int) int {
 		return before
 	}
 	least := most
-	sums := make([]bool, most+1) // of some of the sizes after i
+	sums := make([]bool, most+1) // whether some of the sizes after i have this sum
 	sums[0] = true
 	for i := len(sizes) - 1; i >= 0; i-- {
 		n := sizes[i]

@@ -22,9 +22,9 @@ const (
 // Sessions draws sessions as people make them. They have a few classes with various numbers of
 // examples, some of them bursts. Half of the queries are of classes without any example. Classes
 // are drawn uniformly without replacement, numbers uniformly from their ranges. The support of a
-// class leaves rows for its part of the queries, or half of its rows if they are fewer. These are
-// in groups of their own. Queries are spread evenly over the classes with support. Others are
-// spread over all other classes and labelled Unknown.
+// class leaves rows for its part of the queries, or half of its rows if that is less. No group is in
+// both support and queries. Known queries are spread evenly over the classes with support, queries
+// labelled [Unknown] over all other classes.
 //
 // A class of one row or one group can only supply unknown queries.
 type Sessions struct {
@@ -84,8 +84,8 @@ func (s *Sessions) Episode(i int) Episode {
 	return e
 }
 
-// support draws the support of a class, and in random order the rows for its queries. These are at
-// least least rows, if half of the rows are as many.
+// support draws the support of a class. rest is the rows left for queries, in random order: at least
+// least rows, or half of the rows of the class if that is less.
 func (s *Sessions) support(rng *rand.Rand, class, least int) (support, rest []int) {
 	rows := s.pool.Rows[class]
 	least = min(least, len(rows)/2)
@@ -98,8 +98,8 @@ func (s *Sessions) support(rng *rand.Rand, class, least int) (support, rest []in
 	return s.pool.divide(rng, class, shot, len(rows), least)
 }
 
-// supportOfBursts is support with whole bursts, as many of those drawn as leave least rows. It
-// returns no support if none does.
+// supportOfBursts is like support, but draws whole bursts, as long as least rows are left. It returns
+// no support if every burst is too large.
 func (s *Sessions) supportOfBursts(rng *rand.Rand, class, least int) (support, rest []int) {
 	left := len(s.pool.Rows[class]) - least
 	frames := map[int32][]int{} // rows of each group
@@ -129,8 +129,8 @@ func (s *Sessions) supportOfBursts(rng *rand.Rand, class, least int) (support, r
 	return support, rest
 }
 
-// unknown returns the rows of the classes that are not known, classes in random
-// order, and how many they are.
+// unknown returns the rows of each class that is not known, classes in random
+// order, and the number of all these rows.
 func (s *Sessions) unknown(rng *rand.Rand, known []bool) (classes [][]int, rows int) {
 	for _, k := range pick(rng, s.nonEmpty, len(s.nonEmpty)) {
 		if !known[k] {
@@ -141,8 +141,8 @@ func (s *Sessions) unknown(rng *rand.Rand, known []bool) (classes [][]int, rows 
 	return classes, rows
 }
 
-// spread divides n, or the number of all there are, among lists. The numbers differ as little as
-// the lengths allow; the first lists get more.
+// spread divides n among lists, or the sum of their lengths if n is larger. The numbers differ as little
+// as the lengths allow; the first lists get more.
 func spread(n int, lists [][]int) []int {
 	count := make([]int, len(lists))
 	for more := true; n > 0 && more; {

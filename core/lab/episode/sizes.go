@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sizes returns how many queries each of some classes supplies.
+// sizes returns the number of queries of each class. Their mean is query.
 func (s *Uniform) sizes(rng *rand.Rand, classes []int, query int) []int {
 	if s.most == nil {
 		return slices.Repeat([]int{query}, len(classes))
@@ -17,9 +17,9 @@ func (s *Uniform) sizes(rng *rand.Rand, classes []int, query int) []int {
 	return shareOut(query*len(classes), dirichlet(rng, len(classes), s.c.Concentration), most)
 }
 
-// dirichlet draws n shares that sum to one from the symmetric Dirichlet distribution
-// of a whole parameter. They are Gamma variables over their sum, and a Gamma variable is a sum of
-// exponential ones.
+// dirichlet draws n shares that sum to one from the symmetric Dirichlet distribution with a whole
+// parameter. They are Gamma variables divided by their sum. A Gamma variable is a sum of exponential
+// ones.
 func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	shares, sum := make([]float64, n), 0.0
 	for j := range shares {
@@ -34,9 +34,9 @@ func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
 	return shares
 }
 
-// shareOut returns whole numbers that sum to n, in proportion to shares. It adds ones, each to the
-// number that is farthest below its share. No number exceeds most[j]. The sum of most must be at least
-// n.
+// shareOut returns whole numbers that sum to n, in proportion to shares. It adds n ones, each to the
+// number that is farthest below its share. Number j is at most most[j]. The sum of most must be at
+// least n.
 func shareOut(n int, shares []float64, most []int) []int {
 	sizes := make([]int, len(shares))
 	for range n {
@@ -52,8 +52,8 @@ func shareOut(n int, shares []float64, most []int) []int {
 	return sizes
 }
 
-// mostQueries returns how many queries class c can supply beside shot support rows. It returns no less
-// than least.
+// mostQueries returns how many queries class c can supply if it has shot support rows, but at least
+// least.
 func (p *Pool) mostQueries(c, shot, least int) int {
 	n := max(len(p.Rows[c])-shot, least)
 	for n > least && p.mostSupport(c, n) < shot {

@@ -7,7 +7,7 @@ import (
 )
 
 // Tasks describes the episodes to learn from. Every number is drawn log-uniformly from a range, so
-// that every doubling is equally common. It is cut to the rows that the pool holds.
+// that every doubling is equally common. If the pool has too few rows or classes, it is lower.
 type Tasks struct {
 	Way   Range // classes of an episode
 	Shot  Range // support rows of a class
@@ -26,8 +26,8 @@ type Tasks struct {
 	MaxRows int
 }
 
-// Training draws episodes from several pools in turn, each pool as often as
-// the others whatever its size.
+// Training draws episodes from several pools in turn. A large pool gets no
+// more than a small one.
 type Training struct {
 	pools []Pool
 	c     Tasks
@@ -81,8 +81,8 @@ func (s *Training) Episode(i int) Episode {
 	return e
 }
 
-// fit shrinks shot and query, the larger first, until the episode has no more
-// than MaxRows rows or one of each is left.
+// fit lowers the larger of shot and query by one until the episode has no more
+// than MaxRows rows, or both are one.
 func (s *Training) fit(way, unknown, shot, query int) (int, int) {
 	for s.c.MaxRows > 0 && way*shot+(way+unknown)*query > s.c.MaxRows && shot+query > 2 {
 		if query > shot {
