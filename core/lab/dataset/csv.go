@@ -20,11 +20,10 @@ var labelColumns = []string{"label", "class", "target", "y"}
 // groupColumn is the heading of the column of groups.
 const groupColumn = "group"
 
-// DecodeCSV decodes one example per line. The column of class names is the one
-// headed label, or else class, target or y. Without a heading it is the only column
-// that is not a number. A column headed group has the group of each row, or nothing for a row
-// that is a group of its own. Rows in messages count the examples from 0. file is
-// used in messages, meta may be nil.
+// DecodeCSV decodes one example per line. The column of class names is the one headed label, or else
+// class, target or y. Without a heading it is the only column that is not a number. A column headed
+// group has the group of each row, or nothing for a row that is a group of its own. Rows in messages
+// count the examples from 0. file is used in messages, meta may be nil.
 func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 	p := csvParser{file: file}
 	if err := p.read(r); err != nil {
@@ -126,16 +125,31 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 			words++
 		}
 	}
-	if p.bare && (words != 1 || len(first) == 1) { // all numbers, or headings of these
+	counts := p.counts(first)
+	if p.bare && (words != 1 || len(first) == 1 || counts) { // all numbers, or headings of these
 		p.column = -1
-		return words == len(first), nil
+		return words == len(first) || counts, nil
 	}
-	if words != 1 {
+	if words != 1 || counts {
 		return false, &FileError{File: p.file, Row: -1, Problem: "does not say which column holds the classes",
 			Remedy: "add a first line of headings with one column called label"}
 	}
 	p.dim, p.group = len(first)-1, -1
 	return false, nil
+}
+
+// counts reports whether a line counts the columns of numbers from 0, as pandas heads an array.
+func (p *csvParser) counts(line []string) bool {
+	n := 0
+	for i, field := range line {
+		if i != p.group {
+			if strings.TrimSpace(field) != strconv.Itoa(n) {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 2 // fewer may be an embedding
 }
 
 // headed returns the column of a heading, -1 for none.

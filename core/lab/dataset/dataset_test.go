@@ -188,6 +188,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"csv without a label", csv("label,a\nx,1\n ,2\ny,3\n", nil), 1, "has no label"},
 		{"csv with NaN", csv("label,a\nx,NaN\n", nil), 0, `"NaN"`},
 		{"csv of pandas with row numbers", csv(",a,label\n0,1,x\n1,2,y\n", nil), -1, "leave out a column of row numbers"},
+		{"csv of pandas with groups and no labels", csv("0,1,2,group\n1,2,3,7\n4,5,6,7\n", nil), -1, "first line of headings"},
 		{"csv without a line", csv("", nil), -1, "holds no embeddings"},
 		{"csv ragged", csv("label,a\nx,1\ny,1,2\n", nil), -1, "wrong number of fields"},
 		{"csv foreign class", csv("label,a\nx,1\ny,2\n", meta(`{"classes":["x"]}`)), 1, `class "y"`},

@@ -43,6 +43,23 @@ func TestRowsNeedNoLabels(t *testing.T) {
 	}
 }
 
+// pandas heads the columns of an array with their numbers. Two numbers may be an embedding.
+func TestHeadingsOfPandasAreNoRow(t *testing.T) {
+	for text, want := range map[string]string{
+		"0,1,2\n1,2,3\n4,5,6\n":              "3 [1 2 3 4 5 6]",
+		"0,1,2,group\n1,2,3,7\n4,5,6,7\n":    "3 [1 2 3 4 5 6]",
+		"group,0,1,2\na,1,2,3\na,4,5,6\n":    "3 [1 2 3 4 5 6]",
+		"0,1,2.0\n1,2,3\n4,5,6\n":            "3 [0 1 2 1 2 3 4 5 6]",
+		"1,2,3,group\n1,2,3,pear\n4,5,6,x\n": "3 [1 2 3 1 2 3 4 5 6]", // a class called group
+		"0,1\n1,2\n":                         "2 [0 1 1 2]",
+	} {
+		r, err := DecodeRows("x.csv", []byte(text), nil, 0)
+		if err != nil || fmt.Sprint(r.Dim, r.X) != want {
+			t.Errorf("%q: %v, %v; want %s", text, r, err, want)
+		}
+	}
+}
+
 func TestRowsThatCannotBe(t *testing.T) {
 	nan := float32(math.NaN())
 	for name, c := range map[string]struct {
