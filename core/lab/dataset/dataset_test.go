@@ -91,6 +91,18 @@ func TestDecodeCSV(t *testing.T) {
 	}
 }
 
+// An empty list of classes in the .json is as none.
+func TestAnEmptyListOfClassesNamesNone(t *testing.T) {
+	meta, err := DecodeMeta("x.json", []byte(`{"classes":[]}`))
+	test.OK(t, err)
+	if s, err := DecodeCSV("x.csv", strings.NewReader("a,label\n1,cat\n3,dog\n"), meta); err != nil || fmt.Sprint(s.Classes) != "[cat dog]" {
+		t.Errorf("names: %v, %v", s, err)
+	}
+	if s, err := New("x", 1, []float32{1, 2}, []int{0, 1}, nil, meta); err != nil || fmt.Sprint(s.Classes) != "[0 1]" {
+		t.Errorf("numbers: %v, %v", s, err)
+	}
+}
+
 // Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy, and any texts in a .csv.
 func TestGroups(t *testing.T) {
 	x, labels := []float32{1, 2, 3, 4, 5, 6}, []int32{0, 1, 1}

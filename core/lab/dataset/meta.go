@@ -73,10 +73,10 @@ func (s *Set) describe(m *Meta) (*Set, error) {
 	if err := m.checkDimension(s.file, s.Dim); err != nil {
 		return nil, err
 	}
-	if s.Classes == nil {
+	if len(s.Classes) == 0 {
 		s.Classes = m.Classes
 	}
-	if s.Classes == nil {
+	if len(s.Classes) == 0 {
 		s.Classes = numbered(s.Labels)
 	}
 	if err := s.check(); err != nil {

@@ -188,7 +188,7 @@ func (s *Set) label(names []string, m *Meta) error {
 		}
 		index[name] = -1
 	}
-	if s.Classes = slices.Sorted(maps.Keys(index)); m != nil && m.Classes != nil {
+	if s.Classes = slices.Sorted(maps.Keys(index)); m != nil && len(m.Classes) > 0 {
 		s.Classes = m.Classes
 	}
 	for c, name := range s.Classes {
