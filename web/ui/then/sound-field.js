@@ -54,7 +54,7 @@ export class SoundField {
     try {
       stream = await mediaDevices(window, 'microphone', 'choose a sound file').getUserMedia({ audio: true });
       if (this.#opening !== stop) return off(); // another part of the page has taken the source
-      const recorder = (this.#recorder = new MediaRecorder(stream));
+      const recorder = new MediaRecorder(stream);
       /** @type {Blob[]} */
       const pieces = [];
       recorder.ondataavailable = ({ data }) => pieces.push(data);
@@ -64,6 +64,7 @@ export class SoundField {
         void this.#take(new File(pieces, 'recording', { type: 'audio/webm' }), true);
       };
       recorder.start();
+      this.#recorder = recorder;
       setTimeout(() => {
         if (recorder.state === 'recording') recorder.stop();
       }, LONGEST * 1000);
