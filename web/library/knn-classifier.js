@@ -138,6 +138,7 @@ export class KNNClassifier {
   /** Makes the next prediction teach all examples anew. */
   #again() {
     this.#drop();
+    if (this.#rows.size === 0) this.#shape = undefined;
     this.#pending = [...this.#rows].flatMap(([label, rows]) => rows.map((row) => /** @type {[string, Float32Array]} */ ([label, row])));
   }
 
@@ -188,6 +189,7 @@ export class KNNClassifier {
       );
     }
     this.#rows = all;
+    this.#shape = undefined; // #add compares lengths
     for (const label of all.keys()) if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
     this.#again();
   }

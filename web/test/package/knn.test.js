@@ -217,6 +217,21 @@ test('a refused call changes nothing, and a class may have no examples', async (
   c.dispose();
 });
 
+test('examples that are cleared or replaced do not fix the shape of later ones', () => {
+  const c = ours.create();
+  const ones = (/** @type {number} */ n) => ({ dataSync: () => new Float32Array(n).fill(1), shape: [n] });
+  c.addExample(ones(3), 'a');
+  c.clearAllClasses();
+  c.addExample(ones(2), 'a');
+  c.clearClass('a');
+  c.addExample(ones(3), 'a');
+  c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] } });
+  assert.throws(() => c.addExample(ones(3), 'a'), { code: 'dimension' });
+  c.addExample(ones(2), 'a');
+  assert.deepEqual(c.getClassExampleCount(), { a: 2 });
+  c.dispose();
+});
+
 test('every refusal has a code', async () => {
   const c = /** @type {any} */ (ours.create());
   const tensor = (/** @type {number[]} */ ...x) => ({ dataSync: () => x, shape: [x.length] });
