@@ -1,5 +1,6 @@
 """The engine, WebAssembly behind functions of numbers. wasm/exports is the other side, and
 web/library/WASI.md describes the calls."""
+import contextlib
 import ctypes
 import functools
 import lzma
@@ -123,7 +124,7 @@ class Engine:
             self._call('add_labels', bulk, len(of), len(groups))
             ids = self._text(self._call('add_end', self.handle, bulk)).split('\n')
         finally:
-            self._exports['mq_add_stop'](self._store, bulk)
+            self._end('add_stop', bulk)
         there.update(kept[i] for i in of)
         for label in kept:
             if label not in there:
@@ -221,7 +222,7 @@ class Engine:
 
     def watch(self, per_hour):
         while self.unused:  # watches that nobody uses any more; the collector may find them within a call
-            self._exports['mq_unwatch'](self._store, self.unused.pop())
+            self._end('unwatch', self.unused.pop())
         return self._call('watch', self.handle, _number(per_hour, 'false_events_per_hour'))
 
     def next(self, watch, seconds, p):
@@ -248,7 +249,7 @@ class Engine:
                     n, length = map(int, self._numbers(2))
                     yield self._numbers(2 + n)[2:], self._text(length).split('\n')
         finally:
-            self._exports['mq_stop'](self._store, job)
+            self._end('stop', job)
 
     def _memory(self):
         return ctypes.addressof(self._exports['memory'].data_ptr(self._store).contents)
@@ -274,10 +275,15 @@ class Engine:
         try:
             n = self._exports['mq_' + name](self._store, *args)
         except self._trap as error:
-            raise MetaqdaError('failed', f'The engine stopped ({str(error).splitlines()[0]}): fit the classifier again, with fewer or shorter vectors.') from error
+            raise MetaqdaError('failed', f'The engine stopped ({str(error).splitlines()[-1].strip()}): fit the classifier again, with fewer or shorter vectors.') from error
         if n < 0:
             raise MetaqdaError(*self._text(-n).split('\n', 1))
         return n
+
+    def _end(self, name, number):
+        """Frees a job, a bulk or a watch. An engine that has stopped needs none of this."""
+        with contextlib.suppress(*self._trap):
+            self._exports['mq_' + name](self._store, number)
 
     def _reply(self, n):
         return self._at('reply', n)

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
+import wasmtime
 
 from common import Case, FewShotClassifier, MetaqdaError, emoji, split, taught
 
@@ -209,6 +210,14 @@ class Contract(Case):
         self.assertEqual(caught.exception.code, 'unfitted')
         again = pickle.loads(pickle.dumps(MetaqdaError('code', 'text')))
         self.assertEqual((again.code, str(again)), ('code', 'text'))
+
+    def test_an_engine_that_stops_in_a_call_says_so(self):
+        def stops(*_):
+            raise wasmtime.WasmtimeError('wasm backtrace:\n  0: 0x1\n\nCaused by:\n    out of memory\n')
+        c, X, y = taught()
+        c._engine._exports.update(dict.fromkeys(['mq_step', 'mq_stop', 'mq_add_rows', 'mq_add_stop'], stops))
+        for call, *args in [(c.judge_together, X), (c.leave_one_out,), (c.partial_fit, X[:1], y[:1])]:
+            self.refused('failed', 'The engine stopped (out of memory): fit', call, *args)
 
     def test_a_refused_call_changes_nothing(self):
         c, X, _ = taught()
