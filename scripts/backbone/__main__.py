@@ -42,28 +42,28 @@ def parse(arguments):
             c.add_argument("--splits", required=True)
         if name == "pack":
             c.add_argument("--quality", type=int, default=0, help="of WebP; 0 is lossless")
-            c.add_argument("--limit", type=int, default=44 << 20, help="bytes of an archive at most")
+            c.add_argument("--limit", type=int, default=44 << 20, help="most bytes of an archive")
         if name in ("train", "features"):
             c.add_argument("--network", required=True, help="resnet18 or wrn28-10")
-            c.add_argument("--side", type=int, required=True, help="pixels of a picture as it is kept")
-            c.add_argument("--test-size", required=True, help="pixels at which features are made; of several, 84,96, train takes the first, and features those that serve the classes for validation best")
+            c.add_argument("--side", type=int, required=True, help="stored pictures have this many pixels a side")
+            c.add_argument("--test-size", required=True, help="pixels a side for features; of several, such as 84,96, train uses the first, and features the best on the validation classes")
         if name == "train":
-            c.add_argument("--sizes", required=True, help="pixels of the crops, a share of the epochs each: 48,64")
+            c.add_argument("--sizes", required=True, help="pixels a side of the crops, each for an equal share of the epochs: 48,64")
             c.add_argument("--epochs", type=int, default=60)
-            c.add_argument("--minutes", type=float, default=0, help="as many epochs as take this long, which is printed, instead")
-            c.add_argument("--steps", type=int, default=0, help="stop after so many steps instead: for trying")
+            c.add_argument("--minutes", type=float, default=0, help="train for about this long instead, and print the number of epochs")
+            c.add_argument("--steps", type=int, default=0, help="stop after this many steps instead, to try it")
             c.add_argument("--batch", type=int, default=256)
             c.add_argument("--rate", type=float, default=0.1)
             c.add_argument("--decay", type=float, default=5e-4)
             c.add_argument("--smooth", type=float, default=0.1, help="label smoothing")
-            c.add_argument("--crop", type=float, default=0.35, help="smallest share of the area that a crop has")
-            c.add_argument("--turn", type=float, default=0.0, help="weight of telling how the picture is turned; 0: none is")
+            c.add_argument("--crop", type=float, default=0.35, help="smallest share of the area in a crop")
+            c.add_argument("--turn", type=float, default=0.0, help="weight of the loss of the second head; 0 turns no picture")
             c.add_argument("--mix", type=float, default=0.0, help="share of the steps with mixup")
             c.add_argument("--seed", type=int, default=0)
         if name == "features":
             c.add_argument("--name", required=True)
-            c.add_argument("--train-each", type=int, default=600, help="pictures of each class for training, the others being left out")
-            c.add_argument("--part", type=int, default=15 << 20, help="bytes of a part at most")
+            c.add_argument("--train-each", type=int, default=600, help="pictures to keep of each training class")
+            c.add_argument("--part", type=int, default=15 << 20, help="most bytes of a part")
     return top.parse_args(arguments)
 
 

@@ -70,7 +70,7 @@ class Network(nn.Module):
                 nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")
 
     def compile(self):
-        """Has the blocks compiled, for training alone: asked for features they run as they are."""
+        """Compiles the blocks for training only. For features they run uncompiled."""
         torch._dynamo.config.cache_size_limit = 256
         blocks = [b for stage in self.stages for b in stage]
         self.faster = {b: torch.compile(b, dynamic=False) for b in blocks}

@@ -1,4 +1,4 @@
-"""Pictures in folders or zip archives, as one array; and archives of them that are small enough to be sent in pieces."""
+"""Reads pictures from folders or zip archives into one array, and packs them into small archives."""
 import io
 import json
 import os
@@ -54,8 +54,8 @@ def load(paths, side):
 
 
 def pack(paths, splits, out, quality, limit):
-    """Writes the pictures as WebP (lossless where quality is 0) into archives OUT-0.zip, OUT-1.zip, ... of at most
-    limit bytes: classes for training first, so that training can begin while the others are on their way."""
+    """Writes the pictures as WebP (lossless if quality is 0) into archives OUT-0.zip, OUT-1.zip, ... of at most
+    limit bytes. The training classes come first, so training can begin while the others are copied."""
     order = {c: i for i, c in enumerate(c for s in ("train", "val", "test") for c in splits[s])}
 
     def encode(read):

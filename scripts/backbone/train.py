@@ -1,4 +1,4 @@
-"""Trains a backbone on the classes for training, keeps the state that serves few-shot tasks of the classes for validation best."""
+"""Trains a backbone on the training classes. Keeps the state that is best at few-shot tasks of the validation classes."""
 import json
 import math
 import os
@@ -46,7 +46,7 @@ def augmented(pixels, side, smallest, random):
 
 
 def turned(x, random):
-    """The batch with every quarter of it turned by 0, 90, 180 or 270 degrees (Gidaris et al., 2018), and the turns."""
+    """The batch with its quarters turned by 0, 90, 180 and 270 degrees (Gidaris et al., 2018), and the turns."""
     turns = torch.arange(len(x), device=x.device) * 4 // len(x)
     return torch.cat([torch.rot90(x[turns == k], k, (2, 3)) for k in range(4)]).contiguous(memory_format=torch.channels_last), turns
 
@@ -82,8 +82,8 @@ def nearest_centroid(features, labels, mean, shots, tasks=1000, ways=5, queries=
 
 
 def train(pixels, labels, names, splits, options):
-    """Trains, and writes OUT/state.pt (the best so far, the last, and the optimiser's) once a minute and OUT/log.jsonl;
-    a run that finds them goes on where they stop. Returns the best network and what was found."""
+    """Trains, and writes OUT/log.jsonl and once a minute OUT/state.pt: the best state so far, the last one, and the optimiser's.
+    A run that finds state.pt continues from it. Returns the best network."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(options.seed)
     torch.backends.cudnn.benchmark = True

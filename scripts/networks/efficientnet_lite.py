@@ -6,7 +6,7 @@ from pth import read_pth
 
 # Output channels of the seven stages of lite0 and lite1, and the stride of each one's first block.
 STRIDES = {16: 1, 24: 2, 40: 2, 80: 2, 112: 1, 192: 2, 320: 1}
-EPSILON = 1e-3  # of batch normalisation in TensorFlow, where the weights were learned; the padding is TensorFlow's SAME for the same reason
+EPSILON = 1e-3  # of batch norm in TensorFlow, where the weights were learned; hence also TensorFlow's padding SAME
 
 
 def efficientnet_lite(file):

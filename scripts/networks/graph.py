@@ -1,4 +1,4 @@
-"""Layers to a TensorFlow.js graph model with 8-bit weights."""
+"""Writes a network as a TensorFlow.js graph model with 8-bit weights."""
 import base64
 import json
 
@@ -8,10 +8,10 @@ from layers import SLOPE, Pool, quantised
 
 
 def write_graph(network):
-    """The contents of model.json and weights.bin.
+    """Returns the contents of model.json and weights.bin.
 
-    Weights are kept as web/extractor/weights.js reads them: float32 scales, one for each output
-    channel, and int8 numbers; or as half floats.
+    Weights have the format that web/extractor/weights.js reads: float32 scales, one for each output
+    channel, then int8 numbers; or half floats.
     """
     nodes, specs, stored = [_placeholder(network.input)], [], []
 
@@ -21,14 +21,14 @@ def write_graph(network):
         stored.extend(value.astype(value.dtype.newbyteorder("<")).tobytes() for value in values)
 
     def combined(op, *inputs):
-        answer = f"{inputs[0]}/{'add' if op == 'AddV2' else 'floor'}"
-        nodes.append({"name": answer, "op": op, "input": list(inputs), "attr": {"T": FLOAT}})
-        return answer
+        output = f"{inputs[0]}/{'add' if op == 'AddV2' else 'floor'}"
+        nodes.append({"name": output, "op": op, "input": list(inputs), "attr": {"T": FLOAT}})
+        return output
 
-    answers = []
+    outputs = []
     for i, layer in enumerate(network.layers):
         source = i - 1 if layer.source is None else layer.source
-        fed = answers[source] if source >= 0 else INPUT
+        fed = outputs[source] if source >= 0 else INPUT
         if isinstance(layer, Pool):
             nodes.append(_pool(layer, fed))
         else:
@@ -39,14 +39,14 @@ def write_graph(network):
             constant(f"{layer.name}/weights", values, shape=list(layer.weights.shape), dtype="float32", quantization=stored_as)
             constant(f"{layer.name}/bias", [layer.bias], shape=list(layer.bias.shape), dtype="float32")
             nodes.append(_convolution(layer, fed))
-        answer = layer.name
+        output = layer.name
         if layer.add is not None:
-            answer = combined("AddV2", answer, answers[layer.add])
+            output = combined("AddV2", output, outputs[layer.add])
         if layer.floor is not None:
             if FLOOR not in (spec["name"] for spec in specs):
                 constant(FLOOR, [np.array(layer.floor, np.float32)], shape=[], dtype="float32")
-            answer = combined("Maximum", answer, FLOOR)
-        answers.append(answer)
+            output = combined("Maximum", output, FLOOR)
+        outputs.append(output)
     model = {
         "format": "graph-model",
         "modelTopology": {"node": nodes, "library": {}, "versions": {}},
@@ -60,7 +60,7 @@ FLOAT = {"type": "DT_FLOAT"}
 
 
 def _placeholder(shape):
-    # The input may have any size: a network may be used with other sizes than it was trained on.
+    # Pictures may have any size: a network may be used with other sizes than it was trained on.
     height, width, channels = ("-1", "-1", "3") if shape[2] == 3 else map(str, shape)
     return {"name": INPUT, "op": "Placeholder", "attr": {"dtype": FLOAT, "shape": {"shape": {"dim": [{"size": size} for size in ("-1", height, width, channels)]}}}}
 

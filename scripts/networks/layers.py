@@ -13,10 +13,10 @@ class Layer:
     bias        float32, one for each output channel
     stride      1 or 2
     activation  "Relu6", "Relu", "LeakyRelu" (slope SLOPE below 0) or None
-    floor       the answer is raised to at least this, after the activation; None for no bound
-    add         number of the layer whose answer is added to this one's, or None
+    floor       lower bound of the output, after the activation, or None
+    add         number of the layer whose output is added to this one's, or None
     source      number of the layer that feeds this one, -1 for the input, None for the layer before it
-    padding     TensorFlow's "SAME" or "VALID", or the zeros (top, bottom, left, right) that are put around
+    padding     TensorFlow's "SAME" or "VALID", or the numbers of zeros (top, bottom, left, right)
     """
 
     name: str
@@ -42,7 +42,7 @@ SLOPE = 0.2
 
 @dataclass
 class Pool:
-    """The largest of each window of size (height, width), which are as far apart as they are large."""
+    """Max pooling with windows of size (height, width) that do not overlap."""
 
     name: str
     size: tuple[int, int]
@@ -54,15 +54,15 @@ class Pool:
 
 @dataclass
 class Network:
-    """Layers with their input and answers: input's shape, pixels' mean and std, and each answer's last layer.
+    """Layers, the shape of the input, the layers of the outputs, and mean and std of the pixels.
 
-    Each answer is the mean over the cells of a layer. The weights of the first layers, halves of them, are
-    kept as half floats: they are few, and their errors affect all later layers.
+    An output is the mean over the cells of its layer. The weights of the first `halves` layers are stored
+    as half floats: they are few, and their errors affect all later layers.
     """
 
     layers: list[Layer | Pool]
     input: tuple[int, int, int]
-    answers: list[int]
+    outputs: list[int]
     mean: float = 0
     std: float = 1
     halves: int = 0

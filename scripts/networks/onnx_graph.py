@@ -80,14 +80,14 @@ def _node(node, tensors):
     if node["op"] == "AddV2":
         return [helper.make_node("Add", inputs, [name])], []
     if node["op"] not in ("_FusedConv2D", "FusedDepthwiseConv2dNative"):
-        raise ValueError(f"ONNX is written for convolutions and sums, and {name} is {node['op']}: add it to scripts/networks/onnx_graph.py")
+        raise ValueError(f"only convolutions and sums can be written as ONNX, but {name} is {node['op']}: add it to scripts/networks/onnx_graph.py")
     attributes, depthwise = node["attr"], node["op"] == "FusedDepthwiseConv2dNative"
     (whole, scales), (bias, _) = tensors[inputs[1]], tensors[inputs[2]]
     whole = np.ascontiguousarray(whole.transpose((2, 3, 0, 1) if depthwise else (3, 2, 0, 1)))  # out first
     padding = base64.b64decode(attributes["padding"]["s"]).decode()
     _, activation = ([base64.b64decode(op).decode() for op in attributes["fused_ops"]["list"]["s"]] + [None])[:2]
     if padding != "SAME" or activation not in (None, "Relu6") or scales is None:
-        raise ValueError(f"ONNX is written for convolutions of 8 bits with SAME padding and ReLU6, and {name} is another: add it to scripts/networks/onnx_graph.py")
+        raise ValueError(f"only 8-bit convolutions with SAME padding and ReLU6 can be written as ONNX, and {name} is another: add it to scripts/networks/onnx_graph.py")
     constants = [numpy_helper.from_array(array, f"{name}/{part}") for part, array in (("whole", whole), ("scales", scales), ("bias", bias))]
     nodes = [
         helper.make_node("DequantizeLinear", [f"{name}/whole", f"{name}/scales"], [f"{name}/weights"], axis=0),

@@ -1,7 +1,6 @@
-"""Reads a TensorFlow Lite network of convolutions without TensorFlow, as far as those of __main__.py need it.
+"""Reads the TensorFlow Lite networks of __main__.py without TensorFlow.
 
-The file is a flatbuffer of the schema tensorflow/lite/schema/schema.fbs; the numbers of fields below
-are that schema's.
+The file is a flatbuffer. The numbers of fields below are from tensorflow/lite/schema/schema.fbs.
 """
 import struct
 
@@ -16,7 +15,7 @@ PADDING, ACTIVATIONS = {0: "SAME", 1: "VALID"}, {0: None, 1: "Relu", 3: "Relu6"}
 
 
 class Table:
-    """A table of a flatbuffer: its first number leads to the list of where each field is, 0 for those left out."""
+    """A table of a flatbuffer. Its first number leads to the offsets of its fields, 0 for missing ones."""
 
     def __init__(self, data, at):
         self.data, self.at = data, at
@@ -72,7 +71,7 @@ class Graph:
         return self.codes[operator.number(0, "<I")]
 
     def values(self, number):
-        """A constant tensor's numbers as they are stored, and the scales of whole ones."""
+        """The numbers of a constant tensor as stored, and the scales of whole numbers."""
         tensor = self.tensors[number]
         kind = TYPES[tensor.number(1, "<b")]
         stored = self.buffers[tensor.number(2, "<I")].array(0, np.uint8)
@@ -83,13 +82,13 @@ class Graph:
 def read_tflite(file, shape, heads=(), rows=None, mean=0, std=1, halves=0):
     """The network of an open .tflite file, to the mean over its cells or else to its last layer.
 
-    heads are numbers of fully connected layers on that mean. These are kept, as convolutions of one
-    cell each: a linear layer of a mean is the mean of the linear layer. Of each layer the first rows
-    are kept, as many as rows says, or all.
+    heads are the indices of fully connected layers on that mean. They become convolutions of one
+    cell each, since a linear layer of a mean is the mean of the linear layer. Each keeps its first
+    `rows` rows, or all.
     """
     graph = Graph(file.read())
     layers, connected, pooled = [], [], None
-    made, stored, zeros = {}, {}, {}  # by tensor: the layer that answers it, the half floats it is made of, the zeros around it
+    made, stored, zeros = {}, {}, {}  # by tensor: the layer that computes it, its half floats, the zeros around it
     for operator in graph.operators:
         code, inputs, output = graph.code(operator), operator.array(1, "<i4"), operator.array(2, "<i4")[0]
         source = made.get(inputs[0], -1)
@@ -120,7 +119,7 @@ def read_tflite(file, shape, heads=(), rows=None, mean=0, std=1, halves=0):
                 break
             pooled = source
         elif code not in (QUANTIZE, RESHAPE, SPLIT, LOGISTIC, SOFTMAX):
-            raise ValueError(f"operator {code} is in none of the networks that are known")
+            raise ValueError(f"operator {code} is not supported")
         made[output] = len(layers) - 1 if code in (CONV_2D, DEPTHWISE_CONV_2D, MAX_POOL_2D) else source
     last = len(layers) - 1
     for i in heads:

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Bytes as text of HTML and of JavaScript in UTF-8, 7 bits to a byte: an eighth smaller than base64. The idea is that of base-122
+ * Bytes as text of HTML and of JavaScript in UTF-8, 7 bits to a byte: a seventh smaller than base64. The idea is that of base-122
  * (K. Albertson, 2016).
  *
  * Seven bits are written as the ASCII character of this number. Three characters cannot stand in a script element: reading HTML

@@ -14,7 +14,7 @@
  * @property {string} code of the error when the worker is closed
  * @property {string} [failed] of the error when it ends by itself or falls silent; `code` if left out
  * @property {string} [unloaded] of the error when its module cannot be loaded; `failed` if left out
- * @property {(why: string) => string} died the sentence of that error, where it was not closed
+ * @property {(why: string) => string} died makes the sentence of that error if nobody closed the worker
  * @property {number} [patience] milliseconds to wait while the worker answers nothing; without end if left out
  * @property {(code: string, message: string) => Error} [error] makes what a call rejects with
  * @property {(type: string, news: any) => void} [onNews]
@@ -57,8 +57,8 @@ export class RemoteClient {
   /**
    * @param {string} type
    * @param {unknown} [args] cloned
-   * @param {Transferable[]} [transfer] what of them is handed over instead
-   * @returns {Promise<any>} rejects with a DataCloneError where args cannot be sent
+   * @param {Transferable[]} [transfer] parts of args to transfer instead
+   * @returns {Promise<any>} rejects with a DataCloneError if args cannot be cloned
    */
   ask(type, args, transfer = []) {
     if (this.dead) return Promise.reject(this.dead);
@@ -109,7 +109,7 @@ export class RemoteClient {
 }
 
 /**
- * Starts a worker, or throws where there are none, or none may be started.
+ * Starts a worker. Throws if there are no workers, or none may be started.
  *
  * @param {() => Worker} start @param {string} otherwise what to do without one, the end of a sentence
  */
@@ -136,8 +136,8 @@ export function notInServiceWorker(what) {
  * The worker's half: answers each call by the handler of its type.
  *
  * @param {Handlers} handlers
- * @param {{code: string, transfer?: (result: any) => Transferable[], scope?: any}} options code of errors that have
- *   none; what of a result is handed over rather than cloned; replaced in tests
+ * @param {{code: string, transfer?: (result: any) => Transferable[], scope?: any}} options code: of errors
+ *   without one; transfer: parts of a result to transfer; scope: replaced in tests
  * @returns {(type: string, news: unknown, transfer?: Transferable[]) => void} tells the window something of the worker's own accord
  */
 export function answer(handlers, { code, transfer = () => [], scope = globalThis }) {

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Builds the extractors of the other kinds, sounds and hands, each into a folder of its own of build/site/kinds:
+ * Builds the extractors of the other kinds, sounds and hands, each into its own folder in build/site/kinds:
  *   KIND/NETWORK/model.json, weights.bin   its networks, as scripts/networks made them
  *   KIND/worker.js, start.js               the worker that speaks the message envelope, and its recipe
- *   KIND/runtime.js                        hands on the runtime of extractor/, which is one for all kinds
+ *   KIND/runtime.js                        exports the runtime of extractor/, which all kinds share
  *   KIND/extractor.json                    what it is, with its identity and the sizes of its files
- * YAMNet is built in where `make ears` made it.
+ * YAMNet is included if `make ears` has made it.
  */
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +19,7 @@ import * as sounds from '../extractor/sounds/recipe.js';
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const ears = path.join(web, '../build/ears');
 
-/** @typedef {{name: string, dimension: number, id: string, recipe: string, variants?: Record<string, string>, networks: Record<string, string>}} Kind variants: their recipes, which name them, too; networks: their folders */
+/** @typedef {{name: string, dimension: number, id: string, recipe: string, variants?: Record<string, string>, networks: Record<string, string>}} Kind variants: their recipes, which are also their ids; networks: their folders */
 
 /** The sources of the bundles, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const kindBundles = {

@@ -36,7 +36,7 @@ const site = path.resolve(process.argv[2] ?? path.join(root, 'build/site'));
  * @property {RegExp} carries matches rows of these that apply to this file
  */
 
-const [own, kinds, others] = ['### Feature extractor', '### What reads sounds and hands', '### What runs other extractors'];
+const [own, kinds, others] = ['### Feature extractor', '### Extractors of sounds and hands', '### Runtimes of other extractors'];
 /** @type {Variant[]} */
 const variants = [
   { to: 'share/page', kind: 'pictures', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own], carries: /./ },

@@ -165,7 +165,7 @@ export class KNNClassifier {
     return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, tensorOf(rows)]));
   }
 
-  /** @param {Dataset} dataset of getClassifierDataset, of the original, or either after JSON */
+  /** @param {Dataset} dataset from getClassifierDataset, here or in the original, or either after JSON */
   setClassifierDataset(dataset) {
     if (typeof dataset !== 'object' || dataset === null)
       throw new MetaqdaError('argument', `The data set is ${kindOf(dataset)}: hand over an object of tensors by label, as getClassifierDataset answers.`);

@@ -4,8 +4,8 @@
 
 TAUGHT has a folder of pictures for each thing. NEW has new pictures in folders of the same names, which
 serve to check the answers. SESSION is a file to write: open it in the page, Sessions, "Open a saved
-session". A session that the page saved takes the place of TAUGHT. The cells (# %%) run one by one
-in an editor for notebooks.
+session". TAUGHT may also be a session that the page saved. The cells (# %%) run one by one in an
+editor for notebooks.
 """
 # %% Enrol a few pictures of each thing.
 import sys

@@ -48,8 +48,8 @@ _held = []
 
 
 def _hold():
-    """Waits until no thread is in a call. A process that is forked meanwhile would have locks that
-    nobody releases, and instances that are in the middle of a call."""
+    """Waits until no thread is in a call. Else a forked process would have locks that
+    nobody releases, and instances in the middle of a call."""
     _loading.acquire()
     _held[:] = _engines
     for engine in _held:
@@ -68,7 +68,7 @@ if hasattr(os, 'register_at_fork'):  # not on Windows
 
 class Engine:
     """One instance of the engine with one classifier. Threads may share it: calls wait for each
-    other. Instances run beside each other, since a call releases the interpreter's lock."""
+    other. Instances run in parallel, since a call releases the interpreter's lock."""
 
     def __init__(self):
         with _loading:
@@ -108,8 +108,8 @@ class Engine:
 
     def add(self, X, labels, of, groups=None, there=()):
         """Adds rows to classes, all or none: `of` has an index into `labels` for each. Adds the
-        labels without a row, too. `there` are the labels of the classes that there are. Returns the
-        ids of the rows, and the labels as classes have them."""
+        labels without a row, too. `there` are the labels of the classes so far. Returns the
+        ids of the rows, and the labels as the classes have them."""
         self._write_texts(labels)
         kept = self._text(self._call('labels', self.handle, len(labels))).split('\n')
         there = set(there)
@@ -132,7 +132,7 @@ class Engine:
         return ids, kept
 
     def describe(self):
-        """Returns what the classifier is; `classes` are pairs of a label and the ids of its examples."""
+        """Returns a description of the classifier; `classes` are pairs of a label and the ids of its examples."""
         reply = self._reply(self._call('describe', self.handle))
         dimension, none_prior, scaled, n = struct.unpack_from('<IdII', reply)
         sizes = struct.unpack_from(f'<{n}I', reply, 20)
@@ -221,7 +221,7 @@ class Engine:
         return wrong, int(good), far
 
     def watch(self, per_hour):
-        while self.unused:  # watches that nobody uses any more; the collector may find them within a call
+        while self.unused:  # watches no longer in use; the garbage collector may find them during a call
             self._end('unwatch', self.unused.pop())
         return self._call('watch', self.handle, _number(per_hour, 'false_events_per_hour'))
 

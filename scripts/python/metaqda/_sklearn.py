@@ -72,7 +72,7 @@ def unlabelled(y):
 
 
 def plain(labels):
-    """Returns an array of objects without text, such as numbers, with a type of its own. Other
+    """Returns an object array without text, such as one of numbers, as an array of their type. Other
     labels stay as they are."""
     if getattr(labels, 'dtype', None) == object and not any(isinstance(label, str) for label in labels):
         return np.asarray(list(labels))
@@ -99,7 +99,7 @@ def missing_label(label):
 
 
 class Unfitted(MetaqdaError, NotFittedError):
-    """A question before fit."""
+    """A call before fit."""
 
 
 NO_LABELS = object()
@@ -122,5 +122,5 @@ def checked(estimator, X, y=NO_LABELS, reset=False):
             return X, y
     except MetaqdaError:
         raise
-    except ValueError as error:  # a TypeError stays one, which check_estimator wants
+    except ValueError as error:  # a TypeError stays one, as check_estimator requires
         raise MetaqdaError('dimension' if 'features, but' in str(error) else 'value', str(error)) from error

@@ -27,10 +27,10 @@ Answers.__doc__ = """Answers for n rows. `labels` (n) are the most probable clas
 predict_proba gives it, and `none` (n) as predict_none does."""
 
 Influence = namedtuple('Influence', 'rows label like odds asked right log_proba')
-Influence.__doc__ = """An example that looks like another class, and what is better without it. `rows` are
-its places among the examples as they were taught: one, or the frames of a burst. `label` is its
+Influence.__doc__ = """An example that looks like another class, and what changes without it. `rows` are
+its places in the order of teaching: one, or those of the frames of a burst. `label` is its
 class and `like` the class that fits better, by the log odds `odds` after leaving it out. `asked`
-other examples are asked about. Without it `right` more of them are answered right, and the mean
+other examples are predicted. Without it `right` more of them are predicted right, and the mean
 log probability of their own classes changes by `log_proba`."""
 
 Need = namedtuple('Need', 'label confused_with doubt')
@@ -40,12 +40,12 @@ for its examples, each left out."""
 
 Sets = namedtuple('Sets', 'labels examples borrowed')
 Sets.__doc__ = """A set for each of n rows. `labels` has n lists, the most probable class first, None for none of
-the classes. They rest on `examples`, each left out. If these are too few for the coverage,
+the classes. They rest on `examples` examples, each left out. If these are too few for the coverage,
 `borrowed` is true: then the sets rest on the probabilities."""
 
 Explanation = namedtuple('Explanation', 'label against score rest values')
 Explanation.__doc__ = """What speaks for a class in each of n pictures. `score` (n) is the log odds
-of the class `label` (n) to `against` (n, None for none of the classes). It is not yet tempered for
+of the class `label` (n) to `against` (n, None for none of the classes), before the temperature of
 the session. `values` (n×views×rows×columns) says what each cell adds to it, and `rest` (n) belongs
 to no cell: the sum of all is `score`."""
 
@@ -53,7 +53,7 @@ Anomaly = namedtuple('Anomaly', 'wrong good values')
 Anomaly.__doc__ = """Whether each of n pictures is like the examples. `wrong` (n) is the probability that something is
 wrong with it, and `good` the number of examples that it was compared with. `values`
 (n×views×rows×columns) says how far each cell is from all cells of these, 1 for the farthest
-ones of a good example."""
+cells of a good example."""
 
 MOST_INFLUENCE = 12  # as core/influence.go
 
@@ -99,8 +99,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # Its measure is make_blobs in the plane, where a direction says too little: .58 instead
-        # of .83 are right. tests/test_contract.py shows .9 with a constant third column.
+        # check_estimator uses make_blobs in the plane, where a direction says too little: the accuracy
+        # is .58 and should be .83. tests/test_contract.py shows .9 with a constant third column.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -118,8 +118,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X, y, classes=None, groups=None):
-        """Adds examples, and new classes at any time. `classes` names those that have no
-        examples yet, too; they have probability zero until they have one."""
+        """Adds examples, and new classes at any time. `classes` may also name classes without
+        examples; these have probability zero until they have one."""
         first, more = not hasattr(self, 'classes_'), _list(classes)
         with self._restored():
             X, y = checked(self, X, y, reset=not hasattr(self, 'n_features_in_') or first)
@@ -293,7 +293,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def load(cls, path, prior=None):
         """Returns the classifier of a session file. `prior` is as in the constructor, and
-        takes the place of the file's own, which is needed unless this package has it."""
+        replaces that of the file. It is needed if this package does not have that of the file."""
         self, file = cls(prior=prior), Path(path).read_bytes()
         self._engine, sums = Engine(), {}
         if prior is None:
@@ -349,7 +349,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def _follow(self, about):
         """Takes over the order of the engine's classes."""
-        self._none_prior = about['none_prior']  # as fit found it: set_params changes the next fit
+        self._none_prior = about['none_prior']  # of the last fit: set_params changes the next one
         at = {label: i for i, (label, _) in enumerate(about['classes'])}
         self._columns = [1 + at[self._names[str(k)]] for k in self.classes_]
 
@@ -358,7 +358,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return {at - 1: self.classes_[i] for i, at in enumerate(self._columns)}
 
     def _order(self):
-        """Returns for each example as taught its place in the engine's order."""
+        """Returns the places of the examples in the engine's order, in the order of teaching."""
         with self._engine.lock:
             at = {i: n for n, i in enumerate(_filed(self._engine.describe()))}
         return [at[i] for i in self._ids]
@@ -400,8 +400,8 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
         return Answers(self._labels(p), p, none)
 
     def _ask(self, question, X=None):
-        """Returns the probabilities of the classes given that it is one of them, (n,
-        n_classes), and of none of them, (n)."""
+        """Returns the probabilities of the classes for rows of one of them, (n, n_classes), and of
+        none of them, (n)."""
         engine = self._engine
         with engine.lock:
             columns = self._columns
@@ -461,7 +461,7 @@ def _list(classes):
     try:
         labels = np.asarray(classes)
     except ValueError as error:
-        raise MetaqdaError('argument', f'classes is no list of labels ({error}): give one.') from error
+        raise MetaqdaError('argument', f'classes is not a list of labels ({error}): give one.') from error
     if labels.ndim != 1:
         raise MetaqdaError('argument', f'classes has the shape {labels.shape}: give a list of labels.')
     if any(missing_label(label) for label in classes):

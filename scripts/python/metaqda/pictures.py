@@ -1,5 +1,5 @@
-"""Embeddings and cells of pictures by the network of the page. web/extractor is the model: the same weights,
-views and filter."""
+"""Embeddings and cells of pictures by the network of the page, with the weights, views and filter of
+web/extractor."""
 import functools
 import io
 import json
@@ -19,16 +19,16 @@ BATCH = 16  # pictures at once
 Cells = namedtuple('Cells', 'embedding values views')
 Cells.__doc__ = """The cells of n pictures. An embedding is the mean of the cells of its picture. `embedding`
 (n×1280) is as `embed` gives it. `values` (n×views×rows×columns×1280) has a vector for each cell of each view's
-grid. `views` (n×views×4) says where each view looks: x, y, width and height in shares of the
+grid. `views` (n×views×4) has the rectangle of each view: x, y, width and height in shares of the
 picture's width and height."""
 
 
 def embed(images):
-    """Returns the embeddings of n pictures, n×1280 in float32, as the page makes them: what
-    FewShotClassifier('pictures') takes.
+    """Returns the embeddings of n pictures, n×1280 in float32, as the page makes them.
+    FewShotClassifier('pictures') takes them.
 
     `images` are paths, open files, bytes of files, Pillow images, or uint8 arrays of shape (height, width),
-    (height, width, 3) or (height, width, 4); an iterable of them, or a single one. Needs
+    (height, width, 3) or (height, width, 4): an iterable of them, or a single one. Needs
     the packages onnxruntime and Pillow.
     """
     _, manifest = _network()
@@ -58,9 +58,9 @@ def cells(images):
 
 def _batches(images):
     """Yields lists of pictures, upright and in RGB."""
-    pixels = getattr(images, 'ndim', 1) in (0, 2, 3) and images.dtype != object  # of one axis are paths
+    pixels = getattr(images, 'ndim', 1) in (0, 2, 3) and images.dtype != object  # an array of one axis has paths
     if images is None:
-        raise MetaqdaError('unreadable-picture', 'There is no picture, but None: give a path, bytes, a Pillow image or pixels in uint8.')
+        raise MetaqdaError('unreadable-picture', 'The picture is None: give a path, bytes, a Pillow image or pixels in uint8.')
     if isinstance(images, (str, bytes, bytearray, os.PathLike)) or hasattr(images, 'convert') or hasattr(images, 'read') or pixels:
         images = [images]
     batch = []
@@ -102,7 +102,7 @@ def _rgb(image, at):
             image = Image.open(io.BytesIO(image))
         elif isinstance(image, np.ndarray):
             if image.dtype != np.uint8:
-                raise ValueError(f'its numbers are {image.dtype}, and 0 to 255 in uint8 are wanted')
+                raise ValueError(f'its numbers are {image.dtype}, not uint8')
             image = Image.fromarray(image)
         elif not isinstance(image, Image.Image):
             image = Image.open(image)
@@ -121,7 +121,7 @@ def _rgb(image, at):
 
 
 def _views(image, manifest):
-    """Returns what the network looks at: views×size×size×3. Pillow's BILINEAR is the antialiased triangle
+    """Returns the views of a picture, views×size×size×3. Pillow's BILINEAR is the antialiased triangle
     of preprocess.js."""
     from PIL import Image
     size, views = manifest['inputSize'], []
@@ -135,7 +135,7 @@ def _views(image, manifest):
 
 
 def _rectangle(view, width, height):
-    """Returns where a view looks: x, y, width and height in pixels."""
+    """Returns the rectangle of a view: x, y, width and height in pixels."""
     if 'share' not in view:
         return np.array([0, 0, width, height])
     side = max(1, int(view['share'] * min(width, height) + .5))

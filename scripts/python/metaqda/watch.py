@@ -10,7 +10,7 @@ __all__ = ['Watch', 'WatchEvent']
 
 WatchEvent = namedtuple('WatchEvent', 'label here since probability')
 WatchEvent.__doc__ = """The class `label` has come, or has gone if `here` is False. `since` is when that
-began, in the seconds given to `next`, and `probability` that it is so by all answers so far."""
+began, in the seconds given to `next`. `probability` is how probable it is, by all answers so far."""
 
 
 class Watch:
@@ -29,7 +29,7 @@ class Watch:
 
     def next(self, x, seconds=None):
         """Takes the next vector, of shape (n_features) or (1, n_features), or None if there was nothing to
-        predict, such as no hand. Returns the `WatchEvent`s, mostly none. Call it some four times
+        predict, such as no hand. Returns the `WatchEvent`s, mostly none. Call it about four times
         a second; more often changes little. `seconds` is the time on any clock that never runs
         backwards, by default time.monotonic()."""
         seconds = time.monotonic() if seconds is None else seconds
@@ -48,14 +48,14 @@ class Watch:
 
     @property
     def here(self):
-        """The class that was here by the last vector, or None."""
+        """The class that is here after the last vector, or None."""
         return self._here
 
     @property
     def shown(self):
         """The answer to show in a live view, where single answers flicker: a class, or None for
-        none of these, and a sentence about it. It is the class that is here. While none is, it goes
-        by a moving average of the answers."""
+        none of these, and its headline. It is the class that is here. While none is here, a moving
+        average of the answers decides."""
         return self._decision, self._headline
 
     def _label(self, text):

@@ -152,7 +152,7 @@ async function reference() {
     const project = await app.convert();
     if (!project) throw new Error('TypeDoc found nothing to document.');
     for (const child of project.children ?? []) {
-      // which TypeDoc names after their files
+      // TypeDoc names entries after their files
       const [entry] = entries.find(([, { types }]) => types?.replace(/^\.\/types\/|(\/index)?\.d\.ts$/g, '') === child.name) ?? [];
       if (!entry) throw new Error(`No entry of the package has the types ${child.name}.`);
       child.name = entry.replace('.', 'metaqda');

@@ -40,7 +40,7 @@ test('what is packed comes out again', async () => {
   await assert.rejects(unpacked(base128(Uint8Array.of(31, 139, 8, 0))));
 });
 
-test('any bytes are an eighth smaller in base128 than in base64, and come out again', () => {
+test('any bytes are a seventh smaller in base128 than in base64, and come out again', () => {
   const all = [
     [],
     [0],
