@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { actionsOf, checked, perHourOf, rulesOf, textOf } from '../../ui/then/actions.js';
 import { devices, deviceOf } from '../../ui/then/index.js';
+import { messages } from '../../ui/then/messages.js';
 import { PAUSE, Presence } from '../../ui/then/presence.js';
 
 const came = (/** @type {string} */ label) => ({ label, here: true, since: 1, probability: 0.95 });
@@ -144,4 +145,24 @@ test('actions are listed by class, none of these last, and come back from their 
       ['', 'None of these', 'go', 0, 'tone'],
     ],
   );
+});
+
+test('a page that asks for more than it was allowed keeps what it has while others wait', () => {
+  const target = new EventTarget();
+  const fakes = { window: {}, BroadcastChannel: EventTarget, addEventListener: target.addEventListener.bind(target) };
+  for (const [name, value] of Object.entries(fakes)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  messages.start(() => {});
+  /** @type {unknown[]} */
+  const got = [];
+  const ask = (/** @type {string} */ origin, /** @type {string} */ listen) => {
+    const source = sources[origin];
+    target.dispatchEvent(Object.assign(new Event('message'), { data: { type: 'metaqda', listen }, source, origin }));
+  };
+  const sources = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`https://${name}`, { postMessage: () => got.push(name) }]));
+  ask('https://a', 'events');
+  messages.set(messages.listeners[0].number, 'listens');
+  for (const name of ['b', 'c', 'd', 'e']) ask(`https://${name}`, 'events');
+  ask('https://a', 'answers');
+  assert.ok(messages.post({ message: 'Hello', event: came('Cup') }));
+  assert.deepEqual(got, ['a']);
 });

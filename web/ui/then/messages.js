@@ -59,8 +59,8 @@ class Messages {
     const answers = listen === 'answers';
     const known = this.#all.find((one) => one.source === source && one.origin === origin);
     if (known && (known.answers || !answers)) return; // it asks until it is told something
+    if (this.#all.filter((one) => one !== known && one.state === 'asks').length >= MOST) return;
     if (known) this.#all.splice(this.#all.indexOf(known), 1); // it asks for more than it was allowed
-    if (this.#all.filter(({ state }) => state === 'asks').length >= MOST) return;
     this.#all.push({ number: ++this.#number, who: whoIs(source, origin), source, origin, answers, state: known?.state === 'refused' ? 'refused' : 'asks' });
     this.#changed();
   }
