@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	metaqda "metaqda/core"
@@ -218,6 +219,7 @@ func (e *Engine) reread(s *session) error {
 			if why := fresh.taught.Replay(*p.Command, 0); why != nil {
 				e.refuse(p.number, why) // it stays pending: an undo that fails changes the undo history
 			}
+			maps.DeleteFunc(p.Thumbnails, func(id string, _ []byte) bool { return fresh.taught.Example(id) == nil })
 		}
 		p.Edit.Apply(&fresh.Session)
 		fresh.pending = append(fresh.pending, p)

@@ -426,6 +426,18 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("%d thumbnails are kept, want those of 4 pictures", n)
 			}
 		},
+		"what one tab forgets while another brings it back leaves nothing": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(a.RemoveExample(ids[0], a.State().Classes[0].Examples[0].ID))(t)
+			w.settle()
+			test.OK(t, a.Undo(""))
+			b.ForgetUndo()
+			b.Flush()
+			w.settle()
+			left := test.Must(log.Unreachable(w.store))(t)
+			if len(left) > 0 {
+				t.Errorf("%d records belong to no session: %+v", len(left), left)
+			}
+		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(none))
