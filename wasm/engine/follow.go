@@ -157,12 +157,18 @@ func conflict(a, b *metaqda.Command) bool {
 }
 
 // touched returns the ids of classes and examples, and the names, that a command touches. The value is
-// true if the command changes it, and false for a class that the command only needs.
+// true if the command changes it, and false for a class that the command only needs. The command does not
+// say which class an example leaves, so it needs any class that another command removes.
 func touched(c *metaqda.Command) map[string]bool {
 	all := map[string]bool{}
 	for _, entry := range c.Entries {
-		if x := entry.Example; x != nil && !all[x.Class] {
+		x := entry.Example
+		if x != nil && !all[x.Class] {
 			all[x.Class] = false
+		}
+		removes := entry.Do == "class" && entry.Class == nil
+		if removes || entry.Do == "example" && (x == nil || x.Vector == nil) {
+			all["left"] = all["left"] || removes
 		}
 		all[entry.ID] = true
 		if entry.Class != nil {

@@ -438,6 +438,36 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("%d records belong to no session: %+v", len(left), left)
 			}
 		},
+		"a picture is not moved out of a class that was removed": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(b.RemoveClass(ids[0]))(t)
+			test.OK(t, b.Kept(b.LastChange()))
+			test.Must(a.MoveExample(ids[0], a.State().Classes[0].Examples[0].ID, ids[1]))(t)
+			refusal(t, "moving it", a.Kept(a.LastChange()), "example")
+			if n := a.State().Damaged; n > 0 {
+				t.Errorf("%d damaged records", n)
+			}
+		},
+		"a picture that was moved stays when its former class is removed": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(a.MoveExample(ids[0], a.State().Classes[0].Examples[0].ID, ids[1]))(t)
+			test.OK(t, a.Kept(a.LastChange()))
+			test.Must(b.RemoveClass(ids[0]))(t)
+			test.OK(t, b.Kept(b.LastChange()))
+			if s := b.State(); len(s.Classes) != 1 || len(s.Classes[0].Examples) != 4 || s.Damaged > 0 {
+				t.Errorf("%d classes, %d damaged records; want one class with 4 pictures", len(s.Classes), s.Damaged)
+			}
+		},
+		"a picture that was moved stays when the storage is full": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			full := &small{Memory: w.store}
+			a.Engine.db = full
+			test.Must(a.MoveExample(ids[0], a.State().Classes[0].Examples[0].ID, ids[1]))(t)
+			test.Must(a.RemoveClass(ids[0]))(t)
+			a.Flush()
+			full.room = 1000
+			a.Flush()
+			if s := a.State(); len(s.Classes) != 1 || len(s.Classes[0].Examples) != 4 {
+				t.Errorf("%d classes, the first has %d pictures; want one class with 4", len(s.Classes), len(s.Classes[0].Examples))
+			}
+		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(none))
