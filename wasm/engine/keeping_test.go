@@ -448,6 +448,53 @@ func TestAChangeThatIsStoredLateIsMadeOnce(t *testing.T) {
 	}
 }
 
+// A new session is stored once, also if its transaction is reported as timed out and completes after all.
+// What other tabs did with the session meanwhile stays.
+func TestASessionThatIsStoredLateIsMadeOnce(t *testing.T) {
+	for name, deleted := range map[string]bool{"changed in another tab": false, "deleted in another tab": true} {
+		t.Run(name, func(t *testing.T) {
+			s := &stubborn{Memory: log.NewMemory()}
+			w := newWorld(t, s)
+			w.teachAll(t, "cat", "dog")
+			file := test.Must(w.SaveSession())(t)
+			s.late = true
+			w.importSession(t, file)
+			id := w.State().SessionID
+			w.addClass(t, "horse")
+			other := newWorld(t, s.Memory)
+			test.OK(t, other.OpenSession(id))
+			other.addClass(t, "cow")
+			other.ForgetUndo()
+			test.Must(other.RemoveExample(other.State().Classes[0].ID, other.State().Classes[0].Examples[0].ID))(t)
+			other.ForgetUndo() // writes a snapshot
+			test.OK(t, other.Kept(other.LastChange()))
+			if deleted {
+				test.OK(t, other.DeleteSession(id))
+			}
+			s.late = false
+			w.Flush()
+			if deleted {
+				for _, n := range w.stale {
+					test.OK(t, w.Follow(n))
+				}
+				if err := log.Exists(s, id); err != log.ErrDeleted || w.State().SessionID == id {
+					t.Errorf("the session is there again: %v", err)
+				}
+				return
+			}
+			test.OK(t, w.Follow(Note{Session: id}))
+			again := newWorld(t, s.Memory)
+			test.OK(t, again.OpenSession(id))
+			want := "[cat2 cow0 dog3 horse0]"
+			for _, tab := range []*world{w, again} {
+				if got := fmt.Sprint(slices.Sorted(slices.Values(contents(tab)))); got != want || tab.State().Damaged > 0 {
+					t.Errorf("%s, %d damaged records; want %s", got, tab.State().Damaged, want)
+				}
+			}
+		})
+	}
+}
+
 // contents are the labels of the classes, each with its number of examples.
 func contents(w *world) (all []string) {
 	for _, k := range w.State().Classes {

@@ -141,11 +141,20 @@ func (e *Engine) store(s *session) (wrote bool, err error) {
 		switch {
 		case create != nil && e.Gone() == nil:
 			made, err := create()
+			if err == nil && made.N > 1 { // it was stored already, and other tabs have changed it
+				err = e.reread(s)
+			}
+			if errors.Is(err, log.ErrDeleted) {
+				e.refuseAll(s, err)
+				return wrote, nil
+			}
 			if err != nil {
 				return wrote, err
 			}
 			e.mu.Lock()
-			s.stored, s.create, wrote = made, nil, true
+			if wrote = true; s.create != nil {
+				s.stored, s.create = made, nil
+			}
 			e.mu.Unlock()
 			e.tabs(Note{Session: s.ID, Step: made.N})
 			continue
@@ -345,7 +354,7 @@ func (e *Engine) refuseAll(s *session, why error) {
 	for _, p := range s.pending {
 		e.refuse(p.number, why)
 	}
-	s.pending = nil
+	s.pending, s.create = nil, nil
 	open := e.session == s
 	e.mu.Unlock()
 	if open && e.hooks.Stale != nil {
