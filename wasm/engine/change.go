@@ -156,6 +156,7 @@ func (e *Engine) noteCommands() {
 func (e *Engine) noteChanges() {
 	var edit log.Edit
 	added, classes := 0, map[string]bool{}
+	there := map[string]bool{} // examples that get another place, whose thumbnails are noted already
 	removed := map[string][]string{}
 	thumbnails := map[string][]byte{}
 	for _, h := range e.current {
@@ -164,9 +165,11 @@ func (e *Engine) noteChanges() {
 			added++
 			made := e.session.Extractor
 			edit.Extractor = &made
-			if len(h.Example.Thumbnail) > 0 && !h.Example.Apart {
+			if len(h.Example.Thumbnail) > 0 && !h.Example.Apart && !there[h.Example.ID] {
 				thumbnails[h.Example.ID] = h.Example.Thumbnail
 			}
+		case metaqda.DropExample:
+			there[h.Example.ID] = true
 		case metaqda.DropClass:
 			ids := []string{}
 			for _, x := range h.Class.Examples {

@@ -298,6 +298,30 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	same(t, "reopened", newWorld(t, s.Memory).ask(t), w.ask(t))
 }
 
+// A picture that only gets another place needs no room for its thumbnail: one that is moved, and a frame
+// whose group loses its first one.
+func TestAnotherPlaceNeedsNoRoom(t *testing.T) {
+	s := &small{Memory: log.NewMemory(), room: 1000}
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	r := rand.New(rand.NewPCG(5, 5))
+	first := test.Must(w.AddExample(ids[0], picture(r, 1), []byte{1}, "g"))(t)
+	test.Must(w.AddExample(ids[0], picture(r, 1), []byte{2}, ""))(t)
+	test.Must(w.AddExample(ids[0], picture(r, 1), []byte{3}, "g"))(t)
+	w.Flush()
+	s.room = 0
+	test.Must(w.RemoveExample(ids[0], first))(t)
+	w.Flush()
+	if trouble := w.State().Trouble; trouble != "" {
+		t.Errorf("removing the first frame of a group: %s", trouble)
+	}
+	test.Must(w.MoveExample(ids[0], w.State().Classes[0].Examples[0].ID, ids[1]))(t)
+	w.Flush()
+	if trouble := w.State().Trouble; trouble != "" {
+		t.Errorf("moving: %s", trouble)
+	}
+}
+
 // If there is no room for anything, a removal waits too, and nothing tries again until the next change.
 func TestARemovalWaitsForRoom(t *testing.T) {
 	s := &stubborn{Memory: log.NewMemory()}

@@ -459,13 +459,14 @@ func TestTwoTabs(t *testing.T) {
 		"a picture that was moved stays when the storage is full": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			full := &small{Memory: w.store}
 			a.Engine.db = full
+			test.Must(a.AddExample(ids[1], x(1), []byte("large"), ""))(t) // what follows waits for it
 			test.Must(a.MoveExample(ids[0], a.State().Classes[0].Examples[0].ID, ids[1]))(t)
 			test.Must(a.RemoveClass(ids[0]))(t)
 			a.Flush()
 			full.room = 1000
 			a.Flush()
-			if s := a.State(); len(s.Classes) != 1 || len(s.Classes[0].Examples) != 4 {
-				t.Errorf("%d classes, the first has %d pictures; want one class with 4", len(s.Classes), len(s.Classes[0].Examples))
+			if s := a.State(); len(s.Classes) != 1 || len(s.Classes[0].Examples) != 5 {
+				t.Errorf("%d classes, the first has %d pictures; want one class with 5", len(s.Classes), len(s.Classes[0].Examples))
 			}
 		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
