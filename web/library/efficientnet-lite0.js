@@ -5,6 +5,7 @@
  * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
 import { loadFrom, sessionOf } from '../extractor/load.js';
+import { packaged } from './files.js';
 import { forBrowsers, withPicture } from './inputs.js';
 import { priorSum, record } from './written/record.js';
 
@@ -39,7 +40,7 @@ export async function loadExtractor(options = {}) {
   const extractor = await loadFrom(
     {
       record,
-      at: (name) => places[name](),
+      at: (name) => packaged(places[name]),
       worker: () => new Worker(new URL('./efficientnet-lite0/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
       // @ts-ignore: built
       window: sessionOf(() => import('./efficientnet-lite0/runtime.js')),
@@ -58,7 +59,7 @@ export async function loadExtractor(options = {}) {
 }
 
 /** The address of its prior, for the option `prior` of `createClassifier`. @returns {URL} */
-export const prior = () => new URL('./priors/efficientnet-lite0.safetensors', import.meta.url);
+export const prior = () => packaged(() => new URL('./priors/efficientnet-lite0.safetensors', import.meta.url));
 
 /** The same for `usePrior` of a storage, which fetches it once. @returns {{url: string, sha256: string}} */
 export const priorSource = () => ({ url: prior().href, sha256: priorSum });

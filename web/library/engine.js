@@ -4,7 +4,7 @@ import { simdSupported } from '../base/simd.js';
 import { Exports } from '../engine/exports.js';
 import { start } from '../engine/program.js';
 import { known, FUNCTION, TRUTH } from './classifier/options.js';
-import { PROGRAM, programOf } from './files.js';
+import { packaged, PROGRAM, programOf } from './files.js';
 import { loadGo } from './written/go.js';
 import { kernels } from './written/kernels.js';
 
@@ -13,7 +13,7 @@ import { kernels } from './written/kernels.js';
 /** @type {ProgramSource | undefined} */
 let source;
 /** @type {() => ProgramSource} */
-let own = () => new URL('./metaqda.wasm', import.meta.url);
+let own = () => packaged(() => new URL('./metaqda.wasm', import.meta.url));
 let simd = true;
 /** @type {Promise<WebAssembly.Module> | undefined} */
 let module;

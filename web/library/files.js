@@ -6,6 +6,18 @@ import { compile, fetched } from '../engine/program.js';
 /** @typedef {URL | string | Response | Blob | ArrayBuffer | ArrayBufferView} File the address of a file, or its content */
 /** @typedef {File | WebAssembly.Module} ProgramSource the address of a program, or the program */
 
+/** The address of a file of the package. A plain script has none: there `import.meta.url` is not defined. @param {() => URL} address @returns {URL} */
+export function packaged(address) {
+  try {
+    return address();
+  } catch {
+    throw new MetaqdaError(
+      'fetch',
+      'A script that is not a module does not know where the files of the package are: build it as a module, or import metaqda/inline, which needs no files for vectors.',
+    );
+  }
+}
+
 /** @param {unknown} x @returns {x is File} */
 export function isFile(x) {
   return typeof x === 'string' || [URL, Response, Blob, ArrayBuffer].some((kind) => x instanceof kind) || ArrayBuffer.isView(x);

@@ -5,6 +5,7 @@
  */
 import { loadFrom } from '../extractor/load.js';
 import { variantOf } from '../extractor/networks.js';
+import { packaged } from './files.js';
 import { forBrowsers, withPicture } from './inputs.js';
 import { TRUTH } from './classifier/options.js';
 import { kinds } from './written/record.js';
@@ -39,7 +40,7 @@ export async function loadExtractor(options) {
   const { id, sha256, dimension, embed, ask, close } = await loadFrom(
     {
       record: variantOf(kinds.hands, options?.handedness ? 'handedness' : ''),
-      at: (name) => places[name](),
+      at: (name) => packaged(places[name]),
       worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
       // @ts-ignore: built
       window: async (files) => (await import('./kinds/hands/start.js')).start(files),
@@ -57,4 +58,4 @@ export async function loadExtractor(options) {
 }
 
 /** The address of its prior, for the option `prior` of `createClassifier`. @returns {URL} */
-export const prior = () => new URL('./priors/hands.safetensors', import.meta.url);
+export const prior = () => packaged(() => new URL('./priors/hands.safetensors', import.meta.url));

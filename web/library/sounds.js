@@ -4,6 +4,7 @@
  * apart in any language.
  */
 import { loadFrom } from '../extractor/load.js';
+import { packaged } from './files.js';
 import { forBrowsers, soundOf } from './inputs.js';
 import { kinds } from './written/record.js';
 
@@ -37,7 +38,7 @@ export async function loadExtractor(options) {
   const { id, sha256, dimension, embed, close } = await loadFrom(
     {
       record: kinds.sounds,
-      at: (name) => places[name]?.() ?? new URL(`./kinds/sounds/${name}`, beside), // YAMNet, in a folder that "Use it" of the page saves
+      at: (name) => packaged(places[name] ?? (() => new URL(`./kinds/sounds/${name}`, beside))), // YAMNet, in a folder that "Use it" of the page saves
       worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
       // @ts-ignore: built
       window: async (files) => (await import('./kinds/sounds/start.js')).start(files),

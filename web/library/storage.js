@@ -28,9 +28,9 @@ export async function openStorage(options = {}) {
   notInServiceWorker('open a storage');
   // The page does not need these modules, so it does not load them.
   const { FUNCTION, known, OPTIONS, TRUTH } = await import('./classifier/options.js');
-  const { PROGRAM } = await import('./files.js');
+  const { packaged, PROGRAM } = await import('./files.js');
   known(options, { extractor: OPTIONS.extractor, name: OPTIONS.name, wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION, worker: FUNCTION });
-  const { extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = options;
+  const { extractor, name = 'metaqda', wasm = packaged(() => new URL('./storage.wasm', import.meta.url)), simd = true, onProgress, worker = thread } = options;
   const { storedClassifier } = await import('./storage/classifier.js');
   const { kernels, programOf, runtime } = await import('./storage/runtime.js');
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };

@@ -378,6 +378,18 @@ test('to dispose of a classifier whose worker has ended does nothing', async () 
   await assert.rejects(one.predict([1, 2]), refusal('disposed'));
 });
 
+test('a script that is not a module is told what to do, by a refusal with a code', async () => {
+  const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
+  const code = `
+    const { createClassifier } = require('metaqda'), { openStorage } = require('metaqda/storage');
+    const { prior } = require('metaqda/extractors/efficientnet-lite0'), { prior: hands } = require('metaqda/extractors/hands');
+    const told = (call) => Promise.resolve().then(call).then(() => null, ({ name, code, message }) => [name, code, /import metaqda\\/inline/.test(message)]);
+    Promise.all([() => createClassifier(), () => openStorage(), prior, hands].map(told)).then((all) => console.log(JSON.stringify(all)));`;
+  const { folder } = project({ 'plain.js': code });
+  await build({ entryPoints: ['plain.js'], absWorkingDir: folder, bundle: true, platform: 'node', outfile: path.join(folder, 'out.cjs'), logLevel: 'error' });
+  assert.deepEqual(run(folder, 'out.cjs'), Array(4).fill(['MetaqdaError', 'fetch', true]));
+});
+
 test('importing an entry of a worker is not dropped as if it did nothing', async () => {
   const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
   const { folder } = project({ 'threads.js': "import 'metaqda/worker-thread'; import 'metaqda/storage-thread';" });
