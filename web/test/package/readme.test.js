@@ -2,7 +2,7 @@
 /** The JavaScript of README.md as it stands, and that of web/library/README.md as far as Node.js runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { project, root } from './project.js';
@@ -40,9 +40,9 @@ const C =
   "import { createClassifier as create } from 'metaqda'; const c = await create(); await c.addExample([1, 2, 3, 4, 5, 6, 7, 8], 'cup'); await c.addExample([8, 1, 1, 7, 2, 1, 1, 3], 'pen'); let asked = ''; const ask = (text) => { asked = text; };";
 
 test("the package's README runs in Node.js and prints the answers that it gives, but for what needs a browser or a bundler", () => {
-  const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'|'vue'/];
+  const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker|inline)|\.wasm'|'vue'/];
   const run = all.filter((code) => !skipped.test(code));
-  assert.deepEqual([all.length, run.length], [15, 11]);
+  assert.deepEqual([all.length, run.length], [15, 10]);
   for (const code of run) {
     const own = code.includes('const vector ');
     const before = own ? '' : `${code.includes('const c ') ? '' : C}${GIVEN}`;
@@ -50,6 +50,15 @@ test("the package's README runs in Node.js and prints the answers that it gives,
     assert.ok(!own || answers.length);
     assert.deepEqual(printed(`${before}\n${code}\nconsole.log('done');`), [...answers, 'done'], code);
   }
+});
+
+test('the program for file:// can be bundled as a plain script, as the README says, and predicts', () => {
+  const [code] = blocks('web/library/README.md').filter((one) => one.includes('metaqda/inline'));
+  const { folder } = project({ 'main.js': code });
+  const [command] = /esbuild main\.js --bundle --outfile=out\.js/.exec(readFileSync(path.join(root, 'web/library/README.md'), 'utf8')) ?? [];
+  execFileSync(path.join(root, 'web/node_modules/.bin/esbuild'), `${command}`.split(' ').slice(1), { cwd: folder, stdio: 'pipe' });
+  writeFileSync(path.join(folder, 'page.cjs'), `document = { body: { append: console.log } };\n${readFileSync(path.join(folder, 'out.js'), 'utf8')}`);
+  assert.equal(execFileSync(process.execPath, ['page.cjs'], { cwd: folder, encoding: 'utf8', timeout: 60_000 }), 'cup\n');
 });
 
 test("every code of an error is in the package's README", () => {
