@@ -52,6 +52,23 @@ test("the package's README runs in Node.js and prints the answers that it gives,
   }
 });
 
+test("the package's README says what onProgress gets", () => {
+  const readme = readFileSync(path.join(root, 'web/library/README.md'), 'utf8');
+  const code = `
+    import { readFileSync } from 'node:fs';
+    import { createClassifier, init } from 'metaqda';
+    const keys = [], onProgress = (progress) => void keys.push(Object.keys(progress).join(', '));
+    const engine = readFileSync('node_modules/metaqda/metaqda.wasm');
+    await init({ wasm: new Response(engine, { headers: { 'content-type': 'application/wasm' } }), onProgress });
+    const c = await createClassifier();
+    await c.addExamples([[1, 2], [2, 1]], ['cup', 'pen']);
+    await c.classify([[1, 2]], { onProgress });
+    console.log([...new Set(keys)].join('\\n'));`;
+  const kinds = printed(code);
+  assert.equal(kinds.length, 2);
+  for (const kind of kinds) assert.match(readme, new RegExp(`onProgress.*gets .{ ${kind} }`));
+});
+
 test('the program for file:// can be bundled as a plain script, as the README says, and predicts', () => {
   const [code] = blocks('web/library/README.md').filter((one) => one.includes('metaqda/inline'));
   const { folder } = project({ 'main.js': code });
