@@ -19,6 +19,21 @@ import { builtIn } from './extractor.mjs';
 import { buildKinds } from './kinds.mjs';
 import { written } from './written.mjs';
 
+/** What JSDoc cannot express. */
+const ELEMENT = `declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }
+export interface MetaqdaEvents {
+    ready: CustomEvent<undefined>;
+    example: CustomEvent<{ label: string; ids: string[] }>;
+    answer: CustomEvent<import('./classifier/options.js').Prediction>;
+    failed: CustomEvent<Error>;
+}
+type Events = Omit<HTMLElementEventMap, keyof MetaqdaEvents> & MetaqdaEvents;
+export interface MetaqdaClassifier {
+    addEventListener<K extends keyof Events>(type: K, listener: (this: MetaqdaClassifier, event: Events[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+    addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+}
+`;
+
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const library = path.join(root, 'web/library');
 const out = path.join(root, 'build/package');
@@ -87,8 +102,7 @@ async function types() {
   });
   const shared = path.join(out, 'types/base/remote.d.ts'); // which all entries read: projects for Node.js alone have no lib dom
   await writeFile(shared, `/// <reference lib="dom" />\n${await readFile(shared, 'utf8')}`);
-  const tag = "declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }\n"; // JSDoc cannot express it
-  await appendFile(path.join(out, 'types/library/element.d.ts'), tag);
+  await appendFile(path.join(out, 'types/library/element.d.ts'), ELEMENT);
   // In the tree they stand apart, where no browser fetches them.
   await appendFile(path.join(out, 'types/library/storage.d.ts'), "export * from './types.js';\n");
 }

@@ -95,6 +95,7 @@ for (const [where, own] of Object.entries({
       import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type ErrorCode, type Options, type Prediction } from 'metaqda';
       import { create, type Rows } from 'metaqda/knn-classifier';
       import { ClassifierWorker } from 'metaqda/worker';
+      import 'metaqda/element';
       import { loadExtractor, prior } from 'metaqda/extractors/efficientnet-lite0';
       import { openStorage, type SessionInfo } from 'metaqda/storage';
       const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
@@ -117,6 +118,11 @@ for (const [where, own] of Object.entries({
       const next: number[] = await remote.suggest([[1, 2]], { count: 1, onProgress: ({ done, total }) => done / total });
       const storage = await openStorage({ name: 'mine' });
       const sessions: SessionInfo[] = await storage.sessions();
+      const element = document.querySelector('metaqda-classifier');
+      element?.addEventListener('answer', ({ detail }) => detail.probabilities['label']);
+      element?.addEventListener('example', ({ detail: { label, ids } }) => [label.trim(), ids.length]);
+      element?.addEventListener('failed', ({ detail }) => detail.message);
+      element?.addEventListener('click', (event) => event.clientX);
       const code: ErrorCode = new MetaqdaError('label', 'Taken.').code;
       // @ts-expect-error: no error has this code
       if (code === 'labels') throw new Error();
