@@ -56,7 +56,7 @@ runtime('Node.js, CommonJS', {
 });
 runtime('Deno', {
   tool: 'deno',
-  recipe: ['(`--allow-read`)', 'loadExtractor({ worker: false })', 'Deno.exit()'],
+  recipe: ['(`--allow-read`)', 'All three work in browsers and in [Deno]', 'loadExtractor({ worker: false })', 'Deno.exit()'],
   command: (entry) => `deno run --no-remote --allow-read ${entry}.js`,
   // Its workers lose the class of an ImageData; an open storage listens to tabs for as long as the program runs.
   otherwise: { pictures: { want: WANT.pictures, note: 'works, as ImageData' } },
