@@ -134,6 +134,40 @@ test('the focus stays where it is while a button is at work, and near what had i
     assert.equal(await page.locator('.card').count(), 0);
   }));
 
+/** Presses Tab through the page. @param {Page} page @param {string} first element @returns {Promise<string[]>} what had the focus below a bar at the foot */
+async function hidden(page, first) {
+  const found = new Set();
+  await page.locator(first).first().focus();
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab');
+    const [name, below] = await page.evaluate(() => {
+      const now = /** @type {HTMLElement} */ (document.activeElement);
+      const bars = [...document.querySelectorAll('.jump, .selection')].filter((bar) => !bar.contains(now) && bar.getBoundingClientRect().height);
+      const { top, bottom } = now.getBoundingClientRect();
+      return [
+        now === document.body ? '' : now.outerHTML.slice(0, 200),
+        bars.some((bar) => (top + bottom) / 2 > bar.getBoundingClientRect().top && top < bar.getBoundingClientRect().bottom),
+      ];
+    });
+    if (!name) break;
+    if (below) found.add(name);
+  }
+  return [...found];
+}
+
+test('what gets the focus is never below the bars at the foot', () =>
+  visit({ context: { viewport: { width: 360, height: 640 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+    await page.locator('#samples-button').click();
+    await status(page, /^The samples are taught/);
+    assert.deepEqual(await hidden(page, '.skip'), []);
+    const styles = ['noto', 'twemoji', 'openmoji'].flatMap((style) => ['banana', 'cat', 'rocket', 'guitar'].map((concept) => sample(style, concept)));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(styles);
+    await status(page, /^12 pictures: /);
+    await page.locator('.shot-check').first().click();
+    await page.locator('.selection').waitFor();
+    assert.deepEqual(await hidden(page, '.shot'), []);
+  }));
+
 /** How far the page, an open dialog or the pictures of a class reach beyond their width. @param {Page} page */
 const beyond = (page) =>
   page.evaluate(() =>
