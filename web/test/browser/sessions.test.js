@@ -220,11 +220,13 @@ test('what one tab changes is seen in another, and who is too late is told', () 
     await card(other, 'Cat').getByText('2 pictures').waitFor();
     await teach(other, 'Rocket', ['noto', 'twemoji']);
     await card(page, 'Rocket').getByText('2 pictures').waitFor();
+    await addPictures(page, 'Cat', [sample('openmoji', 'cat')]);
     await newSession(other, 'Garden');
     const dialog = await sessionsOf(other);
     await dialog.getByRole('button', { name: 'Delete My classes' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
+    assert.equal(await page.locator('#status').textContent(), '', 'what was said of “Cat”');
     assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
     await newSession(page, 'Pond');
     assert.equal(await page.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'the notice goes with its session');

@@ -52,6 +52,7 @@ export class SessionsDialog {
       !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)
     ) {
       void this.onSwitched();
+      say(''); // the last sentence is about the other one
       toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted', passing: true });
     }
     byId('session-name', HTMLElement).textContent = state.sessionName;
