@@ -268,6 +268,25 @@ test(
     }),
 );
 
+test('undo stops the teaching of a selection', { timeout: 120_000 }, () =>
+  visit({}, async ({ page }) => {
+    await teach(page, 'Cat', TAUGHT);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles((await drawings(folder, 5)).slice(0, 60));
+    await status(page, /^60 pictures: /);
+    const all = page.getByRole('button', { name: /^Select all of/ });
+    while (await all.count()) await all.first().click();
+    await page.getByRole('region', { name: 'Selected pictures' }).getByRole('button', { name: 'Cat', exact: true }).click();
+    await page.waitForFunction((taught) => document.querySelectorAll('.thumb').length > taught, TAUGHT.length);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await status(page, /^Undone: add (a picture|[1-4]?\d pictures) to Cat\.$/);
+    await page
+      .locator('#teach-summary')
+      .filter({ hasText: `${TAUGHT.length} pictures` })
+      .waitFor({ state: 'attached' });
+    await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
+  }),
+);
+
 test('pictures are corrected from the larger view, by selection, by the question and by what looks alike, and it is undone', { timeout: 180_000 }, () =>
   visit(
     {

@@ -178,26 +178,33 @@ export class Changes {
 
   /**
    * Adds pictures to a class and creates it if it is new. A picture that fails stops the rest. Those before it
-   * stay.
+   * stay. Undo stops the rest, too.
    *
    * @param {Target} target
    * @param {readonly ((classId: string, learner: Learner) => Promise<string>)[]} examples each adds one picture to the class and resolves with its id
    * @returns {Promise<string[]>} the ids of the examples
    */
   teach(target, examples) {
-    return this.step(async (learner) => {
+    let stopped = false;
+    const work = async (/** @type {Learner} */ learner) => {
       const made = 'name' in target ? await this.addClass(target.name, learner) : null;
       const id = 'id' in target ? target.id : /** @type {{id: string}} */ (made).id;
       const name = made ? made.name : this.model().name(id);
       /** @type {string[]} */
       const taught = [];
       try {
-        for (const one of examples) taught.push(await one(id, learner));
+        for (const one of examples) {
+          if (stopped && taught.length) break;
+          taught.push(await one(id, learner));
+        }
       } finally {
         if (!taught.length && made) await learner.stored((all) => all.removeClass(name)).catch(() => {});
       }
-      say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, noun())} taught as “${name}”.`);
+      if (!stopped) say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, noun())} taught as “${name}”.`);
       return taught;
+    };
+    return this.step(work, () => {
+      stopped = true;
     });
   }
 }
