@@ -11,14 +11,14 @@
  */
 import { MetaqdaError, RemoteClient, startWorker } from '../base/remote.js';
 import { known, OPENING, OPTIONS } from './classifier/options.js';
-import { addressOf, PROGRAM } from './files.js';
+import { addressOf, bytesOf, PROGRAM } from './files.js';
 import { Remote } from './remote.js';
 
 /** @import {BatchOptions, Options, RemoteMethods} from './classifier/options.js' */
 /** @import {Members} from './remote.js' */
 /**
  * @template [Input=unknown]
- * @typedef {Omit<Options<Input>, 'prior' | 'onNote'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL | undefined}} WorkerOptions
+ * @typedef {Omit<Options<Input>, 'onNote'>} WorkerOptions
  */
 /**
  * @template [Input=unknown]
@@ -114,19 +114,19 @@ export class ClassifierWorker {
     const { onNote: _, ...kinds } = OPTIONS; // notes of a worker go to the console
     known(options, kinds);
     await this.#load();
-    const [handle, members] = await this.#ask('create', plain(options));
+    const [handle, members] = await this.#ask('create', await plain(options));
     return remote(this, handle, members, options.extractor);
   }
 
   /**
    * @template [Input=unknown]
-   * @param {ArrayBuffer | ArrayBufferView | string | URL} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
+   * @param {import('./files.js').File} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
    * @returns {Promise<RemoteClassifier<Input>>}
    */
   async openClassifier(file, options = {}) {
     known(options, OPENING);
     await this.#load();
-    const [handle, members] = await this.#ask('open', [sendable(file), plain(options)]);
+    const [handle, members] = await this.#ask('open', [await sent(file), await plain(options)]);
     return remote(this, handle, members, options.extractor);
   }
 
@@ -139,10 +139,13 @@ export class ClassifierWorker {
 /** The whole address is sent: a URL cannot be cloned, and the worker would resolve a relative address against its own. @template T @param {T} x @returns {T | string} */
 const sendable = (x) => (x instanceof URL || typeof x === 'string' ? addressOf(x).href : x);
 
+/** A file as it can be cloned. @param {import('./files.js').File} file */
+const sent = async (file) => (file instanceof Response ? bytesOf(file) : sendable(file));
+
 /** Options as they can be cloned. @param {WorkerOptions<any>} options */
-function plain({ extractor, prior, ...options }) {
+async function plain({ extractor, prior, ...options }) {
   const { id, sha256 } = typeof extractor === 'object' ? extractor : {};
-  return { ...options, ...(prior !== undefined && { prior: sendable(prior) }), ...(id && { extractor: { id, sha256 } }) };
+  return { ...options, ...(prior !== undefined && { prior: await sent(prior) }), ...(id && { extractor: { id, sha256 } }) };
 }
 
 /** Worker and handle of each classifier. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { assertProbabilities, createClassifier, installed, refusal, taught } from './installed.js';
 import { project, run, vector } from './project.js';
 
@@ -274,11 +275,14 @@ test('a worker is sent whole addresses: a URL cannot be cloned, and it lies else
   new ClassifierWorker({ worker, wasm: '../metaqda.wasm' });
   assert.equal(sent[1].args.wasm, 'https://example.com/metaqda.wasm');
   void new ClassifierWorker({ worker }).createClassifier({ prior: 'priors/x.safetensors' });
-  await Promise.resolve();
+  await turn();
   assert.equal(sent[2].args.prior, 'https://example.com/page/priors/x.safetensors');
   void new ClassifierWorker({ worker }).openClassifier('mine.metaqda');
-  await Promise.resolve();
+  await turn();
   assert.equal(sent[3].args[0], 'https://example.com/page/mine.metaqda');
+  void new ClassifierWorker({ worker }).openClassifier(new Response(Uint8Array.of(1, 2)), { prior: new Response(Uint8Array.of(3)) });
+  await turn();
+  assert.deepEqual([sent[4].args[0], sent[4].args[1].prior], [Uint8Array.of(1, 2), Uint8Array.of(3)], 'a Response cannot be cloned either');
 });
 
 /** A worker that is pretended, and its owner. It makes classifiers, and answers nothing else. */
