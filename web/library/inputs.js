@@ -20,7 +20,7 @@ export function forBrowsers(options, own) {
   if (typeof createImageBitmap === 'undefined')
     throw new MetaqdaError(
       'unsupported',
-      'This extractor works in browsers only: in Node.js make embeddings with scripts/embed of the repository, and hand them over as vectors.',
+      'This extractor works in browsers and in Deno only: elsewhere make embeddings with scripts/embed of the repository, and hand them over as vectors.',
     );
 }
 

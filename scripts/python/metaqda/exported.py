@@ -34,7 +34,7 @@ def load(path):
         arrays = {name: np.frombuffer(raw[size:], '<f8', (t['data_offsets'][1] - t['data_offsets'][0]) // 8, t['data_offsets'][0]).reshape(t['shape'])
                   for name, t in head.items()}
     except (KeyError, TypeError, UnicodeDecodeError, ValueError) as error:
-        raise ValueError(f'{path} is not an exported classifier: export one with `metaqda export`') from error
+        raise ValueError(f'{path} is not an exported classifier: export one with `metaqda export`, and open a session file with FewShotClassifier.load') from error
     if meta.get('format') != 'metaqda.plain' or meta.get('version') not in VERSIONS:
         raise ValueError(f'{path} has the format {meta.get("format")}, version {meta.get("version")}; '
                          f'this package reads metaqda.plain, versions {" and ".join(VERSIONS)}: export the classifier anew')
