@@ -287,6 +287,21 @@ test('undo stops the teaching of a selection', { timeout: 120_000 }, () =>
   }),
 );
 
+test('after a selection is named by the keyboard, its first picture has the focus', () =>
+  visit({}, async ({ page }) => {
+    await teach(page, 'Cat', TAUGHT);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles((await drawings(folder, 5)).slice(0, 6));
+    await status(page, /^6 pictures: /);
+    for (const i of [1, 2]) await page.locator('.shot-check').nth(i).click();
+    const cat = page.getByRole('region', { name: 'Selected pictures' }).getByRole('button', { name: 'Cat', exact: true });
+    await cat.focus();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await status(page, '2 pictures taught as “Cat”.');
+    await page.waitForFunction(() => document.activeElement?.matches('.taught .shot'));
+  }));
+
 test('pictures are corrected from the larger view, by selection, by the question and by what looks alike, and it is undone', { timeout: 180_000 }, () =>
   visit(
     {

@@ -172,8 +172,10 @@ export class Selection {
       none: true,
       onChoose: async (target) => {
         const taught = new Set(gallery.selected);
+        const byKey = document.activeElement?.matches(':focus-visible');
         await onTeach([...taught], target);
         gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
+        if (byKey && !gallery.selected.size) gallery.focus([...taught][0]); // this bar is gone
       },
     });
     const none = () => {
