@@ -322,6 +322,26 @@ func TestAnotherPlaceNeedsNoRoom(t *testing.T) {
 	}
 }
 
+// While the storage is full, a session can be opened, and nothing is said to be unsaved.
+func TestASessionIsOpenedWhileTheStorageIsFull(t *testing.T) {
+	m := log.NewMemory()
+	w := newWorld(t, m)
+	w.teachAll(t, "cat")
+	first := w.State().SessionID
+	test.Must(w.NewSession("Desk"))(t)
+	full := false
+	m.Before = func(table log.Table, _ log.Key, v any) error {
+		if full = full || table == log.Meta && v != nil; full {
+			return &metaqda.Error{Code: "quota", Message: "The storage is full: save the session to a file."}
+		}
+		return nil
+	}
+	test.OK(t, w.OpenSession(first))
+	if s := w.State(); !full || s.SessionID != first || s.Trouble != "" {
+		t.Errorf("full %v, session %q, trouble %q", full, s.SessionID, s.Trouble)
+	}
+}
+
 // If there is no room for anything, a removal waits too, and nothing tries again until the next change.
 func TestARemovalWaitsForRoom(t *testing.T) {
 	s := &stubborn{Memory: log.NewMemory()}
