@@ -245,7 +245,6 @@ func (e *Engine) reread(s *session) error {
 var (
 	errClass   = fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
 	errLabel   = fail("label", "There is a class of this name already, added in another tab: choose another name.")
-	errChanged = fail("changed", "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again.")
 	errExample = fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
 )
 
@@ -270,7 +269,7 @@ func (s *session) refuses(p *pending) error {
 		case entry.Do == "class":
 			for _, x := range k.Examples {
 				if !moved[x.ID] && !slices.Contains(p.removed[k.ID], x.ID) {
-					return errChanged
+					return fail("changed", "Pictures were added to “"+k.Label+"” in another tab meanwhile, so it was not removed: look at them, then remove it again.")
 				}
 			}
 		case entry.Do == "example" && entry.Example != nil:

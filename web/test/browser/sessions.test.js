@@ -216,7 +216,7 @@ test('what one tab changes is seen in another, and who is too late is told', () 
     await card(other, 'Cat').getByText('1 picture').waitFor();
     await addPictures(page, 'Cat', [sample('twemoji', 'cat')]);
     await other.getByRole('button', { name: 'Delete Cat' }).click();
-    await other.getByText('Pictures were added to this class in another tab meanwhile, so it was not removed').first().waitFor();
+    await other.getByText('Pictures were added to “Cat” in another tab meanwhile, so it was not removed').first().waitFor();
     await card(other, 'Cat').getByText('2 pictures').waitFor();
     await teach(other, 'Rocket', ['noto', 'twemoji']);
     await card(page, 'Rocket').getByText('2 pictures').waitFor();
