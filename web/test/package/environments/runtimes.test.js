@@ -1,5 +1,6 @@
 // @ts-check
 /** The package in runtimes without a page: the programs print their results. Pictures are refused where nothing can read them. */
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONG } from '../../long.js';
 import { project } from '../project.js';
@@ -82,6 +83,17 @@ runtime('Bun, compiled', {
     },
     'js',
   ),
+});
+
+test('Bun compiles metaqda/inline without further files', LONG, (t) => {
+  if (!installed('bun')) return t.skip('not installed: bun');
+  documented(['for vectors import `metaqda/inline`: it needs no files']);
+  const program = `import { createClassifier } from 'metaqda/inline';
+    const c = await createClassifier();
+    await c.addExamples([[9, 1], [1, 9]], ['cup', 'pen']);
+    console.log((await c.predict([8, 1])).label);`;
+  const { folder } = project({ 'vectors.js': program });
+  assert.match(shell('bun build --compile vectors.js --outfile out/vectors\nrm -r node_modules && cd out && ./vectors', folder), /^cup$/m);
 });
 
 /** @param {Record<string, string>} all @param {string} ending */
