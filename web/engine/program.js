@@ -145,6 +145,16 @@ export async function startProgram(modules, { Go, scope }, role, name, changed =
   };
 }
 
+/** Throws for bytes whose buffer was transferred: copying them would end the program. @param {unknown} x an argument */
+function attached(x) {
+  if (!(x instanceof ArrayBuffer || ArrayBuffer.isView(x))) return;
+  try {
+    new Uint8Array(x instanceof ArrayBuffer ? x : x.buffer);
+  } catch {
+    throw new MetaqdaError('argument', 'The bytes were transferred to another thread: hand over a copy of them.');
+  }
+}
+
 const stopped = () => new MetaqdaError('internal', 'The engine has stopped: reload the page. Your examples are kept.');
 
 /**
@@ -164,6 +174,7 @@ function guarded(methods, ended, waiting) {
         ? method
         : async (/** @type {unknown[]} */ ...args) => {
             if (ended()) throw stopped();
+            args.forEach(attached);
             let stop = (/** @type {Error} */ _) => {};
             const over = new Promise((_, reject) => {
               waiting.add((stop = reject));

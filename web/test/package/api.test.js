@@ -214,9 +214,8 @@ function shrunk() {
   return x;
 }
 
-/** A vector whose buffer is another thread's. */
-function transferred() {
-  const x = vector(0, 0, 64);
+/** A vector, or other bytes, whose buffer is another thread's. @param {Float32Array | Uint8Array} [x] */
+function transferred(x = vector(0, 0, 64)) {
   structuredClone(x.buffer, { transfer: [x.buffer] });
   return x;
 }
@@ -291,6 +290,9 @@ test('what is of a wrong kind is refused by every call', async () => {
     }
   }
   for (const ask of [s.frame, s.show]) await assert.rejects(ask(/** @type {any} */ ([4, null])), refusal('value'));
+  for (const bytes of [new Uint8Array(4), new Float32Array(4)].map((one) => transferred(one)))
+    for (const one of /** @type {any[]} */ ([bytes, bytes.buffer]))
+      for (const read of [s.importSession, s.importPrior]) await assert.rejects(read(one), refusal('argument'));
   for (const perHour of [0, -1, NaN, Object.create(null), Symbol('1')])
     await assert.rejects(s.frame(x, /** @type {any} */ (perHour)), refusal('argument'), typeof perHour);
   for (const change of [undefined, null, {}, 'undo']) await assert.rejects(s.stored(/** @type {any} */ (change)), refusal('argument'), `${change}`);
