@@ -293,6 +293,10 @@ test('what is of a wrong kind is refused by every call', async () => {
   for (const bytes of [new Uint8Array(4), new Float32Array(4)].map((one) => transferred(one)))
     for (const one of /** @type {any[]} */ ([bytes, bytes.buffer]))
       for (const read of [s.importSession, s.importPrior]) await assert.rejects(read(one), refusal('argument'));
+  const buffer = new /** @type {any} */ (ArrayBuffer)(24, { maxByteLength: 48 });
+  const bytes = new Uint8Array(buffer, 20, 4);
+  buffer.resize(16);
+  await assert.rejects(s.importSession(bytes), refusal('argument'));
   for (const perHour of [0, -1, NaN, Object.create(null), Symbol('1')])
     await assert.rejects(s.frame(x, /** @type {any} */ (perHour)), refusal('argument'), typeof perHour);
   for (const change of [undefined, null, {}, 'undo']) await assert.rejects(s.stored(/** @type {any} */ (change)), refusal('argument'), `${change}`);
