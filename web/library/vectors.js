@@ -2,7 +2,7 @@
 /** Checks vectors, tensors and lists of them, and embeds other inputs. */
 import { MetaqdaError } from '../base/remote.js';
 import { unlessAborted } from '../base/task.js';
-import { kindOf, text } from './classifier/options.js';
+import { isAttached, kindOf, text } from './classifier/options.js';
 
 /** @import {Options} from './classifier/options.js' */
 
@@ -77,12 +77,8 @@ export const copied = (x) => (isVector(x) ? new Float32Array(vectorOf(x)) : x);
 
 /** Throws if an array has lost its numbers, because its buffer was transferred or made smaller. @param {unknown} numbers @param {string} one what it is */
 function attached(numbers, one) {
-  if (!ArrayBuffer.isView(numbers)) return;
-  try {
-    /** @type {Float32Array} */ (numbers).values();
-  } catch {
-    throw new MetaqdaError('argument', `The buffer of ${one} was transferred to another thread, or made smaller: hand over a copy.`);
-  }
+  if (isAttached(numbers)) return;
+  throw new MetaqdaError('argument', `The buffer of ${one} was transferred to another thread, or made smaller: hand over a copy.`);
 }
 
 /**

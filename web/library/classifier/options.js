@@ -133,8 +133,25 @@ export const isCount = (x) => Number.isInteger(x) && Number(x) >= 0;
 export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', isCount] };
 /** @satisfies {Record<string, Kind>} */
 export const EXPLAIN = { label: TEXT, against: ['a string or null', (x) => x === null || typeof x === 'string'] };
+/**
+ * Whether an array still has its numbers: its buffer was not transferred, or made smaller.
+ *
+ * @param {unknown} x
+ */
+export function isAttached(x) {
+  if (!ArrayBuffer.isView(x)) return true;
+  try {
+    /** @type {Float32Array} */ (x).values();
+    return true;
+  } catch {
+    return false;
+  }
+}
 /** @satisfies {Record<string, Kind>} */
-export const EXAMPLE = { group: TEXT, thumbnail: ['a Uint8Array', (x) => x === null || x instanceof Uint8Array] };
+export const EXAMPLE = {
+  group: TEXT,
+  thumbnail: ['a Uint8Array, whose buffer was not transferred', (x) => x === null || (x instanceof Uint8Array && isAttached(x))],
+};
 /** @satisfies {Record<string, Kind>} */
 export const ADD = { ...EXAMPLE, ...CALL };
 

@@ -270,6 +270,7 @@ test('what is of a wrong kind is refused by every call', async () => {
       ['argument', 'classify', [x], { onprogress() {} }],
       ['argument', 'suggest', [x], { count: 1.5 }],
       ['argument', 'addExample', x, 'a', { group: 7 }],
+      ['argument', 'addExample', x, 'a', { thumbnail: transferred(new Uint8Array(4)) }],
     ],
     settings: [
       ['argument', 'configure', null],
