@@ -145,12 +145,12 @@ export async function startProgram(modules, { Go, scope }, role, name, changed =
   };
 }
 
-/** Throws for bytes whose buffer was transferred or made smaller: copying them would end the program. @param {any} x an argument */
+/** Throws for bytes whose buffer was transferred or made smaller: copying them would end the program. @param {unknown} x an argument */
 function attached(x) {
   if (!(x instanceof ArrayBuffer || ArrayBuffer.isView(x))) return;
   try {
-    if (x instanceof ArrayBuffer) new Uint8Array(x);
-    else x.values?.();
+    const bytes = /** @type {Partial<Uint8Array>} */ (x instanceof ArrayBuffer ? new Uint8Array(x) : x);
+    bytes.values?.(); // a DataView has none, and is refused later
   } catch {
     throw new MetaqdaError('argument', 'The bytes were transferred to another thread, or their buffer was made smaller: hand over a copy of them.');
   }
