@@ -196,7 +196,11 @@ func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done
 
 // BeginLeaveOneOut is [Classifier.LeaveOneOut] step by step.
 func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
-	own, err := c.cloneToLeaveOut()
+	err := c.reserve(c.Count() * (8*c.Len() + 400))
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.Clone()
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +208,6 @@ func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
 		b.LeftOut, err = own.leaveOut(ctx, progress)
 		return err
 	}), nil
-}
-
-// cloneToLeaveOut returns a clone if there is memory for the answers about all examples.
-func (c *Classifier) cloneToLeaveOut() (*Classifier, error) {
-	if err := c.reserve(c.Count() * (8*c.Len() + 400)); err != nil {
-		return nil, err
-	}
-	return c.Clone()
 }
 
 // rows returns vectors transformed for package lda. It calls rest now and then, and returns its error.

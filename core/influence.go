@@ -57,7 +57,11 @@ func (c *Classifier) BeginInfluence(limit int) (*Batch, error) {
 	if need := c.knownNeed(); limit == 0 && need != nil {
 		return &Batch{Need: need.Need, labels: need.labels, bursts: need.bursts, done: 1, total: 1, next: func() (struct{}, bool) { return struct{}{}, false }, stop: func() {}}, nil
 	}
-	own, err := c.cloneToLeaveOut()
+	err := c.reserve(c.Count() * (8*c.Len() + 400))
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.Clone()
 	if err != nil {
 		return nil, err
 	}
