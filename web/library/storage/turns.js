@@ -12,23 +12,26 @@ const OPENING = ['newSession', 'openSession', 'deleteSession', 'importSession'];
 export function turns(storage) {
   /** @type {Set<Promise<unknown>>} */
   const calls = new Set();
-  /** @type {Promise<unknown> | undefined} the last session that is being opened */
+  /** The end of the last opening, until the calls that wait for it begin. @type {Promise<void> | undefined} */
   let opening;
   for (const name of OPENING) {
     const open = storage[name];
     storage[name] = (/** @type {unknown[]} */ ...args) => {
       const before = opening ? [opening, ...calls] : [...calls];
       const opened = before.length ? Promise.allSettled(before).then(() => open(...args)) : open(...args);
-      opening = opened;
-      const end = () => {
-        if (opening === opened) opening = undefined;
-      };
-      opened.then(end, end);
+      const over = opened.then(
+        () => {},
+        () => {},
+      );
+      opening = over;
+      over.then(() => {
+        if (opening === over) opening = undefined;
+      });
       return opened;
     };
   }
   return (call) => {
-    const called = opening ? Promise.allSettled([opening]).then(call) : call();
+    const called = opening ? opening.then(call) : call();
     calls.add(called);
     const end = () => calls.delete(called);
     called.then(end, end);
