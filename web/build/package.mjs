@@ -22,7 +22,7 @@ import { written } from './written.mjs';
 /** What JSDoc cannot express. */
 const ELEMENT = `declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }
 export interface MetaqdaEvents {
-    ready: CustomEvent<undefined>;
+    ready: CustomEvent<null>;
     example: CustomEvent<{ label: string; ids: string[] }>;
     answer: CustomEvent<import('./classifier/options.js').Prediction>;
     failed: CustomEvent<Error>;
@@ -31,6 +31,8 @@ type Events = Omit<HTMLElementEventMap, keyof MetaqdaEvents> & MetaqdaEvents;
 export interface MetaqdaClassifier {
     addEventListener<K extends keyof Events>(type: K, listener: (this: MetaqdaClassifier, event: Events[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
     addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+    removeEventListener<K extends keyof Events>(type: K, listener: (this: MetaqdaClassifier, event: Events[K]) => unknown, options?: boolean | EventListenerOptions): void;
+    removeEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | EventListenerOptions): void;
 }
 `;
 

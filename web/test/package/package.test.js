@@ -123,6 +123,10 @@ for (const [where, own] of Object.entries({
       element?.addEventListener('example', ({ detail: { label, ids } }) => [label.trim(), ids.length]);
       element?.addEventListener('failed', ({ detail }) => detail.message);
       element?.addEventListener('click', (event) => event.clientX);
+      const answered = ({ detail }: CustomEvent<Prediction>) => detail.headline;
+      element?.addEventListener('answer', answered);
+      element?.removeEventListener('answer', answered);
+      element?.addEventListener('ready', ({ detail }) => { const nothing: null = detail; });
       const code: ErrorCode = new MetaqdaError('label', 'Taken.').code;
       // @ts-expect-error: no error has this code
       if (code === 'labels') throw new Error();
