@@ -66,19 +66,24 @@ func Folder(path string) error {
 	return nil
 }
 
+// IsStandard reports whether a path means the standard output, by any name or as "-".
+func IsStandard(path string) bool {
+	info, err := os.Stat(path)
+	out, e := os.Stdout.Stat()
+	return path == "-" || err == nil && e == nil && os.SameFile(info, out)
+}
+
 // Write writes the whole file or nothing: it writes to a temporary name in the same folder, then
 // renames it. If the path is a link, the link stays and its target is written. A pipe or a device
-// is written directly. So is the standard output, by any name or as "-", since a file behind it may
-// hold more.
+// is written directly. So is the standard output, since a file behind it may hold more.
 func Write(path string, data []byte) error {
-	info, err := os.Stat(path)
-	if out, e := os.Stdout.Stat(); path == "-" || err == nil && e == nil && os.SameFile(info, out) {
+	if IsStandard(path) {
 		if _, err := os.Stdout.Write(data); err != nil {
 			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
 		}
 		return nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			return fmt.Errorf("%s cannot be written (%v); choose another place", path, dataset.Reason(err))
 		}

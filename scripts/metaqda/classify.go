@@ -55,8 +55,12 @@ func teachCommand() *cli.Command {
 	write := c.Action
 	c.Action = func(ctx context.Context, c *cli.Command) error {
 		err := write(ctx, c)
+		to := c.Root().Writer
+		if files.IsStandard(out) { // which has the file
+			to = c.Root().ErrWriter
+		}
 		if err == nil && !quiet {
-			fmt.Fprintln(c.Root().Writer, said)
+			fmt.Fprintln(to, said)
 		}
 		return err
 	}

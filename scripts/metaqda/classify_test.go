@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -376,5 +377,24 @@ func TestSortingStops(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || table != nil {
 			t.Errorf("in a batch %v: %v, a table of %d bytes", batch, err, len(table))
 		}
+	}
+}
+
+// The standard output has the file alone, which is then read. The summary is with the errors.
+func TestAClassifierOnTheStandardOutputIsRead(t *testing.T) {
+	dir := t.TempDir()
+	table, file := filepath.Join(dir, "table.csv"), filepath.Join(dir, "file")
+	save(t, table, []byte("label,a,b\ncup,1,2\npen,2,1\n"))
+	for _, to := range []string{"-", file} {
+		out := test.Must(os.Create(file))(t)
+		var said strings.Builder
+		cmd := exec.Command(os.Args[0], "teach", "--examples", table, "--out", to)
+		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1"), out, &said
+		test.OK(t, cmd.Run())
+		test.OK(t, out.Close())
+		if want := "taught 2 examples of 2 classes, vectors of length 2: " + to + "\n"; said.String() != want {
+			t.Errorf("with --out %s it says %q, want %q", to, &said, want)
+		}
+		mustRun(t, "export", "--classifier", file, "--out", filepath.Join(dir, "numbers"))
 	}
 }
