@@ -65,7 +65,7 @@ class Pictures(Case):
         for bad in [b'no picture', self.folder / 'missing.png', np.zeros((4, 4, 3)), np.zeros((4, 4, 7), np.uint8), np.zeros((0, 4, 3), np.uint8), 3]:
             self.refused('unreadable-picture', 'give a JPEG', metaqda.embed, [bad])
         self.refused('unreadable-picture', 'Picture 1, counted', metaqda.embed, [PHOTOGRAPHS[0], b'no picture'])
-        self.refused('unreadable-picture', 'There is no picture', metaqda.embed, None)
+        self.refused('unreadable-picture', 'The picture is None', metaqda.embed, None)
 
     def test_the_network_is_the_one_of_the_prior(self):
         _, manifest = metaqda.pictures._network()
