@@ -3,6 +3,7 @@
  * Runs a Go program. All programs export the functions of wasm/exports. The program of wasm/ also passes an object
  * of methods.
  */
+import { isAttached } from '../base/attached.js';
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
 import { marks } from './marks.js';
@@ -145,17 +146,6 @@ export async function startProgram(modules, { Go, scope }, role, name, changed =
   };
 }
 
-/** Throws for bytes whose buffer was transferred or made smaller: copying them would end the program. @param {unknown} x an argument */
-function attached(x) {
-  if (!(x instanceof ArrayBuffer || ArrayBuffer.isView(x))) return;
-  try {
-    const bytes = /** @type {Partial<Uint8Array>} */ (x instanceof ArrayBuffer ? new Uint8Array(x) : x);
-    bytes.values?.(); // a DataView has none, and is refused later
-  } catch {
-    throw new MetaqdaError('argument', 'The bytes were transferred to another thread, or their buffer was made smaller: hand over a copy of them.');
-  }
-}
-
 const stopped = () => new MetaqdaError('internal', 'The engine has stopped: reload the page. Your examples are kept.');
 
 /**
@@ -175,7 +165,9 @@ function guarded(methods, ended, waiting) {
         ? method
         : async (/** @type {unknown[]} */ ...args) => {
             if (ended()) throw stopped();
-            args.forEach(attached);
+            if (!args.every(isAttached))
+              // copying them would end the program
+              throw new MetaqdaError('argument', 'The bytes were transferred to another thread, or their buffer was made smaller: hand over a copy of them.');
             let stop = (/** @type {Error} */ _) => {};
             const over = new Promise((_, reject) => {
               waiting.add((stop = reject));

@@ -1,5 +1,6 @@
 // @ts-check
 /** Reads files and programs in every form that a caller may pass. */
+import { isAttached } from '../base/attached.js';
 import { MetaqdaError } from '../base/remote.js';
 import { compile, fetched } from '../engine/program.js';
 
@@ -71,11 +72,8 @@ async function open(source) {
 
 /** @param {ArrayBuffer | ArrayBufferView} source */
 function bytesIn(source) {
-  try {
-    return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  } catch {
-    throw new MetaqdaError('argument', 'The bytes were transferred to another thread: hand over a copy of them.');
-  }
+  if (!isAttached(source)) throw new MetaqdaError('argument', 'The bytes were transferred to another thread: hand over a copy of them.');
+  return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 
 /** @param {URL | string} source */

@@ -1,8 +1,9 @@
 // @ts-check
 /** Checks vectors, tensors and lists of them, and embeds other inputs. */
+import { isAttached } from '../base/attached.js';
 import { MetaqdaError } from '../base/remote.js';
 import { unlessAborted } from '../base/task.js';
-import { isAttached, kindOf, text } from './classifier/options.js';
+import { kindOf, text } from './classifier/options.js';
 
 /** @import {Options} from './classifier/options.js' */
 

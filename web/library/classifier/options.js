@@ -1,5 +1,6 @@
 // @ts-check
 /** The types of a classifier's options and answers, and the checks of options. */
+import { isAttached } from '../../base/attached.js';
 import { MetaqdaError } from '../../base/remote.js';
 import { isFile } from '../files.js';
 
@@ -133,20 +134,6 @@ export const isCount = (x) => Number.isInteger(x) && Number(x) >= 0;
 export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', isCount] };
 /** @satisfies {Record<string, Kind>} */
 export const EXPLAIN = { label: TEXT, against: ['a string or null', (x) => x === null || typeof x === 'string'] };
-/**
- * Whether an array still has its numbers: its buffer was not transferred, or made smaller.
- *
- * @param {unknown} x
- */
-export function isAttached(x) {
-  if (!ArrayBuffer.isView(x)) return true;
-  try {
-    /** @type {Float32Array} */ (x).values();
-    return true;
-  } catch {
-    return false;
-  }
-}
 /** @satisfies {Record<string, Kind>} */
 export const EXAMPLE = {
   group: TEXT,

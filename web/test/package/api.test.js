@@ -291,6 +291,9 @@ test('what is of a wrong kind is refused by every call', async () => {
     }
   }
   for (const ask of [s.frame, s.show]) await assert.rejects(ask(/** @type {any} */ ([4, null])), refusal('value'));
+  const view = new DataView(new ArrayBuffer(4));
+  transferred(new Uint8Array(view.buffer));
+  await assert.rejects(openClassifier(view), refusal('argument'));
   for (const bytes of [new Uint8Array(4), new Float32Array(4)].map((one) => transferred(one)))
     for (const one of /** @type {any[]} */ ([bytes, bytes.buffer]))
       for (const read of [s.importSession, s.importPrior]) await assert.rejects(read(one), refusal('argument'));
