@@ -42,6 +42,7 @@ export class KNNClassifier {
   addExample(example, label) {
     this.#checkDisposed();
     if (!isTensor(example)) throw new MetaqdaError('argument', 'The example must be a tensor: an object with dataSync() and shape.');
+    if (![...this.#rows.values()].some((rows) => rows.length > 0)) this.#shape = undefined;
     if (this.#shape && this.#shape.join() !== example.shape.join()) {
       throw new MetaqdaError('dimension', `Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);
     }
@@ -120,7 +121,6 @@ export class KNNClassifier {
     const rows = this.#rows.get(label) ?? [];
     rows.splice(rows.indexOf(row), 1);
     if (rows.length === 0) this.#rows.delete(label);
-    if (this.#rows.size === 0) this.#shape = undefined;
   }
 
   /** @param {number | string} label */
@@ -138,7 +138,6 @@ export class KNNClassifier {
   /** Makes the next prediction teach all examples anew. */
   #again() {
     this.#drop();
-    if (this.#rows.size === 0) this.#shape = undefined;
     this.#pending = [...this.#rows].flatMap(([label, rows]) => rows.map((row) => /** @type {[string, Float32Array]} */ ([label, row])));
   }
 

@@ -229,6 +229,10 @@ test('examples that are cleared or replaced do not fix the shape of later ones',
   assert.throws(() => c.addExample(ones(3), 'a'), { code: 'dimension' });
   c.addExample(ones(2), 'a');
   assert.deepEqual(c.getClassExampleCount(), { a: 2 });
+  c.setClassifierDataset({ a: { shape: [1, 2], values: [1, 0] }, empty: { shape: [0, 2], values: [] } });
+  c.addExample(ones(2), 'a');
+  c.clearClass('a');
+  c.addExample(ones(3), 'b');
   c.dispose();
 });
 
