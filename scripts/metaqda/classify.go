@@ -56,7 +56,7 @@ func teachCommand() *cli.Command {
 	c.Action = func(ctx context.Context, c *cli.Command) error {
 		err := write(ctx, c)
 		to := c.Root().Writer
-		if files.IsStandard(out) { // which has the file
+		if files.IsStandard(out) { // the file is there
 			to = c.Root().ErrWriter
 		}
 		if err == nil && !quiet {

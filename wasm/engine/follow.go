@@ -157,8 +157,9 @@ func conflict(a, b *metaqda.Command) bool {
 }
 
 // touched returns the ids of classes and examples, and the names, that a command touches. The value is
-// true if the command changes it, and false for a class that the command only needs. The command does not
-// say which class an example leaves, so it needs any class that another command removes.
+// true if the command changes it, and false for a class that the command only needs. A command does not
+// say which class an example leaves. So "left" makes each move or removal of an example conflict with each
+// removal of a class.
 func touched(c *metaqda.Command) map[string]bool {
 	all := map[string]bool{}
 	for _, entry := range c.Entries {

@@ -12,19 +12,16 @@ const OPENING = ['newSession', 'openSession', 'deleteSession', 'importSession'];
 export function turns(storage) {
   /** @type {Set<Promise<unknown>>} */
   const calls = new Set();
-  /** The end of the last opening, until the calls that wait for it begin. @type {Promise<void> | undefined} */
+  /** The end of the last opening, until the calls that wait for it begin. @type {Promise<unknown> | undefined} */
   let opening;
   for (const name of OPENING) {
     const open = storage[name];
     storage[name] = (/** @type {unknown[]} */ ...args) => {
       const before = opening ? [opening, ...calls] : [...calls];
       const opened = before.length ? Promise.allSettled(before).then(() => open(...args)) : open(...args);
-      const over = opened.then(
-        () => {},
-        () => {},
-      );
+      const over = Promise.allSettled([opened]);
       opening = over;
-      over.then(() => {
+      void over.then(() => {
         if (opening === over) opening = undefined;
       });
       return opened;
