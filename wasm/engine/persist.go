@@ -152,7 +152,8 @@ func (e *Engine) store(s *session) (wrote bool, err error) {
 				return wrote, err
 			}
 			e.mu.Lock()
-			if wrote = true; s.create != nil {
+			wrote = true
+			if s.create != nil { // reread has not set them
 				s.stored, s.create = made, nil
 			}
 			e.mu.Unlock()

@@ -48,7 +48,7 @@ _held = []
 
 
 def _hold():
-    """Waits until no thread is in a call. Else a forked process would have locks that
+    """Waits until no thread is in a call. Otherwise a forked process would have locks that
     nobody releases, and instances in the middle of a call."""
     _loading.acquire()
     _held[:] = _engines

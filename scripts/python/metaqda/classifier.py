@@ -293,7 +293,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def load(cls, path, prior=None):
         """Returns the classifier of a session file. `prior` is as in the constructor, and
-        replaces that of the file. It is needed if this package does not have that of the file."""
+        replaces the prior of the file. Give one if this package does not have the file's."""
         self, file = cls(prior=prior), Path(path).read_bytes()
         self._engine, sums = Engine(), {}
         if prior is None:
