@@ -47,8 +47,7 @@ type Engine struct {
 	hooks Hooks
 	db    log.DB
 
-	waiting  sync.Mutex // one waiting operation at a time, held while waiting
-	flushing sync.Mutex // one write at a time, held while waiting
+	storing sync.Mutex // one operation on the database at a time, held while waiting
 
 	mu       sync.Mutex      // everything below; never held while waiting
 	*session                 // the open session

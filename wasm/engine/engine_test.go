@@ -66,8 +66,8 @@ func (w *world) Kept(number uint64) error { return w.Engine.Kept(number-1, numbe
 // readAnew reads the open session anew.
 func (w *world) readAnew() error {
 	w.Flush()
-	w.flushing.Lock()
-	defer w.flushing.Unlock()
+	w.storing.Lock()
+	defer w.storing.Unlock()
 	return w.reread(w.session)
 }
 

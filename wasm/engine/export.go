@@ -128,8 +128,8 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 		return "", "", err
 	}
 	notice = strings.TrimSpace(notice + " " + unchecked)
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	if err := e.leave(); err != nil {
 		return "", "", err
 	}

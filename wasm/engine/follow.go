@@ -27,9 +27,9 @@ func (n *Note) Code(c json.Codec) {
 
 // Follow applies the steps that another tab has stored. It waits.
 func (e *Engine) Follow(n Note) error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
-	e.Flush()
+	e.storing.Lock()
+	defer e.storing.Unlock()
+	_ = e.flush()
 	e.mu.Lock()
 	s := e.session
 	concerned := s.ID == n.Session && e.keeping.gone == nil
@@ -49,10 +49,8 @@ func (e *Engine) Follow(n Note) error {
 	return err
 }
 
-// catchUp applies the steps of a session that this tab lacks. last is [Note].Step.
+// catchUp applies the steps of a session that this tab lacks. last is [Note].Step. The caller holds storing.
 func (e *Engine) catchUp(s *session, last int) error {
-	e.flushing.Lock() // this tab must store nothing between reading and applying
-	defer e.flushing.Unlock()
 	if s.create != nil || last > 0 && s.stored.N >= last {
 		return nil
 	}
@@ -65,7 +63,7 @@ func (e *Engine) catchUp(s *session, last int) error {
 
 // join applies steps of other tabs that come before the pending ones in the log. If both conflict,
 // it reads the session anew, and refuses the pending steps that came too late. The caller holds
-// flushing.
+// storing.
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
 	stored := s.arrived(others)
@@ -195,7 +193,7 @@ func (s *session) replay(step log.Step, before int) {
 }
 
 // reread reads a session anew and repeats the pending changes, except those that came too late: it
-// refuses these. The caller holds flushing.
+// refuses these. The caller holds storing.
 func (e *Engine) reread(s *session) error {
 	stored, c, err := log.Open(e.db, s.ID)
 	if err == nil && c == nil {

@@ -39,7 +39,9 @@ func (e *Engine) LastChange() uint64 {
 // taken the change back. If storage was cleared, closed or aborted, it returns that error: the changes
 // are in this tab only. It waits.
 func (e *Engine) Kept(before, number uint64) error {
+	e.storing.Lock()
 	failed := e.flush()
+	e.storing.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var err error
@@ -69,11 +71,14 @@ func (e *Engine) Gone() error {
 
 // Flush stores the pending changes and waits until they are stored. Changes that could not be
 // stored stay pending and are stored with the next one. [State].Trouble then says why.
-func (e *Engine) Flush() { _ = e.flush() }
+func (e *Engine) Flush() {
+	e.storing.Lock()
+	defer e.storing.Unlock()
+	_ = e.flush()
+}
 
+// flush is [Engine.Flush] for callers that hold storing. It returns the error.
 func (e *Engine) flush() error {
-	e.flushing.Lock()
-	defer e.flushing.Unlock()
 	e.mu.Lock()
 	all := append(slices.Clone(e.parked), e.session)
 	e.mu.Unlock()
@@ -128,7 +133,7 @@ func (e *Engine) tell(err error) {
 }
 
 // store stores the pending changes of a session. wrote says whether anything was stored. The caller
-// holds flushing.
+// holds storing.
 func (e *Engine) store(s *session) (wrote bool, err error) {
 	for {
 		e.mu.Lock()
@@ -249,7 +254,7 @@ func (e *Engine) tabs(n Note) {
 }
 
 // storeSome stores the changes for which there is room: first those that only remove, then the others
-// in their order. If there is no room at all, it returns the reason. The caller holds flushing.
+// in their order. If there is no room at all, it returns the reason. The caller holds storing.
 func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) {
 	gone := map[string]bool{}
 	for _, p := range slices.Backward(some) {
@@ -305,7 +310,7 @@ func removes(p *pending) bool {
 }
 
 // compact writes a snapshot if removed examples must go, or if many steps have come since the last
-// one. The caller holds flushing.
+// one. The caller holds storing.
 func (e *Engine) compact(s *session) error {
 	for {
 		e.mu.Lock()

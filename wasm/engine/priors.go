@@ -74,18 +74,18 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if known {
 		return nil
 	}
-	p, bytes, err := e.findPrior(url, sum) // without holding the lock waiting: the network may take long
+	p, bytes, err := e.findPrior(url, sum) // not under the lock: the network may take long
 	if err != nil {
 		return err
 	}
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	var files map[string][]byte
 	if bytes != nil {
 		files = map[string][]byte{sum: bytes}
 	}
-	defer func() { // once the lock is free
-		if e.Flush(); e.Gone() != nil {
+	defer func() { // once mu is free
+		if _ = e.flush(); e.Gone() != nil {
 			return
 		}
 		err := log.Put(e.db, log.SitePrior, sum, files)
@@ -140,8 +140,8 @@ func (e *Engine) storedPrior(sum string) (*metaqda.Prior, error) {
 // which [metaqda.Classifier.UndoStep] restores the former prior. A prior for another extractor is refused.
 // notice is empty or a sentence to show. It waits.
 func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice string, err error) {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	p, err := metaqda.DecodePrior(bytes)
 	if err != nil {
 		return "", "", err
@@ -155,7 +155,7 @@ func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice 
 		return "", "", err
 	}
 	token, err = e.choose(p)
-	e.Flush()
+	_ = e.flush()
 	return token, notice, err
 }
 
@@ -267,9 +267,9 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		if c == nil { // just deleted in another tab
 			continue
 		}
-		e.waiting.Lock()
+		e.storing.Lock()
 		other, err := e.build(stored, c, nil, "", e.pause())
-		e.waiting.Unlock()
+		e.storing.Unlock()
 		if err != nil {
 			return nil, err
 		}

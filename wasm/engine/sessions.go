@@ -15,8 +15,8 @@ const metaCurrent = "current"
 // Start opens the session that was open last, or a new one, with the site's prior if it is
 // stored. It waits.
 func (e *Engine) Start() error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	sum, err := log.Value[string](e.db, log.Meta, log.SitePrior)
 	if err != nil { // the next request would wait as long again
 		return err
@@ -88,8 +88,8 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 	if name, err = cleanName("session", name); err != nil {
 		return "", err
 	}
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	if err := e.leave(); err != nil {
 		return "", err
 	}
@@ -103,7 +103,7 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 // leave stores the changes of the open session before another one is opened. If the storage is gone,
 // it returns why: the session would be lost.
 func (e *Engine) leave() error {
-	e.Flush()
+	_ = e.flush()
 	return e.Gone()
 }
 
@@ -134,8 +134,8 @@ func (e *Engine) openNew(made log.Summary, classes []metaqda.Class) error {
 
 // OpenSession opens another session. It waits.
 func (e *Engine) OpenSession(id string) error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	if err := e.leave(); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (e *Engine) enter(s *session) error {
 	if err != nil {
 		return err
 	}
-	e.Flush()
+	_ = e.flush()
 	if e.Gone() == nil {
 		err := log.Put(e.db, metaCurrent, s.ID, nil)
 		if err != nil && Explain(err).Code != "quota" { // without room only another session is opened next time
@@ -239,7 +239,7 @@ func (e *Engine) pause() func() {
 
 // build makes a session of contents, under the chosen prior or else one that fits; unreadable is
 // from [Engine.chosenPrior]. It calls pause between pieces of work, unless that is nil. The caller holds
-// waiting or mu, so that the site's prior stays.
+// storing or mu, so that the site's prior stays.
 func (e *Engine) build(stored *log.Stored, c *log.Contents, chosen *metaqda.Prior, unreadable string, pause func()) (*session, error) {
 	last := repaired(final(c))
 	d := length(c)
@@ -345,8 +345,8 @@ var errNoSession = fail("session", "There is no such session: choose one that se
 // DeleteSession deletes a session for good. If it is open, it then opens the last changed of
 // the others, or a new one. It waits.
 func (e *Engine) DeleteSession(id string) error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
+	e.storing.Lock()
+	defer e.storing.Unlock()
 	if err := e.leave(); err != nil {
 		return err
 	}
