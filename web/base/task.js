@@ -54,7 +54,7 @@ export function paced(tell) {
 }
 
 /** How long the thread may be busy at a time, in milliseconds. */
-const SLICE = 12;
+const SLICE = 8;
 
 /** Returns a function that yields after SLICE milliseconds of work, and throws once the signal has aborted. @param {AbortSignal} [signal] */
 export function rests(signal) {
