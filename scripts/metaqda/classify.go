@@ -55,12 +55,8 @@ func teachCommand() *cli.Command {
 	write := c.Action
 	c.Action = func(ctx context.Context, c *cli.Command) error {
 		err := write(ctx, c)
-		to := c.Root().Writer
-		if files.IsStandard(out) { // the file is there
-			to = c.Root().ErrWriter
-		}
 		if err == nil && !quiet {
-			fmt.Fprintln(to, said)
+			fmt.Fprintln(textTo(c, out), said)
 		}
 		return err
 	}

@@ -380,21 +380,42 @@ func TestSortingStops(t *testing.T) {
 	}
 }
 
-// The standard output has the file alone, which is then read. The summary is with the errors.
-func TestAClassifierOnTheStandardOutputIsRead(t *testing.T) {
+// The standard output has the file alone. The summary is with the errors.
+func TestTheStandardOutputHasTheFileAlone(t *testing.T) {
 	dir := t.TempDir()
 	table, file := filepath.Join(dir, "table.csv"), filepath.Join(dir, "file")
 	save(t, table, []byte("label,a,b\ncup,1,2\npen,2,1\n"))
-	for _, to := range []string{"-", file} {
-		out := test.Must(os.Create(file))(t)
-		var said strings.Builder
-		cmd := exec.Command(os.Args[0], "teach", "--examples", table, "--out", to)
-		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1"), out, &said
-		test.OK(t, cmd.Run())
-		test.OK(t, out.Close())
-		if want := "taught 2 examples of 2 classes, vectors of length 2: " + to + "\n"; said.String() != want {
-			t.Errorf("with --out %s it says %q, want %q", to, &said, want)
+	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	for _, c := range []struct {
+		args  []string
+		says  string
+		reads func()
+	}{
+		{[]string{"teach", "--examples", table, "--out"}, "taught 2 examples of 2 classes", func() {
+			mustRun(t, "export", "--classifier", file, "--out", filepath.Join(dir, "numbers"))
+		}},
+		{[]string{"train", "--data", data, "--out"}, " bytes, sha256 ", func() { test.Must(model.DecodePrior(readFile(t, file)))(t) }},
+		{[]string{"eval", "--data", data, "--n-tasks", "3", "--n-way", "3", "--split", "all", "--methods", "ncc-cl2n", "--json"}, "ncc-cl2n", func() {
+			mustRun(t, "merge", "--json", filepath.Join(dir, "merged.json"), file)
+		}},
+	} {
+		for _, to := range []string{"-", file} {
+			out := test.Must(os.Create(file))(t)
+			var said strings.Builder
+			args := append(slices.Clone(c.args), to)
+			if c.args[0] == "train" {
+				args = append(args, quick...)
+			}
+			cmd := exec.Command(os.Args[0], args...)
+			cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1"), out, &said
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v: %v: %s", args, err, &said)
+			}
+			test.OK(t, out.Close())
+			if !strings.Contains(said.String(), c.says) {
+				t.Errorf("%v says %q, want %q in it", args, &said, c.says)
+			}
+			c.reads()
 		}
-		mustRun(t, "export", "--classifier", file, "--out", filepath.Join(dir, "numbers"))
 	}
 }

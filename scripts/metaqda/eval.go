@@ -106,7 +106,7 @@ func evalCommand() *cli.Command {
 				return err
 			}
 			plan.Progress = files.Progress(c.Root().ErrWriter)
-			return o.run(ctx, plan, c.Root().Writer)
+			return o.run(ctx, plan, textTo(c, o.json, o.markdown))
 		},
 	}
 }

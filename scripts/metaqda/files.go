@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -48,6 +49,15 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 		return files.Write(*out.to, file)
 	}
 	return &c
+}
+
+// textTo returns where a command prints its text: the standard output, or the error output if one of
+// its files goes to the standard output.
+func textTo(c *cli.Command, outs ...string) io.Writer {
+	if slices.ContainsFunc(outs, files.IsStandard) {
+		return c.Root().ErrWriter
+	}
+	return c.Root().Writer
 }
 
 // named returns the values of all text flags of a command but one. The files that it reads are

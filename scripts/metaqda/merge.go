@@ -47,7 +47,7 @@ func mergeCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return deliver(r, json, markdown, pictures, c.Root().Writer)
+			return deliver(r, json, markdown, pictures, textTo(c, json, markdown))
 		},
 	}
 }

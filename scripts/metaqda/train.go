@@ -94,7 +94,7 @@ func trainCommand(preset string) *cli.Command {
 			}
 			about, err := learn(ctx, o.Recipe, train, val, o.files, stderr)
 			if err == nil {
-				fmt.Fprintln(c.Root().Writer, about)
+				fmt.Fprintln(textTo(c, o.files.Out), about)
 			}
 			return err
 		},
