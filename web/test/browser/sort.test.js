@@ -275,7 +275,9 @@ test('undo stops the teaching of a selection', { timeout: 120_000 }, () =>
     await status(page, /^60 pictures: /);
     const all = page.getByRole('button', { name: /^Select all of/ });
     while (await all.count()) await all.first().click();
-    await page.getByRole('region', { name: 'Selected pictures' }).getByRole('button', { name: 'Cat', exact: true }).click();
+    const selected = page.getByRole('region', { name: 'Selected pictures' });
+    await selected.getByRole('button', { name: 'Cat', exact: true }).click();
+    await selected.getByText(/^Teaching \d+ of 60 …$/).waitFor();
     await page.waitForFunction((taught) => document.querySelectorAll('.thumb').length > taught, TAUGHT.length);
     await page.getByRole('button', { name: 'Undo' }).click();
     await status(page, /^Undone: add (a picture|[1-4]?\d pictures) to Cat\.$/);
@@ -284,6 +286,7 @@ test('undo stops the teaching of a selection', { timeout: 120_000 }, () =>
       .filter({ hasText: `${TAUGHT.length} pictures` })
       .waitFor({ state: 'attached' });
     await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
+    await selected.waitFor({ state: 'hidden' });
   }),
 );
 

@@ -82,7 +82,7 @@ export class Lookalikes {
   #classes = /** @type {readonly Named[]} */ ([]);
   #teaching = false;
 
-  /** @param {{onTeach: (items: Item[], target: Target, leftOut: Item[]) => Promise<unknown>}} parts */
+  /** @param {{onTeach: (items: Item[], target: Target, options: {leftOut: Item[]}) => Promise<unknown>}} parts */
   constructor({ onTeach }) {
     this.bar = new CorrectBar({
       label: 'They are:',
@@ -94,7 +94,7 @@ export class Lookalikes {
         await onTeach(
           items.filter((item) => !this.#out.has(item)),
           target,
-          [...this.#out],
+          { leftOut: [...this.#out] },
         ).finally(() => {
           this.#teaching = false;
           this.#draw();
@@ -164,7 +164,10 @@ export class Lookalikes {
 
 /** "3 selected. They are:" names several pictures at once. */
 export class Selection {
-  /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
+  /** What is under way, empty for nothing. */
+  #under = '';
+
+  /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target, options: {onProgress: (done: number, total: number) => void}) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {
     this.gallery = gallery;
     this.bar = new CorrectBar({
@@ -173,7 +176,11 @@ export class Selection {
       onChoose: async (target) => {
         const taught = new Set(gallery.selected);
         const byKey = document.activeElement?.matches(':focus-visible');
-        await onTeach([...taught], target);
+        const tell = (text = '') => {
+          this.#under = text;
+          this.count(gallery.selected.size);
+        };
+        await onTeach([...taught], target, { onProgress: (done, total) => tell(`Teaching ${done + 1} of ${total} …`) }).finally(() => tell());
         gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
         if (byKey && !gallery.selected.size) gallery.focus([...taught][0]); // this bar is gone
       },
@@ -199,7 +206,7 @@ export class Selection {
     const { hidden } = this.element;
     this.element.hidden = size === 0;
     this.element.ariaLabel = `Selected ${noun()}s`;
-    this.bar.text = size === 1 ? '1 selected. It is:' : `${size} selected. They are:`;
+    this.bar.text = this.#under || (size === 1 ? '1 selected. It is:' : `${size} selected. They are:`);
     if (!size) this.bar.reset();
     const pressed = document.activeElement;
     if (!size || !hidden || !this.gallery.element.contains(pressed)) return;

@@ -507,9 +507,9 @@ export class Sorting {
    * Teaches pictures. A picture that was taught as another class moves. Pictures that were left out stay out of this
    * class. A picture that is none of these stays out of every class.
    *
-   * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
+   * @param {Item[]} items @param {Target} target @param {{leftOut?: Item[], onProgress?: (done: number, total: number) => void}} [options]
    */
-  #teach = async (items, target, leftOut = []) => {
+  #teach = async (items, target, { leftOut = [], onProgress = () => {} } = {}) => {
     if ('id' in target && target.id === NONE) {
       await this.changes.step(async (learner) => {
         for (const item of items) {
@@ -528,7 +528,8 @@ export class Sorting {
       if (chosen.length)
         await this.changes.teach(
           target,
-          chosen.map((item) => async (classId, learner) => {
+          chosen.map((item, i) => async (classId, learner) => {
+            onProgress(i, chosen.length);
             const label = () => this.changes.model().label(classId);
             if (item.taught) await learner.stored((taught) => taught.moveExample(item.example, label()));
             else item.examples.push((item.example = await teachItem(learner, this.kinds.now, label, item)));
