@@ -245,10 +245,17 @@ var (
 	errClass   = fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
 	errLabel   = fail("label", "There is a class of this name already, added in another tab: choose another name.")
 	errExample = fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
+	errRedo    = fail("undo", "This cannot be redone any more: something else was changed, perhaps in another tab.")
 )
 
 // refuses returns why a pending step cannot be repeated after those of other tabs, nil if it can.
 func (s *session) refuses(p *pending) error {
+	if p.Command != nil && p.Command.Do == metaqda.DoRedo {
+		undo, redo := s.taught.Steps()
+		if !slices.ContainsFunc(append(undo, redo...), func(one *metaqda.Step) bool { return one.ID == p.Command.Step }) {
+			return errRedo
+		}
+	}
 	if p.Command == nil || p.Command.Do != metaqda.DoStep && p.Command.Do != metaqda.DoChange {
 		return nil
 	}

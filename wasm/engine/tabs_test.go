@@ -524,6 +524,33 @@ func TestTwoTabs(t *testing.T) {
 				test.OK(t, a.Undo(""))
 			}
 		},
+		"a step that is redone after a change of the other is refused": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
+			test.OK(t, a.Undo(""))
+			w.settle()
+			test.OK(t, b.RenameClass(ids[1], "hound"))
+			b.Flush()
+			test.OK(t, test.Err(a.Redo()))
+			refusal(t, "redoing it", a.Kept(a.LastChange()), "undo")
+			if n := len(a.State().Classes[0].Examples); n != 3 {
+				t.Errorf("%d pictures, want 3", n)
+			}
+		},
+		"what both redo comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
+			test.OK(t, a.Undo(""))
+			w.settle()
+			for _, tab := range w.all {
+				test.OK(t, test.Err(tab.Redo()))
+			}
+			for _, tab := range w.all {
+				test.OK(t, tab.Kept(tab.LastChange()))
+			}
+			w.settle()
+			if n := len(b.State().Classes[0].Examples); n != 4 {
+				t.Errorf("%d pictures, want 4", n)
+			}
+		},
 		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
 			one := test.Must(a.RemoveExample(ids[0], first))(t)
