@@ -205,6 +205,13 @@ func (e *Engine) reread(s *session) error {
 	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, p := range s.pending {
+		if p.Edit != nil && p.Edit.Prior != nil { // it comes later in the log
+			if chosen, unreadable = nil, ""; *p.Edit.Prior != "" {
+				chosen = s.taught.Prior()
+			}
+		}
+	}
 	fresh, err := e.build(stored, c, chosen, unreadable, nil)
 	if err != nil {
 		return err

@@ -308,6 +308,35 @@ func (s *overtaken) Do(writes bool, f func(log.Tx) error) error {
 	return s.Memory.Do(writes, f)
 }
 
+// Of two priors that are chosen at once the later one in the log counts, in both tabs.
+func TestPriorsChosenInTwoTabsAtOnce(t *testing.T) {
+	file, sum := priorFile(t, dim, 3)
+	other, _ := priorFile(t, dim, 4)
+	third, _ := priorFile(t, dim, 5)
+	for name, choose := range map[string]func(w *world){
+		sum: func(w *world) { w.importPrior(t, file) },
+		"":  func(w *world) { test.Must(w.ResetPrior())(t) },
+	} {
+		w := newTabs(t, 2)
+		a, b := w.all[0], w.all[1]
+		a.teachAll(t, "cat", "dog")
+		a.importPrior(t, other)
+		w.settle()
+		a.Engine.db = &overtaken{w.store, func() {
+			b.importPrior(t, third)
+		}}
+		choose(a)
+		w.settle()
+		want := newWorld(t, w.store)
+		for i, tab := range w.all {
+			if got, stored := tab.State().Prior, want.State().Prior; got.Sum != stored.Sum || got.Trouble != "" {
+				t.Errorf("chosen %q: tab %d has %q, %s; stored is %q", name, i, got.Sum, got.Trouble, stored.Sum)
+			}
+			near(t, "chosen "+name, tab.ask(t), want.ask(t))
+		}
+	}
+}
+
 func TestTwoTabsAtAFirstVisitMakeOneSession(t *testing.T) {
 	store := log.NewMemory()
 	var b *world
