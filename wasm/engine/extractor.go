@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/wasm/log"
@@ -55,7 +57,14 @@ func (e *Engine) adopt(anyway bool) error {
 		}
 	}
 	e.session.Extractor = e.here
-	e.taught.ForgetUndo()
+	undo, redo := e.taught.Steps()
+	if slices.ContainsFunc(append(undo, redo...), func(s *metaqda.Step) bool {
+		return slices.ContainsFunc(s.Entries, func(x metaqda.Entry) bool {
+			return x.Do == "prior" || x.Do == "example" || x.Class != nil && len(x.Class.Examples) > 0
+		})
+	}) {
+		e.taught.ForgetUndo()
+	}
 	return nil
 }
 

@@ -308,6 +308,29 @@ func (s *overtaken) Do(writes bool, f func(log.Tx) error) error {
 	return s.Memory.Do(writes, f)
 }
 
+// A session without pictures has no extractor before the first one. It keeps its undo history all the same.
+func TestClassesWithoutPicturesCanBeUndoneInEveryTab(t *testing.T) {
+	w := newTabs(t, 2)
+	a := w.all[0]
+	test.OK(t, a.UseExtractor(here, false))
+	a.addClass(t, "cat")
+	w.settle()
+	again := newWorld(t, w.store)
+	for i, tab := range append(w.all[1:], again) {
+		test.OK(t, tab.UseExtractor(here, false))
+		if got := tab.State().Undo; got != "add cat" {
+			t.Errorf("tab %d offers %q", i+1, got)
+		}
+	}
+	w.settle()
+	test.OK(t, w.all[1].RenameClass(a.State().Classes[0].ID, "dog"))
+	w.settle()
+	test.OK(t, a.Undo(""))
+	if got := a.State().Undo; got != "add cat" {
+		t.Errorf("%q is offered", got)
+	}
+}
+
 // Of two priors that are chosen at once the later one in the log counts, in both tabs.
 func TestPriorsChosenInTwoTabsAtOnce(t *testing.T) {
 	file, sum := priorFile(t, dim, 3)
