@@ -31,6 +31,7 @@ func startPage(database string, given js.Value, isPage bool) js.Value {
 	p.Engine = newEngine(p)
 	exports.Current = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
+	p.follow(engine.Note{Session: p.State().SessionID}) // of what came before there was a channel
 	p.promise.call("persisted", p.emit)
 	api := bridge.Object(p.methods())
 	api.Set("bounds", map[string]any{"none": metaqda.NoneFrom, "sure": metaqda.SureFrom})

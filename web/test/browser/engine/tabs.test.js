@@ -54,3 +54,28 @@ test('two tabs that change one session at random come to the same, and nothing a
     for (const id of logs.flatMap(({ added }) => added)) assert.ok(there.has(id) || gone.has(id), `${id} was acknowledged and is gone`);
     assert.ok(logs[0].added.length + logs[1].added.length > 50);
   }));
+
+test('a tab that starts while another one changes the session follows it', () =>
+  blank(async ({ page, context }) => {
+    await start(page);
+    await run(page, `await teach(['cat', 'dog'])`);
+    const other = await context.newPage();
+    await other.goto(`${site.origin}/LICENSE.txt`);
+    await other.route('**/held', async (route) => {
+      await run(page, `await taught.addClass('hen')`); // its note comes before the other tab listens
+      await route.fulfill({ body: '' });
+    });
+    await run(
+      other,
+      `
+    const Channel = globalThis.BroadcastChannel;
+    globalThis.BroadcastChannel = function (name) {
+      const request = new XMLHttpRequest();
+      request.open('GET', '/held', false);
+      request.send();
+      return new Channel(name);
+    };`,
+    );
+    await start(other);
+    await run(other, 'await until(({ classes }) => classes.length === 3)');
+  }));
