@@ -1,10 +1,14 @@
 // @ts-check
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { unzipSync } from 'fflate';
 import { claimsPicture } from '../../ui/kinds/pictures/decode.js';
 import { chosenFolder, classesOf, filesIn, filesOf, folderNames, pathOf, writable, zippedFolders } from '../../ui/kit/folders.js';
 import { Zip } from '../../ui/kit/zip.js';
+import { temporaryFolder } from '../temporary.js';
 
 /** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
 const folder = (name, children) => ({
@@ -149,4 +153,16 @@ test('a zip holds each file as it was, under its path, and more than 4 GB are re
   assert.deepEqual(found, await Promise.all(files.map(async (file, i) => [`Äpfel ${i % 3}/${file.name}`, await file.text()])));
   await assert.rejects(zippedFolders('photos.zip', 5 * 2 ** 30), /holds less than 4 GB and these files have 5\.0 GB: choose fewer at a time/);
   await assert.rejects(zippedFolders('photos.zip', 2 ** 32 - 1), /holds less than 4 GB and these files have 4\.0 GB/);
+});
+
+test('unzip unpacks a zip under its own names, for reading', { skip: spawnSync('unzip', ['-v']).error && 'unzip is not installed' }, async () => {
+  const to = temporaryFolder('zip');
+  const zip = new Zip();
+  await zip.add('Äpfel 猫/é.txt', new File(['one'], 'é.txt'));
+  writeFileSync(path.join(to, 'a.zip'), new Uint8Array(await zip.end().arrayBuffer()));
+  const { status, stderr } = spawnSync('unzip', ['-q', 'a.zip'], { cwd: to, encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(readdirSync(to).sort(), ['a.zip', 'Äpfel 猫']);
+  assert.equal(readFileSync(path.join(to, 'Äpfel 猫/é.txt'), 'utf8'), 'one');
+  assert.equal(statSync(path.join(to, 'Äpfel 猫/é.txt')).mode & 0o444, 0o444);
 });

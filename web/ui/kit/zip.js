@@ -8,6 +8,8 @@ const END = 22;
 /** Where a zip file says how a file is packed: the method and the packed size, in its header and in its directory entry. */
 const PACKED = { header: [8, 18], line: [10, 20] };
 const DEFLATE = 8;
+/** Files of Unix, which all may read: in files of another system unzip changes the letters of names. */
+const UNIX = { os: 3, attrs: 0o644 << 16 };
 
 /**
  * A zip file, written file by file. It refers to the files and does not copy them. The browser reads
@@ -23,7 +25,7 @@ export class Zip {
 
   /** @param {string} path with slashes, not in use yet @param {Blob} file @param {{smaller?: boolean}} [options] smaller: compresses it, which pays for programs and not for photographs */
   async add(path, file, { smaller = false } = {}) {
-    const alone = zipSync({ [path]: new Uint8Array(await file.arrayBuffer()) }, { level: 0 }); // header, file, line, end
+    const alone = zipSync({ [path]: new Uint8Array(await file.arrayBuffer()) }, { level: 0, ...UNIX }); // header, file, line, end
     const view = new DataView(alone.buffer);
     const header = 30 + view.getUint16(26, true) + view.getUint16(28, true);
     const line = alone.slice(header + file.size, -END);
