@@ -92,7 +92,7 @@ export function plainName(name) {
 /** A valid file name for a session. @param {string} name of the session */
 export const fileName = (name) => `${plainName(name)}.html`;
 
-/** "4.2 MB". @param {number} bytes */
+/** "4.2 MB", or "31 KB" if it is less than 0.1 MB. @param {number} bytes */
 export function megabytes(bytes) {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes < 1e5 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -91,6 +91,7 @@ test('files have names that every system takes', () => {
   assert.equal(fileName('x'.repeat(200)).length, 45);
   assert.equal(escaped('<a & b>'), '&lt;a &amp; b&gt;');
   assert.equal(megabytes(4_182_280), '4.2 MB');
+  assert.equal(megabytes(30_001), '31 KB', 'a small file is not “0.0 MB”');
 });
 
 const pages = ['share/page.html', 'kinds/sounds/share.html', 'kinds/hands/share.html', 'networks/share-tfjs-graph.html', 'networks/share-onnx.html'];

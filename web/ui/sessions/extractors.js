@@ -6,6 +6,7 @@ import { canDrop, dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
 import { html, icon, live, nothing, render } from '../kit/view.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
+import { megabytes } from '../../share/assemble.js';
 import { decode } from '../kinds/pictures/decode.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
@@ -472,7 +473,7 @@ const numbers = ({ dimension }) => `${dimension.toLocaleString('en')} numbers`;
 
 /** @param {Kept} one */
 function size({ manifest: { files } }) {
-  return `${(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1)} MB`;
+  return megabytes(files.reduce((sum, { bytes }) => sum + bytes, 0));
 }
 
 /** The command that learns background knowledge natively. @param {Kept} one */

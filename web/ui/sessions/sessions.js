@@ -4,6 +4,7 @@ import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
+import { megabytes } from '../../share/assemble.js';
 import { savePictures } from './pictures.js';
 import { savedIn, tell } from './settings.js';
 import { share } from './share.js';
@@ -174,7 +175,7 @@ export class SessionsDialog {
   /** @param {Uint8Array} bytes @param {string} file */
   async #saved(bytes, file) {
     await save(bytes, file);
-    say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
+    say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
   }
 
   /** A button that ignores a second press while the work of the first one runs. @param {string} label @param {() => Promise<void>} work */

@@ -170,7 +170,7 @@ class UseDialog {
 async function packed(made) {
   const { file } = made;
   const blob = 'folder' in made ? await zipped(made.folder) : await blobOf(made.bytes);
-  return { blob, file, size: blob.size < 1e5 ? `${Math.ceil(blob.size / 1000)} KB` : megabytes(blob.size) };
+  return { blob, file, size: megabytes(blob.size) };
 }
 
 /** @param {import('../../share/packaged.js').Files} folder */
