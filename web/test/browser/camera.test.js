@@ -80,6 +80,24 @@ test('the live camera recognises what it sees, and a second choice moves what th
   });
 });
 
+test('what is said of a camera that may not be used is gone once one is used elsewhere', async () => {
+  const flags = await seeing(path.join(folder, 'cat.y4m'), [sample('emojione', 'cat')]);
+  await visit({ flags: flags.filter((flag) => !/fake-ui/.test(flag)) }, async ({ page, context, site }) => {
+    await addClass(page, 'Cat');
+    const [taught, live] = [page.getByRole('button', { name: 'Camera for Cat' }), page.getByRole('button', { name: 'Live camera' })];
+    const [there, here] = [card(page, 'Cat').getByRole('alert'), page.locator('#query-error')].map((one) => one.filter({ hasText: 'allow it for this page' }));
+    await taught.click();
+    await there.waitFor();
+    await live.click();
+    await here.waitFor();
+    await there.waitFor({ state: 'hidden' });
+    await context.grantPermissions(['camera'], { origin: site.origin });
+    await taught.click();
+    await page.getByRole('button', { name: 'Hold to capture Cat' }).and(page.locator(':enabled')).waitFor();
+    await here.waitFor({ state: 'hidden' });
+  });
+});
+
 test('holding the button captures again and again, by mouse and by keyboard; the button stays where it is meanwhile, and what it took is taken back in one go', async () => {
   const flags = await seeing(
     path.join(folder, 'mixed.y4m'),

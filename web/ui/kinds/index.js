@@ -142,6 +142,8 @@ export async function teachFile(engine, kind, label, file) {
 
 /** @type {(() => void)|null} closes the source in use */
 let holder = null;
+/** Takes back what a part said of a source that failed. */
+let takeBack = () => {};
 
 /**
  * Claims the source for one part of the page. Only one source may be open: phones cannot
@@ -150,6 +152,7 @@ let holder = null;
  * @param {() => void} release called when another part takes it
  */
 export function takeSource(release) {
+  sourceFailed(() => {});
   const former = holder;
   holder = release;
   if (former && former !== release) former();
@@ -161,6 +164,12 @@ export function leaveSource(release) {
   if (holder !== release) return;
   holder = null;
   changed();
+}
+
+/** Notes that a part says why its source failed. That is taken back once any part opens one. @param {() => void} clear */
+export function sourceFailed(clear) {
+  takeBack();
+  takeBack = clear;
 }
 
 let changed = () => {};

@@ -5,7 +5,7 @@ import { answerTo } from '../kit/answer.js';
 import { byId, capital, noun, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen, onFolder } from '../kit/folders.js';
-import { leaveSource, takeSource } from '../kinds/index.js';
+import { leaveSource, sourceFailed, takeSource } from '../kinds/index.js';
 import { Good } from './good.js';
 import { Pieces } from './pieces.js';
 import { Where } from './where.js';
@@ -422,7 +422,11 @@ export class Recogniser {
     const fail = (/** @type {unknown} */ error) => {
       if (this.#source !== source) return;
       this.#stop();
-      complain(this.error, this.refusal(error));
+      const said = this.refusal(error);
+      complain(this.error, said);
+      sourceFailed(() => {
+        if (this.error.textContent === said) complain(this.error, '');
+      });
     };
     const { source: open, interval, live } = this.kinds.now;
     const source = (this.#source = open({ onLost: fail }));

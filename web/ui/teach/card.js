@@ -8,7 +8,7 @@ import { dropZone } from '../kit/drop.js';
 import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
-import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
+import { leaveSource, sourceFailed, takeSource, teach, teachFile } from '../kinds/index.js';
 import { partOf } from './changes.js';
 import { added, leftOut, removedMeanwhile, repeated } from './words.js';
 
@@ -375,7 +375,11 @@ export class ClassCard {
     const fail = (/** @type {unknown} */ error) => {
       if (this.#source !== source) return;
       this.#close();
-      this.complain(sentence(error));
+      const said = sentence(error);
+      this.complain(said);
+      sourceFailed(() => {
+        if (this.#error === said) this.complain('');
+      });
     };
     const source = this.list.kinds.now.source({ onLost: fail });
     this.#source = source;
