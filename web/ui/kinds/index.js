@@ -116,10 +116,12 @@ export async function teach(engine, kind, label, sample, embedding) {
 
 /** Codes of errors about one file, whose sentences do not name it. */
 const UNSEEN = ['no-hand', 'no-speech'];
+/** Whether an error says that there is nothing to recognise, such as no speech. @param {any} error */
+export const unseen = (error) => UNSEEN.includes(error?.code);
 
 /** Throws an error, whose sentence names the sample if it is about that alone. @param {any} error @param {{name: string}} sample @returns {never} */
 export function named(error, { name }) {
-  if (!UNSEEN.includes(error?.code)) throw error;
+  if (!unseen(error)) throw error;
   throw new MetaqdaError(error.code, `“${name}”: ${error.message}`);
 }
 

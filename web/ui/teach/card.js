@@ -8,7 +8,7 @@ import { dropZone } from '../kit/drop.js';
 import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
-import { leaveSource, sourceFailed, takeSource, teach, teachFile } from '../kinds/index.js';
+import { leaveSource, sourceFailed, takeSource, teach, teachFile, unseen } from '../kinds/index.js';
 import { partOf } from './changes.js';
 import { added, leftOut, removedMeanwhile, repeated } from './words.js';
 
@@ -424,7 +424,8 @@ export class ClassCard {
           this.#taken.push(id);
           this.complain('');
         } catch (error) {
-          if (source?.open) this.complain(sentence(error)); // otherwise the person has closed it
+          // Otherwise the person has closed it, or pauses while the button is held, as between two words.
+          if (source?.open && !(taken && unseen(error))) this.complain(sentence(error));
         }
       },
       { onHold },

@@ -204,6 +204,35 @@ test('what is held is recorded in pieces, and recognised live; the microphone is
   });
 });
 
+test('a pause while the button is held is no error, if something was heard', { skip: every && 'the site has YAMNet' }, async () => {
+  const file = path.join(folder, 'pause.wav');
+  await writeFile(file, dense(['pedu', 'pedu', 'pedu']));
+  await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {
+    await page.evaluate(() => {
+      const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      navigator.mediaDevices.getUserMedia = async (wanted) => {
+        const stream = await open(wanted);
+        Object.assign(globalThis, { track: stream.getTracks()[0] });
+        return stream;
+      };
+    });
+    await chooseSounds(page);
+    await addClass(page, 'Pedu');
+    await page.getByRole('button', { name: 'Microphone for Pedu' }).click();
+    const shutter = page.getByRole('button', { name: 'Hold to record Pedu' });
+    await shutter.and(page.locator(':enabled')).hover();
+    await page.mouse.down();
+    await card(page, 'Pedu').locator('.thumb').first().waitFor();
+    await page.evaluate('track.enabled = false');
+    await page.waitForTimeout(3000); // several pieces
+    await page.mouse.up();
+    await status(page, /^Took .* of “Pedu”\.$/);
+    assert.equal(await card(page, 'Pedu').locator('.error').textContent(), '');
+    await shutter.click();
+    await card(page, 'Pedu').locator('.error').filter({ hasText: REFUSED }).waitFor();
+  });
+});
+
 test('each thing that cannot be heard is told in a sentence', () =>
   visit({}, async ({ page, context }) => {
     await chooseSounds(page);
