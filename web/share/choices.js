@@ -100,7 +100,7 @@ export const choices = [
   {
     id: 'node',
     name: 'Node.js',
-    what: 'A program of a dozen lines that says what is in a picture file, or answers from the numbers of another feature extractor. It can be taught more.',
+    what: 'A program of a dozen lines that says what is in a picture file, or answers from the numbers of the feature extractor. It can be taught more.',
     how: [
       'Unpack the zip. You need Node.js 20 or newer; there is nothing to install.',
       'In its folder run “node recognise.js picture.jpg” with a JPEG or PNG picture of yours.',

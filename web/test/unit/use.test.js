@@ -18,6 +18,7 @@ test('each choice is told in a sentence or two, and how to use it in three', () 
       assert.equal(how.length, choice.make ? 3 : 0, choice.name);
       for (const sentence of how) assert.ok(/^[A-Z].*\.$/.test(sentence) && sentence.split(' ').length <= 25, sentence);
       if (kind === 'sounds') assert.doesNotMatch([what, ...how].join(' '), /picture/, choice.name);
+      assert.doesNotMatch([what, ...how].join(' '), /(another|other) feature extractor/, choice.name); // a session knows the numbers of its own alone
     }
   }
 });
