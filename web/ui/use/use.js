@@ -6,6 +6,7 @@ import { html, nothing, render } from '../kit/view.js';
 import { Zip } from '../kit/zip.js';
 import { megabytes } from '../../share/assemble.js';
 import { aboutOf, choices } from '../../share/choices.js';
+import { onlyClass } from '../recognise/good.js';
 import { fetched, share } from '../sessions/share.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -28,7 +29,7 @@ class UseDialog {
   #made = null;
   #saved = false;
   #missing = '';
-  /** What the made file is, and how to run it, in sentences. @type {{what: string, how: string[]}} */
+  /** What the made file is, and how to run it, in sentences; only: the class with which the page compares pictures part by part. @type {{what: string, how: string[], only?: string}} */
   #about = { what: '', how: [] };
   #error = '';
   #body = el('div', { class: 'dialog-body' });
@@ -73,7 +74,7 @@ class UseDialog {
     try {
       const taught = await this.#taught();
       const missing = choice.missing?.(taught) ?? '';
-      const about = aboutOf(choice, taught);
+      const about = { ...aboutOf(choice, taught), only: await this.#only() };
       if (turn === this.#turn) this.#about = about;
       if (!missing) this.#draw();
       const made = missing ? null : await packed(await choice.make(fetched, taught, about.how));
@@ -102,9 +103,10 @@ class UseDialog {
   /** @param {Choice} choice */
   #drawChoice({ name }) {
     const made = this.#made;
-    const { what, how } = this.#about;
+    const { what, how, only } = this.#about;
     render(
       html`<h3>${name}</h3><p>${what}</p>
+      ${only ? html`<p>It says how likely a picture is “${only}”. Only “A page”, with its pictures, compares a picture part by part.</p>` : nothing}
       ${
         this.#missing
           ? html`<p role="status">${this.#missing}</p>`
@@ -132,6 +134,11 @@ class UseDialog {
   /** @param {string} selector */
   #button(selector) {
     return /** @type {HTMLElement|null} */ (this.#body.querySelector(selector));
+  }
+
+  /** The only class of a session of pictures, with enough of them to compare others with. */
+  async #only() {
+    return this.reader.kinds.now.id === 'pictures' ? onlyClass((await this.engine.state()).classes)?.name : undefined;
   }
 
   /** @returns {Promise<Taught>} */

@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { eventually, faults, offlineReady, recognise, sample, visit } from '../harness.js';
+import { eventually, faults, offlineReady, recognise, sample, teach, visit } from '../harness.js';
 import { answer, asked, assertNear, kept, opened, outOfSet, styles } from '../share/shared.js';
 import * as ort from 'onnxruntime-web';
 import sharp from 'sharp';
@@ -58,6 +58,16 @@ test('the button is there once something is taught, and its dialog can be read',
     assert.deepEqual(await faults(page), [], 'one choice');
     await dialog.getByRole('button', { name: 'Other choices' }).click();
     assert.equal(await page.evaluate(() => document.activeElement?.querySelector('b')?.textContent), 'My own web page');
+  }));
+
+test('a program from a session of one class says that it does not compare pictures as the page does', () =>
+  visit({}, async ({ page }) => {
+    const text = 'It says how likely a picture is “Cat”. Only “A page”, with its pictures, compares a picture part by part.';
+    await teach(page, 'Cat', styles);
+    await (await choose(page, 'Python')).getByText(text).waitFor();
+    await page.keyboard.press('Escape');
+    await teach(page, 'Rocket', styles);
+    assert.equal(await (await choose(page, 'Python')).getByText(text).count(), 0);
   }));
 
 test('after a file was saved, its steps stay to be followed, and it can be saved again', () =>
