@@ -214,11 +214,11 @@ func newID() string {
 	return strconv.FormatUint(rand.Uint64(), 16)
 }
 
-// cleanName returns the clean name, or an error if it is impossible.
-func cleanName(what, name string) (string, error) {
+// cleanName returns the clean name of a session, or an error if it is impossible.
+func cleanName(name string) (string, error) {
 	clean, err := model.CleanLabel(name)
 	if err != nil {
-		return "", fail("label", "The name of the "+what+" "+err.Error()+".")
+		return "", fail("label", "The name of the session "+err.Error()+".")
 	}
 	return clean, nil
 }

@@ -170,7 +170,7 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 
 // contentsOf gives ids to the content of a file.
 func contentsOf(file *model.Classifier, now int64) (s log.Summary, classes []metaqda.Class) {
-	name, err := cleanName("session", file.Name)
+	name, err := cleanName(file.Name)
 	if err != nil {
 		name = "Imported classes"
 	}

@@ -85,7 +85,7 @@ func (e *Engine) Sessions() ([]log.Summary, error) {
 
 // NewSession opens a new, empty session. It waits.
 func (e *Engine) NewSession(name string) (id string, err error) {
-	if name, err = cleanName("session", name); err != nil {
+	if name, err = cleanName(name); err != nil {
 		return "", err
 	}
 	e.storing.Lock()
@@ -316,7 +316,7 @@ func repaired(s log.Session) log.Session {
 
 // RenameSession changes the name of any session. It waits.
 func (e *Engine) RenameSession(id, name string) error {
-	name, err := cleanName("session", name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func AddLabels(b, n, m int32) int32 {
 		if n < 0 || m < 0 {
 			return 0, errShort
 		}
-		all, _ := texts(0, n+m)
+		all := texts(n + m)
 		labels, groups := all[:n], all[n:]
 		for m == 1 && len(groups) < int(n) {
 			groups = append(groups, groups[0])

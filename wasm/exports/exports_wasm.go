@@ -383,10 +383,9 @@ func reply(s string, err error) (int32, error) {
 //go:wasmexport mq_labels
 func Labels(h, n int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		names, _ := texts(0, n)
 		state.reply = state.reply[:0]
 		folded := map[string]string{}
-		for _, name := range names {
+		for _, name := range texts(n) {
 			label, err := metaqda.CleanLabel(name)
 			if k, ok := c.Find(name); ok {
 				label = k.Label
@@ -418,15 +417,15 @@ func Has(h, n int32) int32 {
 	})
 }
 
-// texts returns n texts, whose lengths come first, and where they end.
-func texts(from, n int32) ([]string, int32) {
-	part(int64(from), int64(n), 4) // or else n may be absurd
-	all, at := make([]string, n), from+4*n
+// texts returns n texts of the room, whose lengths come first.
+func texts(n int32) []string {
+	part(0, int64(n), 4) // or else n may be absurd
+	all, at := make([]string, n), 4*n
 	for i := range all {
-		size := int32(binary.LittleEndian.Uint32(bytes(from+4*int32(i), 4)))
+		size := int32(binary.LittleEndian.Uint32(bytes(4*int32(i), 4)))
 		all[i], at = text(at, size), at+size
 	}
-	return all, at
+	return all
 }
 
 // AddClass adds a class without examples: its label is n bytes of text. It returns 0.
