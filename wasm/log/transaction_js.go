@@ -43,16 +43,6 @@ func within[T any](limit time.Duration, r awaiter[T]) (T, error) {
 	return v, err
 }
 
-// await waits for a request if it could be issued. A transaction stays open only while the program
-// waits for nothing but requests of this transaction.
-func await[T any](r awaiter[T], err error) (T, error) {
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return within(transactionTimeout, r)
-}
-
 // objects are the object stores of a transaction under way.
 type objects struct {
 	of  map[Table]*idb.ObjectStore
@@ -123,7 +113,7 @@ func (t objects) Get(table Table, keys ...Key) ([]any, error) {
 				return nil, err
 			}
 		}
-		if _, err := await(requests[len(some)-1], nil); err != nil {
+		if _, err := within(transactionTimeout, requests[len(some)-1]); err != nil {
 			return nil, err
 		}
 		for _, r := range requests {
@@ -146,7 +136,8 @@ func (t objects) All(table Table) ([]Key, error) {
 	if t.of[table] == nil {
 		return nil, nil
 	}
-	return t.keys(table, first(t.of[table].GetAllKeys()))
+	v, err := array(t.of[table].GetAllKeys())
+	return t.keys(table, v, err)
 }
 
 // Keys implements [Tx].
@@ -163,35 +154,31 @@ func (t objects) Keys(table Table, id string) ([]Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.keys(table, first(index.GetAllKeysRange(only, 0)))
+		v, err := array(index.GetAllKeysRange(only, 0))
+		return t.keys(table, v, err)
 	}
-	return t.keys(table, t.under(table, id))
+	v, err := t.under(table, id)
+	return t.keys(table, v, err)
 }
 
-// under issues a request for the keys under an id.
-func (t objects) under(table Table, id string) pair {
+// under returns the keys under an id.
+func (t objects) under(table Table, id string) (v js.Value, err error) {
 	all, err := idb.NewKeyRangeBound(js.ValueOf([]any{id}), js.ValueOf([]any{id, []any{}}), true, true) // an array comes after all numbers
 	if err != nil {
-		return pair{err: err}
+		return v, err
 	}
-	return first(t.of[table].GetAllKeysRange(all, 0))
+	return array(t.of[table].GetAllKeysRange(all, 0))
 }
 
-// pair is a request, or why it could not be issued.
-type pair struct {
-	*idb.Request
-	err error
-}
-
-func first(r *idb.ArrayRequest, err error) pair {
+// array waits for the array that a request gives, if it could be issued.
+func array(r *idb.ArrayRequest, err error) (v js.Value, _ error) {
 	if err != nil {
-		return pair{err: err}
+		return v, err
 	}
-	return pair{r.Request, nil}
+	return within(transactionTimeout, r.Request)
 }
 
-func (t objects) keys(table Table, r pair) ([]Key, error) {
-	v, err := await(r.Request, r.err)
+func (t objects) keys(table Table, v js.Value, err error) ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +206,7 @@ func (t objects) keyOf(table Table, v js.Value) Key {
 
 // Last implements [Tx].
 func (t objects) Last(table Table, id string) (int, error) {
-	r := t.under(table, id)
-	v, err := await(r.Request, r.err)
+	v, err := t.under(table, id)
 	if err != nil || v.Length() == 0 {
 		return 0, err
 	}
@@ -237,8 +223,8 @@ func (t objects) Put(table Table, k Key, v any) error {
 		return err
 	}
 	r, err := t.of[table].PutKey(t.key(table, k), valueOf(v))
-	if b, ok := v.([]byte); ok && len(b) > 1<<18 { // some milliseconds of work: it yields to messages
-		_, err = await(r, err)
+	if b, ok := v.([]byte); ok && len(b) > 1<<18 && err == nil { // some milliseconds of work: it yields to messages
+		_, err = within(transactionTimeout, r)
 	}
 	return err
 }
