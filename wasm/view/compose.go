@@ -159,13 +159,7 @@ func oneOf(in Input) string {
 	if in.Set == nil || !NotSure(in.Decision) {
 		return ""
 	}
-	taught := 0
-	for _, c := range in.Classes {
-		if c.Examples > 0 {
-			taught++
-		}
-	}
-	if n := len(in.Set.Labels); n < 2 || n > min(mostOfSet, taught) {
+	if n := len(in.Set.Labels); n < 2 || n > min(mostOfSet, taughtClasses(in.Classes)) {
 		return ""
 	}
 	var names []string
