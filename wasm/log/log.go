@@ -239,17 +239,15 @@ func Append(db DB, session string, n int, steps []Step) (others []Step, behind b
 }
 
 func put(t Tx, session string, n int, s Step) error {
-	for id, b := range s.Thumbnails {
-		if err := t.Put(Thumbnails, Key{ID: id}, b); err != nil {
-			return err
-		}
+	return cmp.Or(putAll(t, Thumbnails, s.Thumbnails), putAll(t, Priors, s.Files), t.Put(Steps, Key{session, n}, encodeStep(s)))
+}
+
+// putAll puts bytes under their ids.
+func putAll(t Tx, table Table, all map[string][]byte) (err error) {
+	for id, b := range all {
+		err = cmp.Or(err, t.Put(table, Key{ID: id}, b))
 	}
-	for sum, b := range s.Files {
-		if err := t.Put(Priors, Key{ID: sum}, b); err != nil {
-			return err
-		}
-	}
-	return t.Put(Steps, Key{session, n}, encodeStep(s))
+	return err
 }
 
 func after(t Tx, session string, n int) (steps []Step, behind bool, err error) {
@@ -491,12 +489,7 @@ func Value[T string | []byte](db DB, table Table, id string) (v T, err error) {
 // Put stores a text of Meta, and bytes of Priors under their sha256.
 func Put(db DB, id, text string, files map[string][]byte) error {
 	return db.Do(true, func(t Tx) error {
-		for sum, b := range files {
-			if err := t.Put(Priors, Key{ID: sum}, b); err != nil {
-				return err
-			}
-		}
-		return t.Put(Meta, Key{ID: id}, text)
+		return cmp.Or(putAll(t, Priors, files), t.Put(Meta, Key{ID: id}, text))
 	})
 }
 
