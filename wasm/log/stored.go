@@ -286,7 +286,7 @@ func (s *Stored) Check(classes []metaqda.Class, undo, redo []*metaqda.Step) {
 func (s *Stored) Long() bool { return s.N-s.base > 256 || s.loose > 2*perSegment }
 
 func (s *Stored) damage(t Table, at Key, reason string, record any) {
-	s.damaged = append(s.damaged, Damage{Table: t, Key: at.ID + "/" + strconv.Itoa(at.N), Reason: reason, Record: record, at: at})
+	s.damaged = append(s.damaged, Damage{Table: t, Key: name(t, at), Reason: reason, Record: record, at: at})
 }
 
 // Damage records a step that cannot be replayed.
@@ -331,7 +331,11 @@ func (s *Stored) Compact(db DB, now Summary, classes []metaqda.Class, undo, redo
 			return err
 		}
 		for n, examples := range full {
-			if err := t.Put(Snapshots, Key{s.Session, n}, segment(examples)); err != nil {
+			v := any(nil)
+			if len(examples) > 0 {
+				v = encode("null", examples...)
+			}
+			if err := t.Put(Snapshots, Key{s.Session, n}, v); err != nil {
 				return err
 			}
 		}
@@ -412,13 +416,6 @@ func (s *Stored) next(classes []metaqda.Class, undo, redo []*metaqda.Step) (next
 	return next, full
 }
 
-func segment(examples []*metaqda.Example) any {
-	if len(examples) == 0 {
-		return nil
-	}
-	return encode("null", examples...)
-}
-
 // moveAside moves the damaged records, which the new snapshot replaces, to the table Aside.
 func (s *Stored) moveAside(t Tx, now Summary) error {
 	for _, d := range s.damaged {
@@ -481,11 +478,6 @@ func Unreachable(db DB) (all []Damage, err error) {
 				known[id] = true
 			}
 		}
-		nowhere, err := setAside(t, "")
-		if err != nil {
-			return err
-		}
-		all = append(all, nowhere...)
 		for _, id := range append(ids, "") {
 			some, err := setAside(t, id)
 			if err != nil {
@@ -493,6 +485,9 @@ func Unreachable(db DB) (all []Damage, err error) {
 			}
 			for _, d := range some { // its thumbnail may be there
 				known[d.Key] = true
+			}
+			if id == "" {
+				all = some
 			}
 		}
 		reasons := map[Table]string{Snapshots: "it belongs to no session", Aside: "it belongs to no session", Thumbnails: "its picture is missing"}
