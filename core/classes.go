@@ -35,8 +35,8 @@ type Example struct {
 	Apart     bool      // the thumbnail is kept elsewhere
 }
 
-// before is the sort order of classes, and of examples of a class.
-func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
+// compare is the sort order of classes, and of examples of a class.
+func compare(a, b float64, idA, idB string) int { return cmp.Or(cmp.Compare(a, b), cmp.Compare(idA, idB)) }
 
 // class is a class as the classifier keeps it. Package lda uses its id as the label, so a new label
 // changes nothing there.
@@ -303,7 +303,7 @@ func (c *Classifier) putClass(k *class, taken *lda.Detached) error {
 		return err
 	}
 	at := len(c.classes)
-	for at > 0 && before(k.Order, c.classes[at-1].Order, k.ID, c.classes[at-1].ID) {
+	for at > 0 && compare(k.Order, c.classes[at-1].Order, k.ID, c.classes[at-1].ID) < 0 {
 		at--
 	}
 	folded := ""

@@ -1,7 +1,6 @@
 package metaqda
 
 import (
-	"cmp"
 	"slices"
 
 	"metaqda/core/lda"
@@ -129,9 +128,7 @@ func (k *Class) whole() *class {
 		return all
 	}
 	sorted := slices.Clone(k.Examples)
-	slices.SortStableFunc(sorted, func(a, b *Example) int {
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortStableFunc(sorted, func(a, b *Example) int { return compare(a.Order, b.Order, a.ID, b.ID) })
 	for _, x := range sorted {
 		u := all.named[x.Group]
 		if u == nil {

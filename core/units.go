@@ -1,7 +1,6 @@
 package metaqda
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (c *Classifier) put(x *Example) error {
 	if i := k.unit(x.Group); i >= 0 {
 		frames := k.units[i].frames
 		at := len(frames)
-		for at > 0 && before(x.Order, frames[at-1].Order, x.ID, frames[at-1].ID) {
+		for at > 0 && compare(x.Order, frames[at-1].Order, x.ID, frames[at-1].ID) < 0 {
 			at--
 		}
 		moved, err = c.regroup(k, i, slices.Insert(c.own(frames), at, x))
@@ -211,8 +210,7 @@ func (k *class) name(u *unit) {
 // from returns the place of a unit whose first frame is x, or the place where it would be inserted.
 func (k *class) from(x *Example) int {
 	i, _ := slices.BinarySearchFunc(k.units, x, func(u *unit, x *Example) int {
-		first := u.frames[0]
-		return cmp.Or(cmp.Compare(first.Order, x.Order), cmp.Compare(first.ID, x.ID))
+		return compare(u.frames[0].Order, x.Order, u.frames[0].ID, x.ID)
 	})
 	return i
 }
