@@ -211,14 +211,10 @@ func (c *Classifier) leaveOutAnew(out *LeftOut) (none float64, err error) {
 	if err := without.settle(); err != nil {
 		return 0, err
 	}
-	mean := make([]float64, len(without.x))
-	for _, x := range out.Examples {
-		if err := without.transform(x.Vector); err != nil {
-			return 0, err
-		}
-		floats.AddScaled(mean, 1/float64(len(out.Examples)), without.x)
+	if err := without.mean(&unit{frames: out.Examples}); err != nil {
+		return 0, err
 	}
-	return without.lda.ProbabilitiesTo(out.Probabilities, mean)
+	return without.lda.ProbabilitiesTo(out.Probabilities, without.x)
 }
 
 // LeaveOneOut leaves each example out in turn and returns the answers in the order of
