@@ -61,7 +61,6 @@ type journal struct {
 	done, undone []*Step // the last one is undone, or redone, next
 	open         *Step   // changes since Begin, nil if there are none
 	begun        []int   // for each open Begin, the number of entries that open had
-	noted        int     // number of all steps
 	into         string  // id of the step that changes join, see [Classifier.Join]
 	forgot       bool    // removed examples were forgotten, see [Classifier.Forgot]
 }
@@ -121,7 +120,6 @@ func (j *journal) part(s *Step) {
 func (c *Classifier) insert(s *Step, n int) *Step {
 	j := &c.journal
 	j.lose(j.undone...)
-	j.noted++
 	j.undone = nil
 	for _, there := range j.done {
 		if there.ID == s.ID {
@@ -323,7 +321,7 @@ func (c *Classifier) forgetUndo() {
 	}
 	j.lose(j.done...)
 	j.lose(j.undone...)
-	c.journal = journal{noted: j.noted, begun: make([]int, len(j.begun)), into: j.into, forgot: j.forgot}
+	c.journal = journal{begun: make([]int, len(j.begun)), into: j.into, forgot: j.forgot}
 }
 
 // Remember restores the lists of [Classifier.Steps], for a classifier with the same examples.

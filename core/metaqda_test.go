@@ -139,7 +139,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 			ids = append(ids, x.ID)
 		}
 	}
-	steps := c.journal.noted
+	steps := len(c.journal.done)
 	var err error
 	switch n := rng.IntN(14); {
 	case n >= 12 && len(ids) > 0:
@@ -168,7 +168,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	if err != nil && !errors.As(err, &label) && Code(err) != "class" {
 		t.Fatalf("%v", err)
 	}
-	return err == nil && c.journal.noted > steps
+	return err == nil && len(c.journal.done) > steps
 }
 
 // A near-copy without a group may stand apart from its burst, which has one first example.
