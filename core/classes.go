@@ -36,7 +36,9 @@ type Example struct {
 }
 
 // compare is the sort order of classes, and of examples of a class.
-func compare(a, b float64, idA, idB string) int { return cmp.Or(cmp.Compare(a, b), cmp.Compare(idA, idB)) }
+func compare(a, b float64, idA, idB string) int {
+	return cmp.Or(cmp.Compare(a, b), cmp.Compare(idA, idB))
+}
 
 // class is a class as the classifier keeps it. Package lda uses its id as the label, so a new label
 // changes nothing there.

@@ -129,16 +129,14 @@ func (k *Class) head() *Class {
 
 // class returns a copy of the class with an id, without its examples.
 func (w *walk) class(id string) *Class {
-	if k, ok := w.classes[id]; ok {
-		if k == nil {
-			return nil
-		}
-		return k.head()
+	k, ok := w.classes[id]
+	if now := w.of.ids[id]; !ok && now != nil {
+		k = &now.Class
 	}
-	if k := w.of.ids[id]; k != nil {
-		return k.head()
+	if k == nil {
+		return nil
 	}
-	return nil
+	return k.head()
 }
 
 func (w *walk) example(id string) *Example {
