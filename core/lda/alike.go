@@ -32,7 +32,7 @@ func (c *Classifier) Nearest(x []float64, n int) ([]*Neighbour, error) {
 	if err := c.whiten(c.z, x); err != nil {
 		return nil, err
 	}
-	c.group(always)
+	c.Group(always)
 	n = max(n, 0)
 	var best []*Neighbour // the closest so far
 	var own []Neighbour   // candidates, one for each burst of a class
@@ -73,17 +73,11 @@ func distance(x, y []float64, bound float64) float64 {
 	most := bound * bound
 	var s float64
 	for ; len(x) > piece; x, y = x[piece:], y[piece:] {
-		for i, v := range x[:piece] {
-			s += (v - y[i]) * (v - y[i])
-		}
-		if s > most {
+		if s += squaredDistance(x[:piece], y); s > most {
 			return math.Inf(1)
 		}
 	}
-	for i, v := range x {
-		s += (v - y[i]) * (v - y[i])
-	}
-	return math.Sqrt(s)
+	return math.Sqrt(s + squaredDistance(x, y))
 }
 
 const (
@@ -327,7 +321,7 @@ func (c *Classifier) whitenSome(x *mat.Dense, rows []int, step func(more int) er
 	size := piece(c.Dim() * c.Dim() / 2)
 	for j, i := range rows {
 		c.whitenTo(rowOf(w, j), x.RawRowView(i))
-		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
+		if _, err := checkedNorm2(rowOf(w, j)); err != nil {
 			return w, &RowError{Row: i, Err: err}
 		}
 		if j%size == size-1 {

@@ -274,7 +274,7 @@ func (b *batch) whiten(x *mat.Dense) error {
 		c.whitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d).(*mat.Dense))
 		for i := first; i < end; i++ {
 			var err error
-			if b.r2[i], err = checkedNorm2(squaredNorm(rowOf(b.w, i))); err != nil {
+			if b.r2[i], err = checkedNorm2(rowOf(b.w, i)); err != nil {
 				return &RowError{Row: i, Err: err}
 			}
 		}

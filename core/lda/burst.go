@@ -108,17 +108,14 @@ const (
 
 // Near returns the correlation length of the session, which determines all bursts.
 func (c *Classifier) Near() float64 {
-	c.group(always)
+	c.Group(always)
 	return c.near
 }
 
-// Group finds the bursts of all pictures, until more returns false. It reports whether it has
-// finished.
-func (c *Classifier) Group(more func() bool) bool { return c.group(more) }
-
-// group finds the bursts by the present correlation length, until more returns false. It reports
-// whether it has finished. Cost, if the length has changed, that of [class.regroup] for each class.
-func (c *Classifier) group(more func() bool) bool {
+// Group finds the bursts of all pictures by the present correlation length, until more returns false.
+// It reports whether it has finished. Cost, if the length has changed, that of [class.regroup] for
+// each class.
+func (c *Classifier) Group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
 	}
@@ -494,7 +491,7 @@ func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
 		n, d := x.Dims()
 		k := newClass("", d, o.Near)
 		for i := range n {
-			if _, err := checkedNorm2(squaredNorm(x.RawRowView(i))); err != nil {
+			if _, err := checkedNorm2(x.RawRowView(i)); err != nil {
 				return nil, err
 			}
 			k.add(x.RawRowView(i))
@@ -502,7 +499,7 @@ func BurstMeans(classes []*mat.Dense, o Options) ([]*mat.Dense, error) {
 		c.classes = append(c.classes, k)
 	}
 	c.options, c.taught = o, c.classes
-	c.group(always)
+	c.Group(always)
 	means := make([]*mat.Dense, len(classes))
 	for j, k := range c.classes {
 		means[j] = mat.NewDense(k.count(), k.w.Cols, k.w.Data)

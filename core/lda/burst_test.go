@@ -82,7 +82,7 @@ func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Cla
 // sameState compares the class "it" with what replaying its pictures makes of it.
 func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, query []float64, tol float64) {
 	t.Helper()
-	c.group(always)
+	c.Group(always)
 	k := c.classes[0]
 	w := make([][]float64, len(pictures))
 	for i, x := range pictures {
@@ -108,7 +108,7 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 		}
 	}
 	fresh := taughtOne(t, c.prior, c.options, pictures)
-	fresh.group(always)
+	fresh.Group(always)
 	for b := range want {
 		if !slices.Equal(k.row(b), fresh.classes[0].row(b)) {
 			t.Fatalf("%s: burst %d has another mean", what, b)
@@ -515,7 +515,7 @@ func TestCorrelationLengthInUnitsOfTheSession(t *testing.T) {
 		if several > 1 {
 			want = min(want, most)
 		}
-		c.group(always)
+		c.Group(always)
 		if got := c.near / 0.15; !(got/want < 1.2 && want/got < 1.2) {
 			t.Errorf("%v: length %v, want about %v", shots, got, want)
 		}
@@ -544,7 +544,7 @@ func TestFramesInEveryClassAreOneBurst(t *testing.T) {
 				}
 			}
 			c := &Classifier{options: Options{Near: near}, classes: classes, taught: classes}
-			c.group(always)
+			c.Group(always)
 			for j, k := range c.classes {
 				if k.count() != 1 || k.weight() > 1.5 {
 					t.Errorf("near %v, spread %v: class %d has %d bursts that count %v", near, spread, j, k.count(), k.weight())
@@ -553,7 +553,7 @@ func TestFramesInEveryClassAreOneBurst(t *testing.T) {
 			classes[0].add(around(rng, niwtest.Vector(rng, d, 0), 0)) // another thing
 			classes[1].add(around(rng, niwtest.Vector(rng, d, 0), 0))
 			c.measured, c.grouped = false, false
-			c.group(always)
+			c.Group(always)
 			if bursts := c.classes[0].count(); bursts != 2 {
 				t.Errorf("near %v, spread %v: two things make %d bursts", near, spread, bursts)
 			}
@@ -575,7 +575,7 @@ func TestAFrameMoreIsComparedWithTheOthersAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 1))
 	p := niwtest.Prior(rng, 5)
 	c := taughtOne(t, p, Options{Near: 1}, slices.Repeat([][]float64{niwtest.Vector(rng, 5, 0)}, 20))
-	c.group(always)
+	c.Group(always)
 	original := c.Clone()
 	const sentinel = 1000
 	was := slices.Clone(c.classes[0].list[0].totals)

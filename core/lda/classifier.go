@@ -171,7 +171,7 @@ func (c *Classifier) BurstOf(label string, i int) (burst, size int) {
 	if !ok || i < 0 || i >= c.classes[j].pictures() {
 		return -1, 0
 	}
-	c.group(always)
+	c.Group(always)
 	k := c.classes[j]
 	return k.of[i], len(k.list[k.of[i]].pictures)
 }
@@ -251,7 +251,7 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	w := mat.NewDense(n, d, nil)
 	c.prior.WhitenRowsTo(w, x)
 	for i := range n {
-		if _, err := checkedNorm2(squaredNorm(w.RawRowView(i))); err != nil {
+		if _, err := checkedNorm2(w.RawRowView(i)); err != nil {
 			return err
 		}
 	}
@@ -341,7 +341,7 @@ func (c *Classifier) whiten(dst, x []float64) error {
 		return err
 	}
 	c.whitenTo(dst, x)
-	_, err := checkedNorm2(squaredNorm(dst))
+	_, err := checkedNorm2(dst)
 	return err
 }
 
@@ -354,8 +354,9 @@ const maxNorm2 = 1e140
 //go:noinline // some kilobytes less to download
 func squaredNorm(z []float64) float64 { return inner(z, z) }
 
-// checkedNorm2 returns the squared length s of a whitened point, or an error if it is too large
-// to compute with.
-func checkedNorm2(s float64) (float64, error) {
+// checkedNorm2 returns the squared length of a whitened point, or an error if it is too large to
+// compute with.
+func checkedNorm2(z []float64) (float64, error) {
+	s := squaredNorm(z)
 	return s, niw.CheckValue(s <= maxNorm2, "squared distance of the embedding from the prior mean", s, "at most 1e140: check the embedding's scale")
 }

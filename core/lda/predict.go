@@ -136,7 +136,7 @@ func (c *Classifier) newWork() work {
 
 // settle computes what every query needs, once after each change of examples or options.
 func (c *Classifier) settle() {
-	c.group(always)
+	c.Group(always)
 	if c.settled {
 		return
 	}
@@ -157,7 +157,7 @@ func (c *Classifier) compares() bool {
 // answering returns the classifier that answers: this one, or the follower whose share makes the
 // session most probable. Cost, after a change, that of reweigh and of the first answer of each.
 func (c *Classifier) answering() *Classifier {
-	c.group(always)
+	c.Group(always)
 	if c.chosen != nil {
 		return c.chosen
 	}

@@ -89,7 +89,7 @@ func (c *Classifier) infer(more func() bool) bool {
 // gatherSupport brings the densities and the support up to date, until more returns false. It reports
 // whether it has finished.
 func (c *Classifier) gatherSupport(more func() bool) bool {
-	if !c.group(more) || !c.shared.estimate(&c.estimation, c.taught, more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
+	if !c.Group(more) || !c.shared.estimate(&c.estimation, c.taught, more) || !c.shared.cov.update(c.taught, more) || !c.settled && !more() {
 		return false
 	}
 	c.settle()
@@ -229,7 +229,7 @@ func (c *Classifier) example(label string, b int) (*class, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.group(always)
+	c.Group(always)
 	if b < 0 || b >= k.count() {
 		return nil, &ExampleError{Label: label, Index: b, Count: k.count()}
 	}
