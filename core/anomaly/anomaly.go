@@ -113,9 +113,6 @@ func Describe(cells []float32, d int) (*Picture, error) {
 	return p, nil
 }
 
-// Bytes returns how much memory a picture takes.
-func (p *Picture) Bytes() int { return 8*len(p.mean) + bitsOf/8*len(p.cells) }
-
 // fits reports whether two pictures have cells of one form: the same n and d.
 func (p *Picture) fits(q *Picture) bool {
 	return len(p.mean) == len(q.mean) && len(p.cells) == len(q.cells)
