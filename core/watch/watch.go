@@ -120,20 +120,18 @@ func (w *Watch) SetClasses(ids []string, levels []float64) error {
 		}
 	}
 	if !slices.Equal(ids, w.ids) {
-		belief, means := make([]float64, len(ids)+1), w.mean
+		belief, mean := make([]float64, len(ids)+1), make([]float64, len(ids))
 		for i, id := range ids {
-			if at := slices.Index(w.ids, id); at >= 0 {
-				belief[i] = w.belief[at]
+			at := slices.Index(w.ids, id)
+			if at < 0 {
+				continue
+			}
+			if belief[i] = w.belief[at]; w.mean != nil {
+				mean[i] = w.mean[at]
 			}
 		}
-		belief[len(ids)] = max(0, 1-floats.Sum(belief))
-		if w.mean != nil {
-			w.mean = make([]float64, len(ids))
-			for i, id := range ids {
-				if at := slices.Index(w.ids, id); at >= 0 {
-					w.mean[i] = means[at]
-				}
-			}
+		if belief[len(ids)] = max(0, 1-floats.Sum(belief)); w.mean != nil {
+			w.mean = mean
 		}
 		w.ids, w.belief, w.next = slices.Clone(ids), belief, make([]float64, len(belief))
 	}
@@ -268,7 +266,7 @@ func (w *Watch) judge() (events []Event) {
 			came = id
 		}
 	}
-	if p := w.of(w.now); w.now != "" && (came != "" || p < gone) {
+	if p := w.Belief(w.now); w.now != "" && (came != "" || p < gone) {
 		since := w.from
 		if w.top == w.now {
 			since = w.seconds
@@ -278,13 +276,10 @@ func (w *Watch) judge() (events []Event) {
 	}
 	if came != "" {
 		w.now = came
-		events = append(events, Event{ID: came, Here: true, Since: w.from, Probability: w.of(came)})
+		events = append(events, Event{ID: came, Here: true, Since: w.from, Probability: w.Belief(came)})
 	}
 	return events
 }
-
-// Belief returns the filtered probability of a class, zero for one that is not known.
-func (w *Watch) Belief(id string) float64 { return w.of(id) }
 
 // Len returns C.
 func (w *Watch) Len() int { return len(w.ids) }
@@ -292,7 +287,8 @@ func (w *Watch) Len() int { return len(w.ids) }
 // Here returns the id of the class that is here, or an empty one.
 func (w *Watch) Here() string { return w.now }
 
-func (w *Watch) of(id string) float64 {
+// Belief returns the filtered probability of a class, zero for one that is not known.
+func (w *Watch) Belief(id string) float64 {
 	if at := slices.Index(w.ids, id); at >= 0 {
 		return w.belief[at]
 	}
