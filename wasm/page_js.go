@@ -62,7 +62,7 @@ func (p *page) methods() map[string]bridge.Method {
 			p.Begin(id)
 			return nil, nil
 		},
-		"endStep": p.stored(func(*args) (any, error) { return undone(p.End(), nil) }),
+		"endStep": p.stored(func(*args) (any, error) { return undoToken(p.End(), nil) }),
 		"order":   p.stored(func(a *args) (any, error) { return nil, p.Order(a.Text("order")) }),
 
 		"ready": func(*args) (any, error) { p.Await(); return nil, nil },
@@ -115,7 +115,7 @@ func (p *page) methods() map[string]bridge.Method {
 			return map[string]any{"undo": undo, "notice": notice}, err
 		},
 		"exportPrior": func(*args) (any, error) { return p.ExportPrior() },
-		"resetPrior":  p.stored(func(*args) (any, error) { return undone(p.ResetPrior()) }),
+		"resetPrior":  p.stored(func(*args) (any, error) { return undoToken(p.ResetPrior()) }),
 		"useExtractor": func(a *args) (any, error) {
 			return nil, p.UseExtractor(a.Extractor("identity of the extractor"), false)
 		},
@@ -126,7 +126,8 @@ func (p *page) methods() map[string]bridge.Method {
 	}
 }
 
-func undone(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
+// undoToken returns the id of a step for undo.
+func undoToken(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
 
 // embedding reads an embedding that may be missing.
 func embedding(a *args) (x []float32) {

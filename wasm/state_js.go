@@ -50,8 +50,8 @@ func list(w *json.Writer, classes []metaqda.Class, firsts [][]int) {
 	w.Close(']')
 }
 
-// step returns one change of a class or an example.
-func step(s metaqda.Change) json.Object {
+// change returns one change of a class or an example.
+func change(s metaqda.Change) json.Object {
 	o := json.Object{"do": string(s.Do), "class": s.Class.ID, "at": s.At}
 	if s.Class.Label != "" {
 		o["name"] = s.Class.Label
@@ -101,13 +101,13 @@ func (p *page) changes(since float64) js.Value {
 		}
 		w.Name("steps")
 		w.Open('[')
-		for _, s := range c.Steps {
-			w.Any(step(s))
+		for _, s := range c.List {
+			w.Any(change(s))
 		}
 		w.Close(']')
 	})
 	v := bridge.Parsed(string(w.B))
-	for i, s := range c.Steps {
+	for i, s := range c.List {
 		if s.Do == metaqda.PutExample {
 			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)
 		}

@@ -228,47 +228,46 @@ func (e *Engine) ForgetUndo() {
 func (e *Engine) onCommand(c metaqda.Command) { e.commands = append(e.commands, c) }
 
 // Changes leads a page from an earlier revision to the current state. It has the whole overview,
-// and the steps for classes and examples since that revision. Its size depends on the number of
-// steps, not of examples.
+// and the changes of classes and examples since that revision. Its size depends on their number,
+// not on the number of examples.
 type Changes struct {
 	State    State // with its classes only if Whole
 	Revision uint64
-	Whole    bool // no steps lead from the page's revision: State has all classes
-	Steps    []metaqda.Change
+	Whole    bool // no list leads from the page's revision: State has all classes
+	List     []metaqda.Change
 }
 
-// mostSteps is the largest number of steps that are kept. Above it, the older half is dropped. A page
-// that is further behind gets the whole state.
-const mostSteps = 256
+// mostChanges is the largest number of changes that are kept. Above it, the older half is dropped. A
+// page that is further behind gets the whole state.
+const mostChanges = 256
 
-// changes keeps the last steps. The revision counts all steps ever, and each renewal as one.
+// changes keeps the last changes. The revision counts all changes ever, and each renewal as one.
 type changes struct {
 	revision uint64
-	steps    []metaqda.Change // the last steps before revision
+	last     []metaqda.Change // before revision
 }
 
-// add adds a step.
-func (j *changes) add(s metaqda.Change) {
-	if len(j.steps) == mostSteps {
-		j.steps = slices.Clone(j.steps[mostSteps/2:])
+func (j *changes) add(x metaqda.Change) {
+	if len(j.last) == mostChanges {
+		j.last = slices.Clone(j.last[mostChanges/2:])
 	}
-	j.steps = append(j.steps, s)
+	j.last = append(j.last, x)
 	j.revision++
 }
 
-// renew starts a new list of steps, after a change that steps do not describe.
+// renew starts a new list, after a change that the list cannot describe.
 func (j *changes) renew() {
-	j.steps = nil
+	j.last = nil
 	j.revision++
 }
 
-// since returns the steps from a revision to the last one; ok is false if they are not kept.
-func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
+// since returns the changes from a revision to the last one; ok is false if they are not kept.
+func (j *changes) since(revision uint64) (list []metaqda.Change, ok bool) {
 	behind := j.revision - revision
-	if revision > j.revision || behind > uint64(len(j.steps)) {
+	if revision > j.revision || behind > uint64(len(j.last)) {
 		return nil, false
 	}
-	return slices.Clone(j.steps[len(j.steps)-int(behind):]), true
+	return slices.Clone(j.last[len(j.last)-int(behind):]), true
 }
 
 // onChange receives the changes of classes and examples.
@@ -292,7 +291,7 @@ func (e *Engine) Changes(since uint64) Changes {
 	defer e.mu.Unlock()
 	c := Changes{State: e.overview(), Revision: e.changes.revision}
 	var ok bool
-	if c.Steps, ok = e.changes.since(since); !ok {
+	if c.List, ok = e.changes.since(since); !ok {
 		c.Whole, c.State.Classes = true, e.taught.Classes()
 	}
 	return c

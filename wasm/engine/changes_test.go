@@ -41,7 +41,7 @@ func (m *mirror) follow(e *Engine) {
 			m.classes = append(m.classes, in)
 		}
 	}
-	for _, s := range c.Steps {
+	for _, s := range c.List {
 		m.take(s)
 	}
 }
@@ -106,7 +106,7 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 	w := newWorld(t, log.NewMemory())
 	m := &mirror{}
 	m.follow(w.Engine)
-	for i := range mostSteps + 1 {
+	for i := range mostChanges + 1 {
 		w.addClass(t, fmt.Sprint("class ", i))
 	}
 	m.follow(w.Engine)

@@ -103,7 +103,7 @@ func (e *Engine) noteSaved(id string, edit log.Edit) {
 	if open {
 		e.Flush()
 	} else if log.AppendTo(e.db, id, edit) == nil {
-		e.tabs(Note{Session: id})
+		e.tellTabs(Note{Session: id})
 	}
 	e.announce()
 }

@@ -97,8 +97,8 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.shown(s)
 	e.mu.Unlock()
 	if len(stored) > 0 {
-		e.tell(nil)
-		e.tabs(Note{s.ID, s.stored.N})
+		e.noteTrouble(nil)
+		e.tellTabs(Note{s.ID, s.stored.N})
 	}
 	return err
 }

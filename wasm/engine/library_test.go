@@ -122,7 +122,7 @@ func (b *both) follow(what string) {
 	before := b.mirror.revision
 	b.mirror.follow(b.page.Engine)
 	behind, whole := b.mirror.revision-before, b.mirror.whole
-	if whole && !b.renewed && behind <= mostSteps/2 || !whole && (b.renewed || behind > mostSteps) {
+	if whole && !b.renewed && behind <= mostChanges/2 || !whole && (b.renewed || behind > mostChanges) {
 		b.t.Fatalf("%s: given everything: %v, %d steps behind", what, whole, behind)
 	}
 	b.mirror.check(b.t, what, b.page.Engine)

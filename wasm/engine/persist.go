@@ -100,7 +100,7 @@ func (e *Engine) flush() error {
 		_ = log.Sweep(e.db) // on error the leftovers only take space
 	}
 	if wrote || err != nil {
-		e.tell(err)
+		e.noteTrouble(err)
 	}
 	if wrote && err == nil {
 		e.writeMark()
@@ -108,8 +108,9 @@ func (e *Engine) flush() error {
 	return err
 }
 
-// tell records whether changes were stored. It announces a new trouble, and the end of one.
-func (e *Engine) tell(err error) {
+// noteTrouble notes why changes were not stored, nil if they were. It announces a new trouble, and
+// the end of one.
+func (e *Engine) noteTrouble(err error) {
 	e.mu.Lock()
 	k := &e.keeping
 	was := k.trouble
@@ -162,7 +163,7 @@ func (e *Engine) store(s *session) (wrote bool, err error) {
 				s.stored, s.create = made, nil
 			}
 			e.mu.Unlock()
-			e.tabs(Note{Session: s.ID, Step: made.N})
+			e.tellTabs(Note{Session: s.ID, Step: made.N})
 			continue
 		case len(some) == 0:
 			return wrote, e.compact(s)
@@ -243,11 +244,11 @@ func (e *Engine) appended(s *session, some []*pending) {
 	n.Step = s.stored.N
 	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return done[p.number] })
 	e.mu.Unlock()
-	e.tabs(n)
+	e.tellTabs(n)
 }
 
-// tabs tells the other tabs how many steps a session has.
-func (e *Engine) tabs(n Note) {
+// tellTabs tells the other tabs how many steps a session has.
+func (e *Engine) tellTabs(n Note) {
 	if e.hooks.Stored != nil {
 		e.hooks.Stored(n)
 	}

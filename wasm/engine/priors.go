@@ -93,7 +93,7 @@ func (e *Engine) UsePrior(url, sum string) error {
 			err = log.Sweep(e.db)
 		}
 		if err != nil {
-			e.tell(err)
+			e.noteTrouble(err)
 		}
 	}()
 	e.mu.Lock()

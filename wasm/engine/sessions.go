@@ -198,7 +198,7 @@ func (e *Engine) enter(s *session) error {
 	if e.Gone() == nil {
 		err := log.Put(e.db, metaCurrent, s.ID, nil)
 		if err != nil && Explain(err).Code != "quota" { // without room only another session is opened next time
-			e.tell(err)
+			e.noteTrouble(err)
 		}
 	}
 	return nil
@@ -335,7 +335,7 @@ func (e *Engine) RenameSession(id, name string) error {
 	default:
 		return err
 	}
-	e.tabs(Note{Session: id})
+	e.tellTabs(Note{Session: id})
 	e.announce()
 	return nil
 }
@@ -367,7 +367,7 @@ func (e *Engine) DeleteSession(id string) error {
 	} else {
 		e.announce()
 	}
-	e.tabs(Note{Session: id}) // not before there is a session to open: otherwise both tabs would make one
+	e.tellTabs(Note{Session: id}) // not before there is a session to open: otherwise both tabs would make one
 	return err
 }
 
