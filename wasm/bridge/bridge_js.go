@@ -160,11 +160,11 @@ func Fetch(url string) ([]byte, error) {
 	return bytesOf(url, buffer)
 }
 
-// pieceOfArray is the number of bytes that arrayInPieces copies at a time.
+// pieceOfArray is the number of bytes that Array copies at a time.
 const pieceOfArray = 4 << 20
 
-// arrayInPieces is [Array] for many megabytes: between pieces it yields to messages. It waits.
-func arrayInPieces(b []byte) js.Value {
+// Array copies b into a new Uint8Array. Between pieces it yields to messages: it waits.
+func Array(b []byte) js.Value {
 	a := jsUint8Array.New(len(b))
 	for at := 0; at < len(b); at += pieceOfArray {
 		if at > 0 {
@@ -172,13 +172,6 @@ func arrayInPieces(b []byte) js.Value {
 		}
 		js.CopyBytesToJS(a.Call("subarray", at), b[at:min(at+pieceOfArray, len(b))])
 	}
-	return a
-}
-
-// Array copies b into a new Uint8Array.
-func Array(b []byte) js.Value {
-	a := jsUint8Array.New(len(b))
-	js.CopyBytesToJS(a, b)
 	return a
 }
 
@@ -292,7 +285,7 @@ func Encode(v any) any {
 		if len(v) == 0 {
 			return nil
 		}
-		return arrayInPieces(v)
+		return Array(v)
 	case [][]byte:
 		all := make([]any, len(v))
 		for i, b := range v {
