@@ -149,17 +149,15 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()
 	if !known && file.PriorSum != "" {
-		s.Settings.Prior = file.PriorSum
-		switch p, unreadable := e.chosenPrior(file.PriorSum); {
-		case p != nil:
-		case unreadable != "":
-			s.Settings.Prior = ""
+		if p, unreadable := e.chosenPrior(file.PriorSum); p != nil {
+			s.Settings.Prior = file.PriorSum
+		} else {
+			why, remedy := "that is not on this device", " To get the same answers, open its file in the settings."
+			if unreadable != "" {
+				why, remedy = "of a former version of this page", ""
+			}
 			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") of a former version of this page: the built-in one is used instead, and answers may differ.")
-		default:
-			s.Settings.Prior = ""
-			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") that is not on this device: the built-in one is used instead, and answers may differ. To get the same answers, open its file in the settings.")
+				") " + why + ": the built-in one is used instead, and answers may differ." + remedy)
 		}
 	}
 	if err := e.openNew(s, classes); err != nil {

@@ -396,22 +396,19 @@ func (m *mark) code(c json.Codec) {
 func (e *Engine) writeMark() {
 	e.mu.Lock()
 	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
-	unmark, note, gone := e.keeping.unmark, m.Classes > 0, e.hooks.Mark == nil || e.keeping.gone != nil
-	if note && !gone {
-		e.keeping.unmark = nil
+	text, unmark := "", []string(nil)
+	writes := e.hooks.Mark != nil && e.keeping.gone == nil
+	if writes && m.Classes > 0 { // vanished sessions are reported at every start until something new is taught
+		text, unmark, e.keeping.unmark = json.Text(m.code), e.keeping.unmark, nil
 	}
 	e.mu.Unlock()
-	switch {
-	case gone:
-		return
-	case !note:
-		e.hooks.Mark(m.ID, "")
+	if !writes {
 		return
 	}
-	for _, id := range unmark { // vanished sessions are reported at every start until something new is taught
+	for _, id := range unmark {
 		e.hooks.Mark(id, "")
 	}
-	e.hooks.Mark(m.ID, json.Text(m.code))
+	e.hooks.Mark(m.ID, text)
 }
 
 // noticeVanished reports the sessions that have marks but are not stored, although nobody deleted
@@ -428,10 +425,7 @@ func (e *Engine) noticeVanished(waiting []string) error {
 	marks, _ := v.([]any)
 	for _, v := range marks {
 		var m mark
-		if m.code(json.FieldsOf(v)); m.ID == "" {
-			continue
-		}
-		if slices.Contains(waiting, m.ID) {
+		if m.code(json.FieldsOf(v)); m.ID == "" || slices.Contains(waiting, m.ID) {
 			continue
 		}
 		err := log.Exists(e.db, m.ID)
