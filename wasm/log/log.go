@@ -201,12 +201,8 @@ func create(t Tx, s Summary, classes []metaqda.Class, undo, redo []*metaqda.Step
 	for _, k := range classes {
 		all = append(all, k.Examples...)
 	}
-	for _, x := range all {
-		if len(x.Thumbnail) > 0 {
-			if err := t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail); err != nil {
-				return err
-			}
-		}
+	if err := putThumbnails(t, all); err != nil {
+		return err
 	}
 	n := 0
 	for some := range slices.Chunk(all, perSegment) {
@@ -240,6 +236,16 @@ func Append(db DB, session string, n int, steps []Step) (others []Step, behind b
 
 func put(t Tx, session string, n int, s Step) error {
 	return cmp.Or(putAll(t, Thumbnails, s.Thumbnails), putAll(t, Priors, s.Files), t.Put(Steps, Key{session, n}, encodeStep(s)))
+}
+
+// putThumbnails puts the thumbnails of examples.
+func putThumbnails(t Tx, all []*metaqda.Example) (err error) {
+	for _, x := range all {
+		if len(x.Thumbnail) > 0 {
+			err = cmp.Or(err, t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail))
+		}
+	}
+	return err
 }
 
 // putAll puts bytes under their ids.

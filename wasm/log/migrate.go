@@ -25,6 +25,8 @@ const (
 	oldSteps    Table = "steps"
 )
 
+var oldTables = []Table{oldSessions, oldClasses, oldExamples, oldSteps}
+
 // Record is an object of a former version with its fields: texts, numbers, booleans, bytes, nil, or
 // [Unknown].
 type Record map[string]any
@@ -43,27 +45,24 @@ var fields = map[Table][]string{
 // records that cannot be used. It may be interrupted at any moment: the next call continues. waiting
 // lists the sessions that stay unchanged because the storage is full.
 func Migrate(db DB) (waiting []string, err error) {
-	var ids, rest []Key
-	err = db.Do(false, func(t Tx) (err error) {
-		if ids, err = t.All(oldSessions); err != nil {
-			return err
-		}
-		for _, table := range []Table{oldClasses, oldExamples, oldSteps} {
-			some, err := t.All(table)
+	records := 0
+	err = db.Do(false, func(t Tx) error {
+		for _, table := range oldTables {
+			keys, err := t.All(table)
 			if err != nil {
 				return err
 			}
-			rest = append(rest, some...)
+			records += len(keys)
+			for _, k := range keys {
+				if table == oldSessions && k.N >= 0 { // otherwise its key is not text
+					waiting = append(waiting, k.ID)
+				}
+			}
 		}
 		return nil
 	})
-	if err != nil || len(ids)+len(rest) == 0 {
+	if err != nil || records == 0 {
 		return nil, err
-	}
-	for _, k := range ids {
-		if k.N >= 0 { // otherwise its key is not text
-			waiting = append(waiting, k.ID)
-		}
 	}
 	for more := true; more && len(waiting) > 0; { // a session that becomes a log may free room for another one
 		tried := len(waiting)
@@ -76,26 +75,20 @@ func Migrate(db DB) (waiting []string, err error) {
 		return waiting, nil
 	}
 	return nil, db.Do(true, func(t Tx) error { // the remaining records belong to no session
-		for _, table := range []Table{oldSessions, oldClasses, oldExamples, oldSteps} {
+		for _, table := range oldTables {
 			keys, err := t.All(table)
-			if err != nil {
-				return err
-			}
-			for _, k := range keys {
+			err = cmp.Or(err, each(t, table, keys, func(k Key, v any) (err error) {
 				reason := "it belongs to no session"
 				if k.N < 0 {
 					reason = "its key is not text"
 				}
-				v, err := t.Get(table, k)
-				if err == nil && table != oldSteps {
-					err = aside(t, "", Damage{Table: table, Key: k.ID, Reason: reason, Record: v[0]})
+				if table != oldSteps {
+					err = aside(t, "", Damage{Table: table, Key: k.ID, Reason: reason, Record: v})
 				}
-				if err == nil {
-					err = t.Put(table, k, nil)
-				}
-				if err != nil {
-					return err
-				}
+				return cmp.Or(err, t.Put(table, k, nil))
+			}))
+			if err != nil {
+				return err
 			}
 		}
 		return nil
@@ -196,26 +189,17 @@ func (f *former) readClasses() error {
 }
 
 func (f *former) readExamples() error {
-	var thumbnails []func() error
 	err := f.each(oldExamples, func(key string, v any) string {
 		x, reason := oldExample(key, v)
 		if _, ok := f.known[x.Class]; reason == "" && !ok {
 			reason = "its class is missing"
 		}
 		if reason == "" {
-			if len(x.Thumbnail) > 0 { // before version 5 it was in the same record
-				b := x.Thumbnail
-				thumbnails = append(thumbnails, func() error { return f.t.Put(Thumbnails, Key{ID: key}, b) })
-			}
-			x.Thumbnail = nil
 			f.found, f.raw[key] = append(f.found, x), v
 			f.lengths[len(x.Vector)]++
 		}
 		return reason
 	})
-	for _, put := range thumbnails {
-		err = cmp.Or(err, put())
-	}
 	inOrder(f.found)
 	d, n := usual(f.lengths), 0
 	f.found = slices.DeleteFunc(f.found, func(x *metaqda.Example) bool {
@@ -249,20 +233,14 @@ func usual(lengths map[int]int) (d int) {
 
 // readHistory reads the undo history up to the first damaged step. Each step is a record of its own.
 func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
-	all, err := f.t.All(oldSteps)
-	if err != nil {
-		return nil, nil, err
-	}
+	keys, err := f.t.All(oldSteps)
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return !strings.HasPrefix(k.ID, f.id+"/") })
 	values := map[string][]byte{}
-	for _, k := range all {
-		if !strings.HasPrefix(k.ID, f.id+"/") {
-			continue
-		}
-		v, err := f.t.Get(oldSteps, k)
-		if err = cmp.Or(err, f.t.Put(oldSteps, k, nil)); err != nil {
-			return nil, nil, err
-		}
-		values[k.ID], _ = v[0].([]byte)
+	if err = cmp.Or(err, each(f.t, oldSteps, keys, func(k Key, v any) error {
+		values[k.ID], _ = v.([]byte)
+		return f.t.Put(oldSteps, k, nil)
+	})); err != nil {
+		return nil, nil, err
 	}
 	read := func(name string) (steps []*metaqda.Step) {
 		json.Read(values[f.id+"/"], func(c json.Codec) {
@@ -279,12 +257,7 @@ func (f *former) readHistory() (undo, redo []*metaqda.Step, err error) {
 		return steps
 	}
 	undo, redo = read("Undo"), read("Redo")
-	for _, x := range held(undo, redo) { // the step had the thumbnails of removed examples
-		if len(x.Thumbnail) > 0 {
-			err = cmp.Or(err, f.t.Put(Thumbnails, Key{ID: x.ID}, x.Thumbnail))
-		}
-	}
-	return undo, redo, err
+	return undo, redo, putThumbnails(f.t, held(undo, redo)) // the step had those of removed examples
 }
 
 // oldStep returns the step of a former record, or nil if it is damaged.
@@ -360,7 +333,7 @@ func oldExample(key string, v any) (x *metaqda.Example, reason string) {
 		return x, "it is not an object"
 	}
 	x.Class, x.Order, x.Group = text(r, "class"), number(r, "order"), text(r, "group")
-	x.Thumbnail, _ = r["thumbnail"].([]byte)
+	x.Thumbnail, _ = r["thumbnail"].([]byte) // from version 5 on it has a record of its own
 	b, _ := r["embedding"].([]byte)
 	switch {
 	case len(b) == 0:
