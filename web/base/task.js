@@ -1,5 +1,5 @@
 // @ts-check
-/** Yields to the event loop. Unlike timers, this is not slowed down in a background tab. */
+/** Yields to the event loop, and orders asynchronous work. Unlike timers, this is not slowed down in a background tab. */
 
 /** @type {(() => void)[]} */
 const waiting = [];
@@ -38,6 +38,21 @@ export async function unlessAborted(result, signal) {
     signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
   }
+}
+
+/**
+ * Returns a function that does one piece of work after the other, in the order of the calls, even if earlier ones fail.
+ *
+ * @returns {<T>(work: () => Promise<T>) => Promise<T>}
+ */
+export function queue() {
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => {}); // the caller gets the error
+    return next;
+  };
 }
 
 /** Milliseconds between two reports of progress. */

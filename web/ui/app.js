@@ -1,5 +1,6 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, and connects them with the views. */
+import { queue } from '../base/task.js';
 import { closePassing, complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
@@ -48,8 +49,7 @@ async function fetchManifest() {
 
 /** Removes the notice about a missing prior: another kind has another prior. */
 let unsay = () => {};
-/** @type {Promise<void>} */
-let lastPrior = Promise.resolve();
+const nextPrior = queue();
 
 /**
  * Makes the engine use the site's prior. If it cannot be fetched, the page goes on
@@ -61,11 +61,11 @@ let lastPrior = Promise.resolve();
  */
 function usePagePrior(engine, manifest, path = 'prior.safetensors') {
   manifest.catch(() => {}); // awaited when its turn comes
-  return (lastPrior = lastPrior.catch(() => {}).then(() => useNextPrior(engine, manifest, path)));
+  return nextPrior(() => usePrior(engine, manifest, path));
 }
 
 /** @param {Engine} engine @param {Promise<Manifest>} manifest @param {string} path */
-async function useNextPrior(engine, manifest, path) {
+async function usePrior(engine, manifest, path) {
   unsay();
   try {
     const prior = (await manifest).files.find((file) => file.path === path);

@@ -5,6 +5,7 @@
  * the page fetches only when an extractor needs it.
  */
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
+import { queue } from '../../base/task.js';
 import { ExtractorError } from '../errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
 import { concatenate, gridOf, networkInput, pooled } from '../tensors.js';
@@ -38,15 +39,9 @@ export async function createRuntime({ manifest, contents, wasm }) {
       );
     }
   };
-  // The runtime takes one call at a time, so further calls are queued.
-  /** @type {Promise<unknown>} */
-  let last = Promise.resolve();
+  const turn = queue(); // the runtime takes one call at a time
   /** @type {typeof runOnce} */
-  const run = (pixels, wanted, read) => {
-    const answer = last.then(() => runOnce(pixels, wanted, read));
-    last = answer.catch(() => {});
-    return answer;
-  };
+  const run = (pixels, wanted, read) => turn(() => runOnce(pixels, wanted, read));
   const named = outputs.map(({ node }) => node);
   const joined = (/** @type {Numbers[]} */ answers) =>
     concatenate(

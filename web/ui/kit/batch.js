@@ -1,5 +1,6 @@
 // @ts-check
 /** Works through a list of items, one at a time, with progress and a way to stop. */
+import { queue } from '../../base/task.js';
 
 /**
  * @typedef {object} BatchResult
@@ -39,21 +40,8 @@ export async function runBatch(items, work, { onProgress, signal } = {}) {
 
 /** First come, first served, one at a time. */
 export class Line {
-  /** @type {Promise<unknown>} */
-  #last = Promise.resolve();
-
-  /**
-   * Starts the work when all earlier work has ended, with or without errors.
-   *
-   * @template T
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T>}
-   */
-  wait(work) {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {}); // the caller gets the error
-    return turn;
-  }
+  /** Starts work when all earlier work has ended, with or without errors. */
+  wait = queue();
 
   /**
    * Runs a batch when its turn comes. A batch cancelled before that ends at once.

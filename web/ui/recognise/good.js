@@ -3,6 +3,7 @@
  * Says whether a picture is like the examples of a session's only class. If these are good, it says whether the picture is
  * good. It replaces the answer about classes, so that there is only one number.
  */
+import { queue } from '../../base/task.js';
 import { capital, el, marked, noun } from '../kit/dom.js';
 import { flat } from './map.js';
 import { html, render } from '../kit/view.js';
@@ -132,8 +133,7 @@ function sayingOf(odd, name) {
  * @returns {OddOf}
  */
 export function oddBy({ taught, thumbnails, kinds }) {
-  /** @type {Promise<unknown>} */
-  let reading = Promise.resolve();
+  const read = queue();
   const cellsOf = async (/** @type {Uint8Array} */ thumbnail) => {
     const [sample] = await kinds.now.open(kinds.now.kept(thumbnail, 'example'));
     return await (sample.cells?.() ?? Promise.resolve(null)).finally(() => sample.close());
@@ -151,7 +151,7 @@ export function oddBy({ taught, thumbnails, kinds }) {
     try {
       const cells = known ?? (await cellsOf(await smallOf(await open())));
       if (!cells) return null;
-      await (reading = reading.catch(() => {}).then(readAll));
+      await read(readAll);
       const anomaly = taught.anomaly(cells);
       return { wrong: anomaly.wrong, good: anomaly.good, far: flat(anomaly), cells };
     } catch (error) {

@@ -3,6 +3,7 @@
  * Chooses the extractor: the page's own of each kind, or one that a person brought.
  * A session keeps its extractor, so opening the session loads it.
  */
+import { queue } from '../../base/task.js';
 import { say, toast } from '../kit/announce.js';
 import { capital, noun, sentence } from '../kit/dom.js';
 import { html, live, render } from '../kit/view.js';
@@ -30,8 +31,7 @@ export class Reader {
   #seeking = null;
   /** Whether a file is being opened: the shown session may not be of the current extractor. */
   #opening = false;
-  /** @type {Promise<unknown>} */
-  #last = Promise.resolve();
+  #turn = queue();
 
   #choice = document.createElement('fieldset');
 
@@ -208,9 +208,7 @@ export class Reader {
 
   /** @param {string} sha256 @param {() => boolean} wanted asked when its turn comes, and once it is loaded @returns {Promise<boolean>} */
   #seek(sha256, wanted) {
-    const found = this.#last.then(() => !wanted() || this.#find(sha256, wanted));
-    this.#last = found.catch(() => {});
-    return found;
+    return this.#turn(async () => !wanted() || this.#find(sha256, wanted));
   }
 
   /** @param {string} sha256 @param {() => boolean} wanted */

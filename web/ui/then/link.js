@@ -1,21 +1,6 @@
 // @ts-check
 /** Functions that the connections to devices share. */
 
-/**
- * Does one piece of work after the other, in the order of the calls, even if earlier ones failed.
- *
- * @returns {<T>(work: () => Promise<T>) => Promise<T>}
- */
-export function inTurn() {
-  /** @type {Promise<unknown>} */
-  let last = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => {});
-    return next;
-  };
-}
-
 /** A listener that is set later. @returns {{lost: (why: string) => void, onLost: (listener: (why: string) => void) => void}} */
 export function loss() {
   /** @type {(why: string) => void} */

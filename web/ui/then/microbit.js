@@ -5,7 +5,8 @@
  * `@microbit/microbit-connection` 1.0.0 does this as well, and brings programs onto the board: 92 KB, with the phone
  * framework Capacitor inside, in the page and in every shared file. Writing a line takes the calls below.
  */
-import { inTurn, lacking, line, loss, reason } from './link.js';
+import { queue } from '../../base/task.js';
+import { lacking, line, loss, reason } from './link.js';
 
 const UART = '6e400001-b5a3-f393-e0a9-e50e24dcca9e';
 /** Bytes of one write: the size that always fits, without negotiation. */
@@ -15,7 +16,7 @@ const PIECE = 20;
 /** @type {{device: any, characteristic: Characteristic}|null} */
 let board = null;
 const { lost, onLost } = loss();
-const turn = inTurn();
+const turn = queue();
 
 const GONE = 'The connection to the micro:bit ended: check that it has power and is near, then connect it again.';
 

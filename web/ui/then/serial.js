@@ -1,6 +1,7 @@
 // @ts-check
 /** Writes a line to a serial port by Web Serial: to an Arduino, a micro:bit by USB, and the like. */
-import { inTurn, lacking, line, loss, reason } from './link.js';
+import { queue } from '../../base/task.js';
+import { lacking, line, loss, reason } from './link.js';
 
 /**
  * @typedef {EventTarget & {open: (options: {baudRate: number}) => Promise<void>, close: () => Promise<void>, writable: WritableStream<Uint8Array>|null}} Port
@@ -12,7 +13,7 @@ const SPEEDS = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 250_000];
 let port = null;
 let speed = 0;
 const { lost, onLost } = loss();
-const turn = inTurn();
+const turn = queue();
 
 /** @param {string} why */
 function lose(why) {
