@@ -13,18 +13,19 @@
  *
  * It computes in doubles, as the classifier does: u may be in the hundreds, where single precision has only four decimals.
  *
- * ONNX files are Protocol Buffers. Writing the few fields that are needed takes forty lines. Libraries for ONNX include the
+ * ONNX files are Protocol Buffers. Writing the few fields that are needed takes thirty lines. Libraries for ONNX include the
  * whole schema, of over 100 KB.
  */
+import { field, varintOf } from '../extractor/own/onnx-graph.js';
+import { concatenate } from '../extractor/tensors.js';
 import { embeddingOf } from './onnx-pictures.js';
 import { metadataOf, shapesOf, tensorOf } from '../base/safetensors.js';
 
-/** @typedef {Uint8Array<ArrayBuffer>} Bytes */
 /** @typedef {keyof typeof TYPES} Type */
 /** @typedef {[type: Type, ...shape: (number|string)[]]} Value a name stands for a side of any length */
 /** @typedef {{shape: number[], numbers: Float64Array}} Tensor */
 
-const text = (/** @type {string} */ content) => /** @type {Bytes} */ (new TextEncoder().encode(content));
+const text = (/** @type {string} */ content) => new TextEncoder().encode(content);
 
 /** The least length that y is divided by, so that zeros stay zeros. */
 const LEAST = 1e-300;
@@ -44,7 +45,7 @@ const [OPSET, FORMAT] = [17, 8];
 /**
  * @param {Uint8Array} file what `export()` wrote
  * @param {import('./onnx-pictures.js').Network} [network] of pictures, if the file shall begin with a picture
- * @returns {{bytes: Bytes, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and the labels of its columns
+ * @returns {{bytes: Uint8Array, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and the labels of its columns
  */
 export function onnxOf(file, network) {
   const { meta, tensors } = plain(file);
@@ -116,9 +117,9 @@ function plain(file) {
 
 /** Nodes and constants in the order in which they are computed. */
 export class Graph {
-  /** @type {Bytes[]} */
+  /** @type {Uint8Array[]} */
   #nodes = [];
-  /** @type {Bytes[]} */
+  /** @type {Uint8Array[]} */
   #constants = [];
   #count = 0;
 
@@ -204,33 +205,13 @@ const side = (n) => field(1, message([typeof n === 'string' ? field(2, text(n)) 
 
 /** The fields of an attribute's value. @param {number|number[]|string|Uint8Array} value */
 function attribute(value) {
-  if (value instanceof Uint8Array) return [field(6, /** @type {Bytes} */ (value)), number(20, ATTRIBUTES.graph)];
+  if (value instanceof Uint8Array) return [field(6, value), number(20, ATTRIBUTES.graph)];
   if (Array.isArray(value)) return [...value.map((one) => number(8, one)), number(20, ATTRIBUTES.ints)];
   return typeof value === 'string' ? [field(4, text(value)), number(20, ATTRIBUTES.string)] : [number(3, value), number(20, ATTRIBUTES.int)];
 }
 
-/** A message of its fields. @param {Bytes[]} fields @returns {Bytes} */
-function message(fields) {
-  const out = new Uint8Array(fields.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const one of fields) {
-    out.set(one, at);
-    at += one.length;
-  }
-  return out;
-}
-
-/** A field with a length: text, bytes or a message. @param {number} id @param {Bytes} content */
-const field = (id, content) => message([varint(8 * id + 2), varint(content.length), content]);
+/** A message of its fields. @param {Uint8Array[]} fields */
+const message = (fields) => concatenate(fields, Uint8Array);
 
 /** A field of a whole number, not negative. @param {number} id @param {number} value */
-const number = (id, value) => message([varint(8 * id), varint(value)]);
-
-/** Seven bits a byte, the lowest first. @param {number} value @returns {Bytes} */
-function varint(value) {
-  const out = [];
-  for (let left = value; ; left = Math.floor(left / 128)) {
-    if (left < 128) return Uint8Array.from([...out, left]);
-    out.push(128 + (left % 128));
-  }
-}
+const number = (id, value) => Uint8Array.from([...varintOf(8 * id), ...varintOf(value)]);

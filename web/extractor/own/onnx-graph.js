@@ -146,13 +146,13 @@ function varint(bytes, at, to) {
   throw new OnnxError(broken);
 }
 
-/** @param {number} number @param {Uint8Array} content */
-function field(number, content) {
+/** A field with a length: text, bytes or a message. @param {number} number @param {Uint8Array} content */
+export function field(number, content) {
   return concatenate([Uint8Array.from([...varintOf(number * 8 + 2), ...varintOf(content.length)]), content], Uint8Array);
 }
 
-/** @param {number} value */
-function varintOf(value) {
+/** Seven bits a byte, the lowest first. @param {number} value */
+export function varintOf(value) {
   const bytes = [];
   for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
   return [...bytes, value];
