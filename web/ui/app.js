@@ -33,6 +33,7 @@ import { Then } from './then/then.js';
 import { ThenForm } from './then/form.js';
 import { Sorting } from './sort/sort.js';
 import { judgedBy } from './sort/sorting.js';
+import { use } from './use/use.js';
 import { Why } from './recognise/why.js';
 
 /** @import {Extractor, LoadedEngine as Engine} from '../library/types.js' */
@@ -292,14 +293,7 @@ async function build(engine, reader) {
       same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.id))?.id,
     },
   });
-  byId('use-button', HTMLElement).addEventListener(
-    'click',
-    () =>
-      void import('./use/use.js').then(
-        ({ use }) => use({ engine, reader }),
-        (error) => say(sentence(error)),
-      ),
-  );
+  byId('use-button', HTMLElement).addEventListener('click', () => use({ engine, reader }));
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     learning.reset();

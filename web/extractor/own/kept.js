@@ -1,10 +1,8 @@
 // @ts-check
 /**
  * Extractors of the user: checked, kept on this device until they are removed, and loaded from
- * there. The page imports this file only when one is needed.
- *
- * Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
- * manifest.json. What runs them is fetched from networks/.
+ * there. Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
+ * manifest.json. Their runtimes are fetched from networks/ and extractor/.
  */
 import { fetchAll, fetchRecord, imported } from '../download.js';
 import { ExtractorError } from '../errors.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** The dialog "Use it": saves the open session as a program that runs elsewhere. The module is fetched when it is needed. */
+/** The dialog "Use it": saves the open session as a program that runs elsewhere. */
 import { say } from '../kit/announce.js';
 import { blobOf, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, nothing, render } from '../kit/view.js';
