@@ -90,18 +90,15 @@ async function childrenOf(entry, onUnread) {
   }
 }
 
-/**
- * Takes the files chosen in a field, and empties the field, so that the same files can be chosen again.
- *
- * @param {HTMLInputElement} field @param {(files: File[]) => void} take
- */
-export function onChosen(field, take) {
-  field.addEventListener('change', () => {
-    const files = [...(field.files ?? [])];
-    field.value = '';
-    take(files);
-  });
+/** The files chosen in a field. Empties the field, so that the same files can be chosen again. @param {HTMLInputElement} field */
+export function chosenIn(field) {
+  const files = [...(field.files ?? [])];
+  field.value = '';
+  return files;
 }
+
+/** Takes the files chosen in a field. @param {HTMLInputElement} field @param {(files: File[]) => void} take */
+export const onChosen = (field, take) => field.addEventListener('change', () => take(chosenIn(field)));
 
 /**
  * The same for a field that chooses a folder. It takes the wanted files.

@@ -3,6 +3,7 @@
 import { say, toast } from '../kit/announce.js';
 import { byId, dialogHead, noun, save, sentence } from '../kit/dom.js';
 import { metadataOf } from '../../base/safetensors.js';
+import { chosenIn } from '../kit/folders.js';
 import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine} from '../../library/types.js' */
@@ -139,9 +140,7 @@ const FORMATS = {
  * @returns {Promise<{bytes: Uint8Array, facts: Record<string, string>}>} facts: what the header says of it
  */
 export async function savedIn({ target }, what) {
-  const field = /** @type {HTMLInputElement} */ (target);
-  const [file] = field.files ?? [];
-  field.value = '';
+  const [file] = chosenIn(/** @type {HTMLInputElement} */ (target));
   const bytes = new Uint8Array(
     await file.arrayBuffer().catch(() => {
       throw new Error(`“${file.name}” could not be read: check that it is still there, and that it is a file that this page saved.`); // files of gigabytes cannot be read either

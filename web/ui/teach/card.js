@@ -5,6 +5,7 @@ import { say, toast } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { capital, counted, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
+import { chosenIn } from '../kit/folders.js';
 import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
@@ -305,12 +306,7 @@ export class ClassCard {
   }
 
   /** @param {Event} event */
-  #pick = ({ target }) => {
-    const field = /** @type {HTMLInputElement} */ (target);
-    const files = [...(field.files ?? [])];
-    field.value = ''; // the same file can be chosen again
-    void this.addFiles(files);
-  };
+  #pick = ({ target }) => void this.addFiles(chosenIn(/** @type {HTMLInputElement} */ (target)));
 
   #rename = async () => {
     const field = /** @type {HTMLInputElement} */ (this.element.querySelector('.card-name'));

@@ -1,6 +1,7 @@
 // @ts-check
 /** Records a sound for an action, or takes one from a file. */
 import { sentence } from '../kit/dom.js';
+import { chosenIn } from '../kit/folders.js';
 import { html } from '../kit/view.js';
 import { mediaDevices, sourceError } from '../../base/media.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
@@ -27,9 +28,8 @@ export class SoundField {
     return html`<div class="then-field" role="group" aria-label="Recording"><div class="actions">
       <button class="button" type="button" aria-pressed=${String(this.#recorder !== null)} @click=${() => void this.#press()}>${this.#recorder ? 'Stop recording' : sound ? 'Record again' : 'Record'}</button>
       <label class="button file-button">Choose a sound file<input type="file" accept="audio/*" @change=${(/** @type {any} */ { target }) => {
-        const [file] = target.files;
+        const [file] = chosenIn(target);
         if (file) void this.#take(file, false);
-        target.value = '';
       }}></label></div>
       <span class="small muted">${this.#recorder ? `Recording, ${LONGEST} seconds at most …` : sound ? `There is a recording of ${seconds.toFixed(1)} seconds.` : `At most ${LONGEST} seconds.`}</span></div>`;
   }
