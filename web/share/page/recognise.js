@@ -23,9 +23,8 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name, examples: classifier.examples(name), actions: actions.classes.get(name) }));
   const kinds = kindsOf([kind]);
-  const good = copies.size > 0 ? goodOnes({ classifier, kinds, copies }) : undefined;
-  const then = new Then();
   const keepsCopies = copies.size > 0;
+  const then = new Then();
   const before = classifier.labels; // labels of the file; some classes may have no examples
   /** Examples added here, by ids that stay the same when undo restores one: label, and id in the classifier. @type {Map<string, {label: string, id: string}>} */
   const taught = new Map();
@@ -118,14 +117,10 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   const recogniser = new Recogniser({
     kinds,
     seen: then,
-    odd: good,
+    odd: keepsCopies ? goodOnes({ classifier, kinds, copies }) : undefined,
     teachable: about.learn,
     refusal: (error) => refusal(error, kind),
-    engine: {
-      show,
-      frame,
-      taught: classifier,
-    },
+    engine: { show, frame, taught: classifier },
     teaching: {
       teach: async (target, open) => {
         const sample = await open();
@@ -158,9 +153,8 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
   });
   recogniser.follow(named());
   then.follow(named(), actions.none);
-  const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
-  catchMisses((files) => void recogniser.take(files), wanted);
-  catchPaste((files) => void recogniser.take(files), wanted);
+  catchMisses((files) => void recogniser.take(files), kind.claims);
+  catchPaste((files) => void recogniser.take(files), kind.claims);
   button.hidden = !about.learn;
   showUndo();
   button.addEventListener('click', undo);
@@ -169,7 +163,6 @@ export function buildRecogniser({ classifier, kind, about, copies, actions, onTa
     event.preventDefault();
     undo();
   });
-  return recogniser;
 }
 
 /** Why there is no camera or microphone, for a file. @param {unknown} error @param {import('../../ui/kinds/index.js').Kind} kind */
