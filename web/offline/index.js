@@ -37,7 +37,7 @@ export async function workOffline({ offer, version }) {
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {
     asked = true;
-    waiting.postMessage({ type: 'activate', id: 1, args: [] });
+    waiting.postMessage({ type: 'activate' });
   };
   await keepLooking(container, (waiting) => offer('A new version is ready.', () => take(waiting)));
   await container.ready;

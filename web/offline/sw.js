@@ -13,7 +13,7 @@
  * has started a newer one. The cache of a version records its tabs under .client/ID. A version's
  * cache is deleted once no tab uses it.
  *
- * The message {type: 'activate', id, args} asks a waiting worker to take over.
+ * The message {type: 'activate'} asks a waiting worker to take over.
  */
 
 // @ts-expect-error the site assembler defines VERSION
@@ -22,7 +22,7 @@ const PREFIX = 'metaqda-';
 const cacheName = `${PREFIX}${version}`;
 
 /**
- * What this file uses of ServiceWorkerGlobalScope (the DOM library has no types for it).
+ * The part of ServiceWorkerGlobalScope that this file uses (the DOM library has no types for it).
  * @typedef {Event & {waitUntil: (work: Promise<unknown>) => void}} LifeEvent
  * @typedef {LifeEvent & {request: Request, clientId?: string, resultingClientId?: string, respondWith: (answer: Promise<Response>) => void}} RequestEvent
  * @typedef {{path: string, bytes: number, sha256: string}} SiteFile

@@ -188,7 +188,7 @@ test('an update fetches only what changed, waits to be asked, and deletes the fo
   assert.deepEqual(world.fetched, ['manifest.json', 'index.html']);
   assert.ok(!next.log.skipped);
   assert.equal(await (await old.ask(SCOPE, { mode: 'navigate' }))?.text(), 'page 1', 'the old version still answers');
-  next.send({ type: 'activate', id: 1, args: [] });
+  next.send({ type: 'activate' });
   assert.ok(next.log.skipped);
   await next.wait('activate');
   assert.deepEqual([...world.stores.keys()].sort(), ['metaqda-v2', 'someone-else']);
