@@ -1,6 +1,6 @@
 // @ts-check
-/** What the build bundles into kinds/hands/start.js. */
-// @ts-ignore: what runs the page's networks is built beside this
+/** The entry that the build bundles into kinds/hands/start.js. */
+// @ts-ignore: the runtime of the page's networks is built beside this
 import { createNetwork } from './runtime.js';
 import { createHands } from './session.js';
 

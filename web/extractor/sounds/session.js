@@ -16,7 +16,7 @@ const NO_SPEECH = 'I can only compare single spoken words here: record or choose
  * @param {(files: import('../networks.js').NetworkFiles) => Promise<import('../networks.js').Network>} createNetwork
  * @param {import('../networks.js').Fetched} fetched
  */
-export async function createEar(createNetwork, fetched) {
+export async function createSounds(createNetwork, fetched) {
   const loaded = /** @type {any} */ (await loadNetworks(createNetwork, fetched));
   const embed = async (/** @type {Sound} */ { samples, rate: given }) => {
     const embedding = embedSound(loaded, resample(samples, given, rate));

@@ -1,8 +1,8 @@
 // @ts-check
-/** What the build bundles into kinds/sounds/start.js. */
-// @ts-ignore: what runs the page's networks is built beside this
+/** The entry that the build bundles into kinds/sounds/start.js. */
+// @ts-ignore: the runtime of the page's networks is built beside this
 import { createNetwork } from './runtime.js';
-import { createEar } from './session.js';
+import { createSounds } from './session.js';
 
 /** @param {import('../networks.js').Fetched} fetched */
-export const start = (fetched) => createEar(createNetwork, fetched);
+export const start = (fetched) => createSounds(createNetwork, fetched);
