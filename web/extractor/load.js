@@ -100,15 +100,8 @@ const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manif
  */
 
 /**
- * @typedef {object} RunOptions
- * @property {import('./download.js').OnProgress} [onProgress] bytes loaded of bytes in all
- * @property {boolean} [worker] false runs it in the window at once
- * @property {number} [patience] milliseconds after which a silent worker counts as hung
- */
-
-/**
  * @template Files
- * @param {Startable<Files>} source @param {RunOptions} options
+ * @param {Startable<Files>} source @param {LoadOptions} options
  * @returns {Promise<Running & {place: 'worker' | 'window'}>} which goes on in the window if the worker ends
  */
 async function startExtractor(source, { onProgress, worker = true, patience = defaultPatience }) {

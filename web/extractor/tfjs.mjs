@@ -15,7 +15,6 @@ import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised } from './weights.js';
 
 /** @import {Manifest, Output} from './manifest.js' */
-/** @typedef {Pick<Manifest, 'files'>} Listed */
 /** @import {ExtractorFiles, Runtime} from './session.js' */
 
 /** The platform of tfjs: the same in a window, a worker and Node. */
@@ -53,7 +52,7 @@ async function startBackend(wasm, registerKernels) {
   if (!(await setBackend('wasm'))) throw new Error('The TensorFlow.js wasm backend did not start.');
 }
 
-/** @type {(manifest: Listed, contents: ExtractorFiles['contents'], wasm: ArrayBuffer, registerKernels: () => void) => Promise<{graph: any, model: any}>} */
+/** @type {(manifest: Pick<Manifest, 'files'>, contents: ExtractorFiles['contents'], wasm: ArrayBuffer, registerKernels: () => void) => Promise<{graph: any, model: any}>} */
 async function open({ files: [{ name }] }, contents, wasm, registerKernels) {
   started ??= startBackend(wasm, registerKernels);
   try {
