@@ -34,7 +34,7 @@ export const networkBundles = {
 };
 
 /** @param {string} out folder to fill */
-export async function buildNetworks(out) {
+async function buildNetworks(out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   await build({ ...networkBundles, outdir: out });

@@ -21,7 +21,7 @@ import { slimTfjs } from './slim-tfjs.mjs';
 import { written } from './written.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-/** The sources of the extractor for Node.js, for the test that reads its licences. @type {import('esbuild').BuildOptions & {entryPoints: string[]}} */
+/** How the extractor for Node.js is bundled. @type {import('esbuild').BuildOptions} */
 const nodeBundle = {
   entryPoints: [path.join(web, 'share/node/pictures.js')],
   bundle: true,

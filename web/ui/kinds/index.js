@@ -114,10 +114,8 @@ export async function teach(engine, kind, label, sample, embedding) {
   }
 }
 
-/** Codes of errors about one file, whose sentences do not name it. */
-const UNSEEN = ['no-hand', 'no-speech'];
-/** Whether an error says that there is nothing to recognise, such as no speech. @param {any} error */
-export const unseen = (error) => UNSEEN.includes(error?.code);
+/** Whether an error says that there is nothing to recognise. Its sentence does not name the file. @param {any} error */
+export const unseen = (error) => ['no-hand', 'no-speech'].includes(error?.code);
 
 /** Throws an error, whose sentence names the sample if it is about that alone. @param {any} error @param {{name: string}} sample @returns {never} */
 export function named(error, { name }) {

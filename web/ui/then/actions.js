@@ -16,7 +16,7 @@ import { metadataOf } from '../../base/safetensors.js';
  */
 
 /** @type {When[]} */
-export const WHENS = ['come', 'go'];
+const WHENS = ['come', 'go'];
 export const NONE_NAME = 'None of these';
 /** How many false events an hour are allowed, unless chosen otherwise. The engine has the same default. */
 export const PER_HOUR = 1;

@@ -25,7 +25,7 @@
 
 const TYPE = 'metaqda';
 /** Name of the channel of other tabs. */
-export const CHANNEL = 'metaqda-messages';
+const CHANNEL = 'metaqda-messages';
 /** The largest number of unanswered requests that are shown. */
 const MOST = 4;
 
