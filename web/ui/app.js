@@ -321,8 +321,9 @@ async function build(engine, reader) {
   reader.onSeek = (over) => {
     sought = over.catch(() => {}); // files chosen meanwhile are for that extractor
   };
-  /** Fills the list of sessions. This needs the storage and the network, so nothing else waits for it. @type {Parameters<typeof sessions.show>[0]} */
+  /** @type {Parameters<typeof sessions.show>[0]} */
   let listed;
+  /** Fills the list of sessions. This needs the storage and the network, so nothing else waits for it. */
   const list = coalesced(() => sessions.show(listed));
   let shown = 0;
   let followed = 0;
@@ -436,12 +437,11 @@ async function start() {
     })
   );
   await usePagePrior(engine, manifest);
-  const extractor = fetched(loading, load).then(async (loaded) => {
+  const own = fetched(loading, load).then(async (loaded) => {
     await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });
     return loaded;
   });
-  extractor.catch(() => {}); // awaited below, after the views
-  const own = /** @type {Promise<Extractor>} */ (extractor);
+  own.catch(() => {}); // awaited below, after the views
   const now = /** @type {() => Promise<any>} */ (() => reader.now);
   const every = await manifest.then(
     ({ files }) => files.some(({ path }) => path.startsWith('kinds/sounds/yamnet/')),
@@ -464,7 +464,7 @@ async function start() {
     },
   });
   await build(engine, reader);
-  const begun = extractor.then(() => reader.begin());
+  const begun = own.then(() => reader.begin());
   reader.onSeek?.(begun);
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   await begun;
