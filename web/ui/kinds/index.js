@@ -70,7 +70,7 @@ import { gone } from '../teach/model.js';
 /** @param {Kind[]} all the first one is for sessions without a kind @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** @typedef {{id: string, twin: string|null, again: boolean}} Taught id of the example; twin: that of the same picture in another class; again: whether its class has the same picture already */
+/** @typedef {{id: string, twin: string|null, again: boolean}} Taught id of the example; twin: id of the same picture in another class; again: whether its class has the same picture already */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'ready' | 'stored' | 'taught'>} Learner the part of the engine that takes and compares examples */
 
 /**

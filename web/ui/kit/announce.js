@@ -1,5 +1,5 @@
 // @ts-check
-/** A status line, and notices that stay until they are dismissed. The status line covers nothing. Of the notices, only the newest may cover a part of the page. */
+/** A status line, and notices that stay until they are dismissed. The status line covers nothing. Only the newest notice may cover a part of the page. */
 import { byId, el } from './dom.js';
 import { html, icon, nodesOf, nothing } from './view.js';
 

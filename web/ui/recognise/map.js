@@ -10,13 +10,13 @@ export const FINE = 48;
 /** Radius of smoothing, in numbers of the map: at the edge of a view there is a step. */
 const BLUR = 2;
 
-/** What each cell adds, view by view. @param {Pick<Explanation, 'views'>} explanation */
+/** The part of each cell, view by view. @param {Pick<Explanation, 'views'>} explanation */
 export const flat = ({ views }) => Float64Array.from(views.flatMap(({ values }) => [...values]));
 
 /**
- * What each place adds, on a grid of FINE numbers a side: all views together.
+ * The part of each place, on a grid of FINE numbers a side: all views together.
  *
- * @param {ArrayLike<number>} parts what each cell adds, view by view @param {Cells['views']} views
+ * @param {ArrayLike<number>} parts of the cells, view by view @param {Cells['views']} views
  * @returns {Float64Array}
  */
 export function mapOf(parts, views) {
@@ -64,8 +64,8 @@ export function partOf({ values, views: [{ rows, columns }], embedding: { length
 
 /**
  * The mean squared distance of the cells from their mean, as a multiple of its squared length. In a picture of one
- * colour the cells differ only since the network pads its edges: of 60 such pictures it is at most 0.68, of 20 with a
- * smooth shade 0.64. Of 45 photographs of dishes and drawings it is at least 1.3.
+ * colour the cells differ only since the network pads its edges. In 60 such pictures it is at most 0.68, in 20 with a
+ * smooth shade 0.64. In 45 photographs of dishes and drawings it is at least 1.3.
  *
  * @param {Pick<Cells, 'values'|'embedding'>} cells whose mean is the embedding
  */

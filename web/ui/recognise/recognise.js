@@ -64,7 +64,7 @@ export class Recogniser {
   #classes = /** @type {readonly Taught[]} */ ([]);
   /** Whether the frames of the live view have cells; null before one was asked for them. @type {boolean|null} */
   #located = null;
-  /** What the last live answer was about. @type {import('../kinds/index.js').Look|null} */
+  /** The moment of the last live answer. @type {import('../kinds/index.js').Look|null} */
   #last = null;
   /** The last two answers of the live view: the one of the frame before, and the one announced last. */
   #heard = { last: '', told: '' };
@@ -335,7 +335,7 @@ export class Recogniser {
     return byId('stage', HTMLElement).getBoundingClientRect().top;
   }
 
-  /** What says the answer. */
+  /** The element that shows the answer. */
   get #headline() {
     if (this.pieces.text) return this.pieces.element;
     return this.good.says ?? this.verdict;

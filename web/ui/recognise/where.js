@@ -12,15 +12,15 @@ import { contrast, FINE, flat, mapOf, partOf } from './map.js';
 /** @import {Cells} from '../../extractor/session.js' */
 /** @import {Prediction} from '../../library/index.js' */
 /** @import {Answering} from './recognise.js' */
-/** @typedef {{cells: Cells, answer: Prediction, odd?: import('./good.js').Odd|null}} Asked odd: how far its places are from those of good ones, if that is asked */
+/** @typedef {{cells: Cells, answer: Prediction, odd?: import('./good.js').Odd|null}} Asked odd: its comparison with the good examples, if there is one */
 
 /** Shares of the highest place at which lines are drawn. */
 const LEVELS = [0.4, 0.7];
 /** The least contrast of a picture in which one place can stand out: just above that of pictures of one colour. */
 const LEAST = 0.75;
 /**
- * In a picture of less contrast a place is unlike good ones if it is so many times as far from them as half of the places.
- * In ten pictures of one colour the farthest place is at most 1.5 times as far, in tiles with a crack at least 1.7 times.
+ * In a picture of less contrast a place is unlike good ones if its distance from them is so many times the median distance.
+ * In ten pictures of one colour the largest distance is at most 1.5 times the median, in tiles with a crack at least 1.7 times.
  */
 const APART = 1.6;
 
@@ -45,7 +45,7 @@ export class Where {
     this.button.addEventListener('click', () => this.#turnOn(!this.#on));
   }
 
-  /** Switches it off, and what it compares with. */
+  /** Switches the map and the comparison off. */
   reset() {
     this.#rival = false;
     this.#turnOn(false);
@@ -155,7 +155,7 @@ export class Where {
 /** How much farther a cell is from good ones than the farthest cells of a good picture. @param {number} distance */
 const beyond = (distance) => Math.max(0, distance - 1);
 
-/** Whether the farthest place is much farther from good ones than half of the places. @param {ArrayLike<number>} far */
+/** Whether the farthest place is much farther from good ones than the median place. @param {ArrayLike<number>} far */
 function apart(far) {
   const sorted = Float64Array.from(far).sort();
   return sorted[sorted.length - 1] > APART * sorted[sorted.length >> 1];

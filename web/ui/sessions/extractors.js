@@ -82,7 +82,7 @@ export class ExtractorsDialog {
   /**
    * Reads the examples of the open session again, with progress and a way to cancel.
    *
-   * @param {{load: () => Promise<Extractor>}} by of the page's own
+   * @param {{load: () => Promise<Extractor>}} by the page's own extractor for this kind
    * @param {(session: string) => string} [rename] what the copy is called
    */
   async readAnew(by, rename) {

@@ -173,7 +173,7 @@ export class Reader {
     }
   }
 
-  /** Switches to an extractor that a person chose. The open session keeps it. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
+  /** Switches to an extractor that a person chose. The open session keeps it. @param {Extractor} extractor loaded @param {string} [kind] that it reads */
   use(extractor, kind = 'pictures') {
     return this.#use(extractor, kind, true);
   }

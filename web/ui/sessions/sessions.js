@@ -14,7 +14,7 @@ import { share } from './share.js';
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {
   #creating = false;
-  /** Of the open session. @type {Omit<import('../../library/types.js').EngineState, 'classes'>|undefined} */
+  /** The state of the open session. @type {Omit<import('../../library/types.js').EngineState, 'classes'>|undefined} */
   #state;
   /** @type {(SessionInfo & {noun: string})[]} */
   #all = [];

@@ -7,7 +7,7 @@ import { NONE, saidNone, verdict, WAITING } from './sorting.js';
 /** @import {Group} from './ask.js' */
 
 /**
- * A group counts as different up to this cosine between its mean and that of the rest of its class, both relative to the
+ * A group is unlike the rest of its class if the cosine of their means is below this. Both means are relative to the
  * mean of all pictures. Two halves of one class have a larger cosine, two classes a smaller one.
  */
 const UNLIKE = 0.4;

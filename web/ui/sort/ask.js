@@ -164,7 +164,7 @@ export class Lookalikes {
 
 /** "3 selected. They are:" names several pictures at once. */
 export class Selection {
-  /** What is under way, empty for nothing. */
+  /** The progress of teaching as a text, empty if nothing runs. */
   #under = '';
 
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target, options: {onProgress: (done: number, total: number) => void}) => Promise<unknown>}} parts */

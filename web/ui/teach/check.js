@@ -24,7 +24,7 @@ export class CheckPanel {
   #settling;
   /** Whether the shown result is outdated. */
   #stale = true;
-  /** What is shown. @type {{goodness: Goodness, review: Review|null}|null} */
+  /** The shown result. @type {{goodness: Goodness, review: Review|null}|null} */
   #shown = null;
   /** Examples that were left out or moved in this panel, the last ones first. `to` is the class that they were moved to. @type {{label: string, ids: string[], undo: string, to?: string}[]} */
   #out = [];

@@ -402,7 +402,7 @@ export class ClassList {
       }
     });
     field.addEventListener('input', () => complain(error, ''));
-    // Of a double click, the first click takes the name and adds a card, which moves the page. The second click must not hit another button, or complain about the missing name.
+    // The first click of a double click takes the name and adds a card, which moves the page. The second must not hit another button, or complain about the missing name.
     let within = false;
     const swallow = (/** @type {MouseEvent} */ event) => {
       const inside = event.target instanceof Node && form.contains(event.target);

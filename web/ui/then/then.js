@@ -131,7 +131,7 @@ export class Then {
     this.#draw();
   }
 
-  /** The first action of a device, or that of the form. @param {Device} device @returns {Action|undefined} */
+  /** The first action of a device, or the action in the form. @param {Device} device @returns {Action|undefined} */
   #used(device) {
     return (
       rulesOf(this.#classes, this.#none).find(({ action }) => action.device === device.id)?.action ??

@@ -22,14 +22,14 @@ export function use(parts) {
 }
 
 class UseDialog {
-  /** What was chosen, null while all choices are shown. @type {Choice|null} */
+  /** The choice, null while all choices are shown. @type {Choice|null} */
   #choice = null;
   #turn = 0;
   /** @type {{blob: Blob, file: string, size: string}|null} */
   #made = null;
   #saved = false;
   #missing = '';
-  /** What the made file is, and how to run it, in sentences; only: the class with which the page compares pictures part by part. @type {{what: string, how: string[], only?: string}} */
+  /** Sentences about the made file and how to run it; only: the class with which the page compares pictures part by part. @type {{what: string, how: string[], only?: string}} */
   #about = { what: '', how: [] };
   #error = '';
   #body = el('div', { class: 'dialog-body' });
@@ -120,7 +120,7 @@ class UseDialog {
     );
   }
 
-  /** What a choice makes, before it is known whether the extractor is the user's. @param {Choice} choice */
+  /** The sentence about a choice, before it is known whether the extractor is the user's. @param {Choice} choice */
   #what(choice) {
     return aboutOf(choice, { kind: this.reader.kinds.now.id, own: true }).what;
   }

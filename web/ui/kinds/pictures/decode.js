@@ -112,7 +112,7 @@ export function claimedSize(bytes) {
 }
 
 /**
- * Decodes a file by an <img>. An edge longer than LARGEST is reduced, and a drawing without a size gets that of a thumbnail.
+ * Decodes a file by an <img>. An edge longer than LARGEST is reduced, and a drawing without a size gets the size of a thumbnail.
  *
  * @param {File} file
  * @returns {Promise<ImageBitmap>}

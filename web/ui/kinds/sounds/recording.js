@@ -60,7 +60,7 @@ function mono(buffer) {
   return channels.length === 1 ? channels[0] : channels[0].map((_, i) => channels.reduce((sum, channel) => sum + channel[i], 0) / channels.length);
 }
 
-/** The pieces of a recording that are not silent. What is left at the end is a piece, or if it is short a part of the last one. @param {Float32Array} samples @param {string} name @returns {{name: string, at?: string, sound: Sound}[]} */
+/** The pieces of a recording that are not silent. The rest at the end is a piece, or if it is short a part of the last piece. @param {Float32Array} samples @param {string} name @returns {{name: string, at?: string, sound: Sound}[]} */
 export function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
