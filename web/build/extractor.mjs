@@ -5,8 +5,8 @@
  *   model.json, weights.bin   the network, as it is there
  *   runtime.js                tfjs core + converter + wasm backend, only what the graph needs
  *   worker.js                 the worker that speaks the message envelope
- *   tfjs*.wasm                the backend's two single-threaded binaries
- *   extractor.json            its manifest (web/extractor/README.md), with its identity and the tfjs binaries
+ *   tfjs-backend-wasm-simd.wasm   the backend's program, single-threaded
+ *   extractor.json            its manifest (web/extractor/README.md), with its identity and the size of the program
  */
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

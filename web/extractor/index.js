@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Feature extractors behind one interface. An extractor turns a picture into an embedding. The rest
- * of the page uses only the types in this file.
+ * Feature extractors behind one interface. An extractor turns a picture into an embedding.
  */
 export { ExtractorError } from './errors.js';
 export { loadExtractor } from './load.js';

@@ -1,8 +1,7 @@
 // @ts-check
 /**
  * One loaded extractor, wherever it runs: in the worker or, as a fallback, in the window. The
- * runtime is a parameter: the worker has it in its bundle, and the window imports it only when
- * needed.
+ * runtime is a parameter: the worker imports it at once, and the window only when needed.
  */
 import { ExtractorError } from './errors.js';
 import { decodePicture, pixelsOf } from './pixels.js';

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The adapter for TensorFlow.js graphs, on the tfjs wasm backend. It uses no network, document or
- * file, so the same bundle works in the worker, in the window and in Node. The entry registers the
- * kernels: runtime.mjs those of the page's own network, own/graphs.mjs all.
+ * file, so the same bundle works in the worker, in the window and in Node. runtime.mjs registers the
+ * kernels of the page's own networks, own/graphs.mjs all kernels.
  */
 import { engine, env, registerBackend, setBackend, tensor } from '@tensorflow/tfjs-core';
 import { loadGraphModelSync } from '@tensorflow/tfjs-converter/dist/executor/graph_model.js';
