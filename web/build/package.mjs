@@ -19,7 +19,7 @@ import { builtIn } from './extractor.mjs';
 import { buildKinds } from './kinds.mjs';
 import { written } from './written.mjs';
 
-/** What JSDoc cannot express. */
+/** Types that JSDoc cannot express. */
 const ELEMENT = `declare global { interface HTMLElementTagNameMap { 'metaqda-classifier': MetaqdaClassifier } }
 export interface MetaqdaEvents {
     ready: CustomEvent<null>;
@@ -64,7 +64,7 @@ async function bundle() {
   // Each is bundled by itself: if window and worker share a file, one bundler (Parcel) loses it in the
   // worker.
   for (const name of ['worker-thread', 'storage-thread']) await bundleEntries({ [name]: `library/${name}.js` }, out, record, { splitting: false });
-  // By itself, so that it needs no chunk. No bundler shall look for an engine beside it.
+  // By itself, so that it needs no chunk. Bundlers must not look for an engine beside it.
   await build({
     entryPoints: [path.join(library, 'inline.js')],
     outdir: out,

@@ -15,7 +15,7 @@ export class Exports {
   /** Bytes of room that are kept for the next call. */
   most = 2 ** 24;
 
-  /** @param {Program} program @param {string} [stopped] what a call says once the program has ended */
+  /** @param {Program} program @param {string} [stopped] remedy that a call names once the program has ended */
   constructor(program, stopped = 'create the classifier anew, with fewer or shorter vectors') {
     this.program = program;
     this.stopped = stopped;

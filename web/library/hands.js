@@ -25,7 +25,7 @@ import { kinds } from './written/record.js';
  * Loads the extractor. It runs in a worker, or in the window if no worker starts.
  *
  * @param {import('./inputs.js').Loading & {handedness?: boolean | undefined}} [options]
- *   handedness: left and right hands are told apart; what is taught by the one cannot be asked by the other
+ *   handedness: left and right hands get different numbers; do not mix vectors with it and without it
  * @returns {Promise<HandExtractor>}
  */
 export async function loadExtractor(options) {

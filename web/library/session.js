@@ -10,7 +10,7 @@ import { vectorOf } from './vectors.js';
 /** @typedef {import('../engine/contract.js').LoadedEngine} Program */
 /**
  * @typedef {object} Teaching
- * @property {Classifier} taught the classifier of the open session, to be asked; what changes it goes through `stored`
+ * @property {Classifier} taught the classifier of the open session; changes go through `stored`
  * @property {<T>(change: (taught: Classifier) => T, step?: {undo: string}) => Promise<{result: Awaited<T>, undo: string}>} stored calls a
  *   function at once, which may change the classifier, and answers once that is stored. `undo` is the id of the step for `taught.undo`, empty
  *   without one or within `beginStep` and `endStep`. Changes with the same `step`, at first `{undo: ''}`, are one undo step: its id is

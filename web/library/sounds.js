@@ -15,12 +15,12 @@ export { openMicrophone } from './microphone.js';
 /**
  * @typedef {object} SoundExtractor what `createClassifier` takes as its extractor
  * @property {string} id @property {string} sha256 @property {number} dimension
- * @property {(sound: Sound | AudioBuffer | Blob) => Promise<Float32Array>} embed of a Blob what the browser decodes; rejects with the code 'no-speech' where it is no speech
+ * @property {(sound: Sound | AudioBuffer | Blob) => Promise<Float32Array>} embed rejects with the code 'no-speech' if it is no speech; the browser decodes a Blob
  * @property {() => void} close ends its worker
  */
 
 /**
- * Loads it. It runs in a worker, or in the window where that does not start.
+ * Loads the extractor. It runs in a worker, or in the window if no worker starts.
  *
  * @param {import('./inputs.js').Loading} [options]
  * @returns {Promise<SoundExtractor>}

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Classifiers in a worker, for long computations such as leaving out and large batches. Inputs are embedded here, and only
- * vectors are sent. The envelope of messages is that of base/remote.js. The other side is worker-thread.js. Requests:
+ * vectors are sent. base/remote.js has the envelope of messages. The other side is worker-thread.js. Requests:
  *   init    options of init                                        nothing
  *   create  options                                                [a handle, members of Classifier]
  *   open    [bytes, options]                                       [a handle, members of Classifier]

@@ -21,7 +21,7 @@ import { base128, bytesOf } from '../base/base128.js';
 /**
  * An extractor in a file: its record (a manifest, or one for each network) and identity. Its files
  * are the blocks `file-0`, `file-1` and so on, in the order of the record; `blocks` is their number.
- * What runs it is the block `runtime`.
+ * The block `runtime` runs it.
  * @typedef {{id: string, sha256: string, dimension: number, blocks: number} & Partial<import('../extractor/manifest.js').Manifest & {networks: {}}>} SharedExtractor
  */
 

@@ -43,7 +43,7 @@ function needsNetwork({ own }) {
 const readsPictures = ({ own, kind }) => own && kind === 'pictures';
 
 /**
- * What a choice makes of a session, and how to run it.
+ * The result of a choice for a session, and how to run it.
  *
  * @param {Choice} choice @param {Pick<Taught, 'own' | 'kind'>} of @returns {{what: string, how: string[]}}
  */

@@ -44,7 +44,7 @@ const [OPSET, FORMAT] = [17, 8];
 
 /**
  * @param {Uint8Array} file what `export()` wrote
- * @param {import('./onnx-pictures.js').Network} [network] of pictures, if the file shall begin with a picture
+ * @param {import('./onnx-pictures.js').Network} [network] of pictures, if the file begins with a picture
  * @returns {{bytes: Uint8Array, dimension: number, classes: string[]}} the ONNX file, the length of an embedding, and the labels of its columns
  */
 export function onnxOf(file, network) {

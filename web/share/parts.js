@@ -9,7 +9,7 @@ import { assemble, broughtNotices, LARGE, megabytes, MOST, packed, sizeOf } from
 /** @import {SharedExtractor} from './assemble.js' */
 /** @typedef {(name: string) => Promise<Uint8Array>} Read a file of the site */
 /** @typedef {{page: string, version: string, extractor: SharedExtractor, blocks: Record<string, string>, network: number}} Parts
-    what all files with one extractor have; network: how long its blocks and those of what runs it are */
+    the same in all files with one extractor; network: length of its blocks and of its runtime's */
 
 /** @param {Read} read @param {string} name @returns {Promise<string>} */
 const textOf = async (read, name) => new TextDecoder().decode(await read(name));

@@ -106,7 +106,7 @@ NO_LABELS = object()
 
 
 def checked(estimator, X, y=NO_LABELS, reset=False):
-    """Returns X as float32 rows, with y if it is given. Errors are [MetaqdaError]s."""
+    """Returns X as float32 rows, with y if it is given. Errors are of the class MetaqdaError."""
     try:
         with np.errstate(over='ignore'):  # becomes infinity, which is refused
             if y is NO_LABELS:

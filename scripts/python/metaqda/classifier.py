@@ -44,7 +44,7 @@ the classes. They rest on `examples` examples, each left out. If these are too f
 `borrowed` is true: then the sets rest on the probabilities."""
 
 Explanation = namedtuple('Explanation', 'label against score rest values')
-Explanation.__doc__ = """What speaks for a class in each of n pictures. `score` (n) is the log odds
+Explanation.__doc__ = """The places that speak for a class in each of n pictures. `score` (n) is the log odds
 of the class `label` (n) to `against` (n, None for none of the classes), before the temperature of
 the session. `values` (n×views×rows×columns) says what each cell adds to it, and `rest` (n) belongs
 to no cell: the sum of all is `score`."""
@@ -157,7 +157,7 @@ class FewShotClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         """Returns probabilities of shape (n, n_classes), given that a row is of one of the
-        classes: rows sum to one. Times 1 - predict_none(X) they are those of the page."""
+        classes: rows sum to one. The page's probabilities are these times 1 - predict_none(X)."""
         return self._ask('predict', self._checked(X))[0]
 
     def predict_log_proba(self, X):

@@ -38,7 +38,7 @@ def load(path):
     if meta.get('format') != 'metaqda.plain' or meta.get('version') not in VERSIONS:
         raise ValueError(f'{path} has the format {meta.get("format")}, version {meta.get("version")}; '
                          f'this package reads metaqda.plain, versions {" and ".join(VERSIONS)}: export the classifier anew')
-    checksum = meta.get('sha256')  # files of before have none
+    checksum = meta.get('sha256')  # older files have none
     if checksum and hashlib.sha256(raw.replace(checksum.encode(), b'0' * 64)).hexdigest() != checksum:
         raise ValueError(f'{path} does not have the checksum that it names: it was damaged or changed after it was written; take another copy')
     return Classifier(classes, extractor, arrays)

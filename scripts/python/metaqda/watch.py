@@ -10,7 +10,7 @@ __all__ = ['Watch', 'WatchEvent']
 
 WatchEvent = namedtuple('WatchEvent', 'label here since probability')
 WatchEvent.__doc__ = """The class `label` has come, or has gone if `here` is False. `since` is when that
-began, in the seconds given to `next`. `probability` is that of this event, by all answers so far."""
+began, in the seconds given to `next`. `probability` is the probability of this event, by all answers so far."""
 
 
 class Watch:

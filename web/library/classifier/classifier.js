@@ -598,7 +598,7 @@ export class Classifier {
     return new Classifier(this.#engine, handle, this.#extractor);
   }
 
-  /** Frees the classifier's memory, and with the last classifier of a realm that of the engine. Calls afterwards throw. */
+  /** Frees the classifier's memory, and after the last classifier of a realm the engine's memory. Calls afterwards throw. */
   dispose() {
     if (this.#handle === 0) return;
     this.#engine.free('mq_free', this.#handle);

@@ -1,5 +1,5 @@
 // @ts-check
-/** New classifiers, and those of files. */
+/** Makes classifiers, new or from files. */
 import { Classifier } from './classifier.js';
 import { acquire, release } from '../engine.js';
 import { bytesOf } from '../files.js';

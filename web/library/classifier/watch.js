@@ -57,7 +57,7 @@ export class Watch {
    *
    * @param {Pick<Prediction, 'probabilities'> | null} prediction of the classifier as it is now; null where there was
    *   nothing to ask about, such as no hand
-   * @param {number} [seconds] its time, on any clock that never runs backwards; that of `performance.now()` if left out
+   * @param {number} [seconds] its time, on any clock that never runs backwards; `performance.now()` if left out
    * @returns {WatchEvent[]}
    */
   next(prediction, seconds = performance.now() / 1000) {
@@ -116,7 +116,7 @@ export class Watch {
   }
 
   /**
-   * What to show of a live view: single answers flicker. It names the class that is here. While none is here, the decision
+   * The answer to show in a live view, since single answers flicker. It names the class that is here. While none is here, the decision
    * is by `probabilities`, a moving average of the last answers.
    *
    * @returns {Shown}

@@ -14,7 +14,7 @@ const PNG_MARK = 0x89504e47;
 /** Most megapixels of a photograph, beyond what cameras have, and most megabytes to decode it in. */
 const MOST = { maxResolutionInMP: 250, maxMemoryUsageInMB: 2048 };
 
-/** What `openClassifier` takes as its extractor. It reads JPEG and PNG files, by path or content. */
+/** Loads an extractor for `openClassifier`. It reads JPEG and PNG files, by path or content. */
 export async function loadExtractor() {
   const record = JSON.parse(await readFile(network('extractor.json'), 'utf8'));
   const [wasm, ...contents] = await Promise.all(

@@ -4,7 +4,7 @@
 /** @typedef {import('../../library/index.js').Classifier<any>} Classifier */
 /** @typedef {import('../../library/index.js').Prediction} Prediction */
 /**
- * What of Scratch is used. TurboWarp hands it to extensions that run without the sandbox.
+ * The part of Scratch that is used. TurboWarp hands it to extensions that run without the sandbox.
  *
  * @typedef {object} Video
  * @property {() => Promise<unknown>|null} enableVideo
@@ -17,9 +17,9 @@
  * @property {{unsandboxed?: boolean, register: (extension: object) => void}} extensions
  * @property {{runtime: {ioDevices: {video: Video}}}} vm
  *
- * @typedef {object} Sense what the blocks recognise with
+ * @typedef {object} Sense the camera or the microphone
  * @property {string} name such as camera
- * @property {string} see what it does: see or hear
+ * @property {string} see its verb: see or hear
  * @property {() => Promise<void>} on @property {() => void} off
  * @property {() => Promise<unknown>} now what the extractor takes, once there is something
  */
