@@ -54,7 +54,7 @@
  * @property {string} [advice] a sentence for beginners
  * @property {string} [background] a class that is best taught first
  * @property {boolean} samples whether the site has samples of this kind
- * @property {(thumbnail: Uint8Array, name: string) => File} kept makes a file to `open` from an example's thumbnail
+ * @property {(thumbnail: Uint8Array, name: string) => File} fileOf makes a file to `open` from an example's thumbnail
  * @property {Variant} [variant] of the page's extractor, offered in the settings
  *
  * @typedef {object} Variant

@@ -135,7 +135,7 @@ function sayingOf(odd, name) {
 export function oddBy({ taught, thumbnails, kinds }) {
   const read = queue();
   const cellsOf = async (/** @type {Uint8Array} */ thumbnail) => {
-    const [sample] = await kinds.now.open(kinds.now.kept(thumbnail, 'example'));
+    const [sample] = await kinds.now.open(kinds.now.fileOf(thumbnail, 'example'));
     return await (sample.cells?.() ?? Promise.resolve(null)).finally(() => sample.close());
   };
   const smallOf = (/** @type {Sample} */ sample) => sample.thumbnail().finally(() => sample.close());

@@ -358,7 +358,7 @@ export class ExtractorsDialog {
       for (const { thumbnail } of examples) {
         goOn();
         if (thumbnail?.length) {
-          const [sample] = await kind.open(kind.kept(thumbnail, `a ${kind.one} of ${name}`));
+          const [sample] = await kind.open(kind.fileOf(thumbnail, `a ${kind.one} of ${name}`));
           const embedding = await sample
             .embed()
             .catch((error) => void (why = error))

@@ -22,7 +22,7 @@ export async function savePictures(engine, kind, only) {
   for (const [k, { examples }] of (await withThumbnails(engine, some)).entries()) {
     for (const [i, { thumbnail }] of examples.entries()) {
       if (!thumbnail?.length) continue;
-      const bytes = new Uint8Array(await kind.kept(thumbnail, '').arrayBuffer());
+      const bytes = new Uint8Array(await kind.fileOf(thumbnail, '').arrayBuffer());
       await zip.put(folders[k], new File([bytes], `${String(i + 1).padStart(4, '0')}.${endingOf(bytes)}`));
       pictures++;
     }

@@ -29,7 +29,7 @@ export function pictures(extractor) {
     choose: 'Choose a picture',
     live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.', senses: ['sees', 'seen'] },
     open: async (file) => [{ ...sampleOf(await decode(file), file.name, extractor), ...(!isDrawing(file) && { file }) }],
-    kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
+    fileOf: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),
     show: (file) => el('img', { src: URL.createObjectURL(file), alt: file.name }),
   };

@@ -55,7 +55,7 @@ export function sounds(extractor, every) {
         ...sampleOf(sound, name, extractor, embedding),
         at,
       })),
-    kept: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
+    fileOf: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
     source: (options) => new MicrophoneSource(extractor, options),
     show: (file) => el('audio', { src: URL.createObjectURL(file), controls: true, 'aria-label': file.name }),
     play,
