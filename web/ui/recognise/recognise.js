@@ -67,7 +67,7 @@ export class Recogniser {
   /** The moment of the last live answer. @type {import('../kinds/index.js').Look|null} */
   #last = null;
   /** The last two answers of the live view: the one of the frame before, and the one announced last. */
-  #heard = { last: '', told: '' };
+  #announced = { last: '', told: '' };
 
   /**
    * @param {{kinds: import('../kinds/index.js').Kinds, engine: Answering, teaching: Teaching, teachable?: boolean, ready?: () => Promise<unknown>, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => Promise<void>|void, refusal?: (error: unknown) => string, seen?: Seen, odd?: import('./good.js').OddOf}} parts
@@ -438,7 +438,7 @@ export class Recogniser {
       await this.#forget();
       say(live.lookAt);
       this.#headline.scrollIntoView({ block: 'nearest' });
-      this.#heard = { last: '', told: '' };
+      this.#announced = { last: '', told: '' };
       this.#located = null;
       while (this.#source === source) {
         const next = performance.now() + interval;
@@ -472,11 +472,11 @@ export class Recogniser {
     if (!answer) return;
     // Announces a new answer once two frames in a row have it.
     const now = this.#answer().replace(/[\d.,<>\s]+%.*/, '');
-    if (now === this.#heard.last && now !== this.#heard.told) {
-      this.#heard.told = now;
+    if (now === this.#announced.last && now !== this.#announced.told) {
+      this.#announced.told = now;
       say(this.#answer(), { seen: true, beside: true });
     }
-    this.#heard.last = now;
+    this.#announced.last = now;
   }
 }
 

@@ -154,7 +154,7 @@ class MicrophoneSource {
   async sample() {
     const { microphone } = this;
     const held = performance.now() - this.#taught.at < 300;
-    const from = held ? this.#taught.from + Math.round(APART * microphone.rate) : microphone.heard;
+    const from = held ? this.#taught.from + Math.round(APART * microphone.rate) : microphone.recorded;
     const sound = await this.#piece(from);
     this.#taught = { from, at: performance.now() };
     return sampleOf(sound, '', this.extractor);
@@ -162,7 +162,7 @@ class MicrophoneSource {
 
   async look() {
     const { microphone } = this;
-    const sound = await this.#piece(Math.max(0, microphone.heard - Math.round(PIECE * microphone.rate)));
+    const sound = await this.#piece(Math.max(0, microphone.recorded - Math.round(PIECE * microphone.rate)));
     const sample = async () => sampleOf(sound, '', this.extractor);
     microphone.refused = '';
     const embedding =

@@ -31,7 +31,7 @@ export class Microphone {
   #level = 0;
   #drawn = 0;
   /** Number of samples since the microphone was opened. */
-  heard = 0;
+  recorded = 0;
   /** The reason shown when nothing is recognised. */
   refused = '';
 
@@ -85,7 +85,7 @@ export class Microphone {
       this.#last = performance.now();
       this.#watch = setInterval(() => {
         if (performance.now() - this.#last <= PATIENCE || document.hidden) return;
-        if (!this.heard && context.state === 'suspended') this.#lose(soundless());
+        if (!this.recorded && context.state === 'suspended') this.#lose(soundless());
         else this.#lose('The microphone stopped giving sound: connect it again, or reload the page.');
       }, 500);
       await this.until(1);
@@ -97,7 +97,7 @@ export class Microphone {
 
   /** Resolves once this many samples were recorded since the opening. @param {number} count */
   async until(count) {
-    while (this.heard < count) {
+    while (this.recorded < count) {
       if (!this.open) throw new MetaqdaError('closed', 'The microphone is off.');
       await new Promise((resolve) => {
         this.#waiting.push(() => resolve(undefined));
@@ -126,11 +126,11 @@ export class Microphone {
   #take(block) {
     let [peak, power] = [0, 0];
     for (let i = 0; i < block.length; i++) {
-      this.#ring[(this.heard + i) % this.#ring.length] = block[i];
+      this.#ring[(this.recorded + i) % this.#ring.length] = block[i];
       peak = Math.max(peak, Math.abs(block[i]));
       power += block[i] * block[i];
     }
-    this.heard += block.length;
+    this.recorded += block.length;
     this.#last = performance.now();
     this.#nothing = peak < SILENT ? this.#nothing + block.length : 0;
     // From -60 dB to full scale, falling slowly enough to be read.
