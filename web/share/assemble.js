@@ -90,7 +90,7 @@ export function plainName(name) {
 }
 
 /** A valid file name for a session. @param {string} name of the session */
-export const fileName = (name) => `${plainName(name)}.html`;
+export const pageFile = (name) => `${plainName(name)}.html`;
 
 /** "4.2 MB", or "31 KB" if it is less than 0.1 MB. @param {number} bytes */
 export function megabytes(bytes) {

@@ -26,7 +26,7 @@ import { Reader } from './sessions/reader.js';
 import { oddBy } from './recognise/good.js';
 import { Recogniser } from './recognise/recognise.js';
 import { Samples } from './teach/samples.js';
-import { fileName, SessionsDialog } from './sessions/sessions.js';
+import { sessionFile, SessionsDialog } from './sessions/sessions.js';
 import { SettingsDialog } from './sessions/settings.js';
 import { tellCutShort } from './kit/note.js';
 import { Then } from './then/then.js';
@@ -311,7 +311,7 @@ async function build(engine, reader) {
     action: 'Save to a file',
     onAction: () =>
       void Promise.all([engine.saveSession(), engine.state()])
-        .then(([bytes, { sessionName }]) => save(bytes, fileName(sessionName)))
+        .then(([bytes, { sessionName }]) => save(bytes, sessionFile(sessionName)))
         .catch((error) => say(sentence(error))),
   });
   const tellVanished = standing('vanished');

@@ -7,7 +7,7 @@ import { pressOnce } from '../../ui/kit/hold.js';
 import { html, nodesOf, nothing } from '../../ui/kit/view.js';
 import { actionsIn } from '../../ui/then/actions.js';
 import { init, openClassifier } from '../../library/index.js';
-import { assemble, fileName, megabytes, packed, sizeOf, unpacked } from '../assemble.js';
+import { assemble, pageFile, megabytes, packed, sizeOf, unpacked } from '../assemble.js';
 import { room, startExtractor } from './extractor.js';
 import { copiesOf } from './copies.js';
 import { judges } from './good.js';
@@ -201,7 +201,7 @@ function buildKeeping({ classifier, known, anew, name }) {
         .catch((failed) => complain(error, sentence(failed)));
     });
   };
-  button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);
+  button('keep-file', async () => [new TextEncoder().encode(await anew()), pageFile(name)]);
   button('keep-session', async () => [classifier.save(), 'classifier.safetensors']);
   window.addEventListener('beforeunload', (event) => {
     if (saved !== taught) event.preventDefault();

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacked, quoted, sizeOf } from '../../share/assemble.js';
+import { assemble, broughtNotices, escaped, pageFile, megabytes, packed, unpacked, quoted, sizeOf } from '../../share/assemble.js';
 import { base128, bytesOf } from '../../base/base128.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
@@ -82,13 +82,13 @@ test('a file is called too large for mail from 20 MB on, and what makes it large
 });
 
 test('files have names that every system takes', () => {
-  assert.equal(fileName('My classes'), 'my-classes.html');
-  assert.equal(fileName('../../Größe: 5/6?'), 'größe-5-6.html');
-  assert.equal(fileName('मेरी कक्षाएं'), 'मेरी-कक्षाएं.html');
-  assert.equal(fileName('🐈 …'), 'shared.html');
-  assert.equal(fileName('❤️'), 'shared.html');
-  assert.equal(fileName(`a${'𐐨'.repeat(50)}`), `a${'𐐨'.repeat(39)}.html`, 'no letter is cut in two');
-  assert.equal(fileName('x'.repeat(200)).length, 45);
+  assert.equal(pageFile('My classes'), 'my-classes.html');
+  assert.equal(pageFile('../../Größe: 5/6?'), 'größe-5-6.html');
+  assert.equal(pageFile('मेरी कक्षाएं'), 'मेरी-कक्षाएं.html');
+  assert.equal(pageFile('🐈 …'), 'shared.html');
+  assert.equal(pageFile('❤️'), 'shared.html');
+  assert.equal(pageFile(`a${'𐐨'.repeat(50)}`), `a${'𐐨'.repeat(39)}.html`, 'no letter is cut in two');
+  assert.equal(pageFile('x'.repeat(200)).length, 45);
   assert.equal(escaped('<a & b>'), '&lt;a &amp; b&gt;');
   assert.equal(megabytes(4_182_280), '4.2 MB');
   assert.equal(megabytes(30_001), '31 KB', 'a small file is not “0.0 MB”');

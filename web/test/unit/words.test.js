@@ -5,7 +5,7 @@ import test from 'node:test';
 import { added, removed, repeated } from '../../ui/teach/words.js';
 import { counted, sentence } from '../../ui/kit/dom.js';
 import { credit } from '../../ui/teach/samples.js';
-import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
+import { describe, describeKeeping, sessionFile } from '../../ui/sessions/sessions.js';
 import { describePrior } from '../../ui/sessions/settings.js';
 import { answerOf } from '../../ui/recognise/good.js';
 import { whyAsked } from '../../ui/sort/ask.js';
@@ -105,8 +105,8 @@ test('the credit names author and licence of each style that is used', () => {
 });
 
 test('a session’s file has its name', () => {
-  assert.equal(fileName('My classes (2)'), 'My classes (2).safetensors');
-  assert.equal(fileName('a/b: c?'), 'a_b_ c_.safetensors');
+  assert.equal(sessionFile('My classes (2)'), 'My classes (2).safetensors');
+  assert.equal(sessionFile('a/b: c?'), 'a_b_ c_.safetensors');
 });
 
 test('sessions tell how safe what was taught is', () => {

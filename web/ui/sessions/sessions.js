@@ -74,7 +74,7 @@ export class SessionsDialog {
         <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
         <div class="actions">${this.#button('Save this session', async () => {
           say('Writing the file …');
-          const file = fileName(this.#state?.sessionName ?? ''); // another session may be open once it is written
+          const file = sessionFile(this.#state?.sessionName ?? ''); // another session may be open once it is written
           await this.#saved(await this.engine.saveSession(), file);
         })}
           ${this.#button('Share…', async () => {
@@ -105,7 +105,7 @@ export class SessionsDialog {
         <details><summary class="small">For other programs</summary>
           <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. “Use it…” beside the answer has
             programs that read such files, and other forms.</p>
-          <div class="actions">${this.#button('Save the numbers', async () => this.#saved(this.engine.taught.export(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
+          <div class="actions">${this.#button('Save the numbers', async () => this.#saved(this.engine.taught.export(), sessionFile(`${this.#state?.sessionName} numbers`)))}</div></details>
         <p class="small muted">Removed ${noun()}s are kept as long as you can undo the removal.</p>
         <div class="actions">${this.#button('Erase undo history', async () => {
           await this.engine.forgetUndo();
@@ -299,7 +299,7 @@ function extractorOf({ extractor = '{}' }) {
 const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** The file name of a session. @param {string} session its name */
-export const fileName = (session) => `${writable(session)}.safetensors`;
+export const sessionFile = (session) => `${writable(session)}.safetensors`;
 
 /** The number of a moment's calendar day, in local time. @param {number} time in milliseconds since 1970 */
 function dayOf(time) {

@@ -4,7 +4,7 @@ import { say } from '../kit/announce.js';
 import { blobOf, counted, dialogHead, el, noun, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 import { contentsOf, kept } from '../../library/kept.js';
-import { fileName, megabytes } from '../../share/assemble.js';
+import { pageFile, megabytes } from '../../share/assemble.js';
 import { onlyClass } from '../recognise/good.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 
@@ -111,7 +111,7 @@ class ShareDialog {
     );
     return {
       blob: await blobOf(new TextEncoder().encode(text)),
-      file: fileName(state.sessionName),
+      file: pageFile(state.sessionName),
       large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`),
     };
   }
