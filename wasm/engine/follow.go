@@ -257,16 +257,34 @@ var (
 
 // refuses returns why a pending step cannot be repeated after those of other tabs, nil if it can.
 func (s *session) refuses(p *pending) error {
-	if p.Command != nil && p.Command.Do == metaqda.DoRedo {
-		undo, redo := s.taught.Steps()
-		if !slices.ContainsFunc(append(undo, redo...), func(one *metaqda.Step) bool { return one.ID == p.Command.Step }) {
-			return errRedo
-		}
-	}
-	if p.Command == nil || p.Command.Do != metaqda.DoStep && p.Command.Do != metaqda.DoChange {
+	if p.Command == nil {
 		return nil
 	}
 	made, moved := map[string]bool{}, map[string]bool{}
+	switch p.Command.Do {
+	case metaqda.DoStep, metaqda.DoChange:
+	case metaqda.DoUndo, metaqda.DoRedo:
+		undo, redo := s.taught.Steps()
+		all := append(undo, redo...)
+		i := slices.IndexFunc(all, func(one *metaqda.Step) bool { return one.ID == p.Command.Step })
+		if i < 0 && p.Command.Do == metaqda.DoRedo {
+			return errRedo
+		}
+		if i < 0 {
+			return nil
+		}
+		for _, entry := range all[i].Entries {
+			moved[entry.ID] = true
+		}
+		for class := range p.removed {
+			if k, there := s.taught.Class(class); there && p.removesUnseen(k, moved) {
+				return errChanged(k)
+			}
+		}
+		return nil
+	default:
+		return nil
+	}
 	for _, entry := range p.Command.Entries {
 		k, there := s.taught.Class(entry.ID)
 		if entry.Class != nil && entry.Do != "actions" {
@@ -279,12 +297,8 @@ func (s *session) refuses(p *pending) error {
 			made[entry.ID] = true
 		case entry.Do == "class" && !there, (entry.Do == "head" || entry.Do == "actions" && entry.ID != "") && !there:
 			return errClass
-		case entry.Do == "class":
-			for _, x := range k.Examples {
-				if !moved[x.ID] && !slices.Contains(p.removed[k.ID], x.ID) {
-					return fail("changed", "Pictures were added to “"+k.Label+"” in another tab meanwhile, so it was not removed: look at them, then remove it again.")
-				}
-			}
+		case entry.Do == "class" && p.removesUnseen(k, moved):
+			return errChanged(k)
 		case entry.Do == "example" && entry.Example != nil:
 			if _, ok := s.taught.Class(entry.Example.Class); !ok && !made[entry.Example.Class] {
 				return errClass
@@ -296,4 +310,14 @@ func (s *session) refuses(p *pending) error {
 		}
 	}
 	return nil
+}
+
+// removesUnseen reports whether a class that the step removes has examples that this tab had not seen.
+// moved has those that the step moves before.
+func (p *pending) removesUnseen(k metaqda.Class, moved map[string]bool) bool {
+	return slices.ContainsFunc(k.Examples, func(x *metaqda.Example) bool { return !moved[x.ID] && !slices.Contains(p.removed[k.ID], x.ID) })
+}
+
+func errChanged(k metaqda.Class) error {
+	return fail("changed", "Pictures were added to “"+k.Label+"” in another tab meanwhile, so it was not removed: look at them, then remove it again.")
 }

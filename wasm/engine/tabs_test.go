@@ -424,6 +424,17 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("%d pictures, want 33", n)
 			}
 		},
+		"a class to which another tab adds is not undone unseen": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			id := a.addClass(t, "hen")
+			w.settle()
+			test.Must(b.AddExample(id, x(1), nil, ""))(t)
+			b.Flush()
+			test.OK(t, a.Undo(""))
+			refusal(t, "undoing it", a.Kept(a.LastChange()), "changed")
+			if n := len(a.State().Classes); n != 3 {
+				t.Errorf("%d classes, want 3", n)
+			}
+		},
 		"a picture for a class that was removed is refused": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
 			test.OK(t, a.Kept(a.LastChange()))
