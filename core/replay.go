@@ -180,11 +180,15 @@ func (c *Classifier) Replay(x Command, before int) (err error) {
 	case DoForget:
 		c.forgetUndo()
 		return nil
-	case DoUndo:
-		_, err = c.undoStep(x.Step)
-		return err
-	case DoRedo:
-		_, err = c.redoStep(x.Step)
+	case DoUndo, DoRedo:
+		switch {
+		case slices.ContainsFunc(slices.Concat(c.journal.done, c.journal.undone), func(s *Step) bool { return s.alone && s.ID == x.Step }):
+			// the other copies have forgotten it
+		case x.Do == DoUndo:
+			_, err = c.undoStep(x.Step)
+		default:
+			_, err = c.redoStep(x.Step)
+		}
 		return err
 	}
 	c.given(x.Step)

@@ -599,6 +599,22 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("%d pictures, want 3", n)
 			}
 		},
+		"a step that is undone after the other chose a prior stays in both": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
+			w.settle()
+			file, _ := priorFile(t, dim, 3)
+			b.importPrior(t, file)
+			test.OK(t, a.Undo(""))
+			refusal(t, "undoing it", a.Kept(a.LastChange()), "undo")
+			w.settle()
+			for i, tab := range w.all {
+				if n := len(tab.State().Classes[0].Examples); n != 4 {
+					t.Errorf("tab %d has %d pictures, want 4", i, n)
+				}
+			}
+			test.OK(t, b.Undo("")) // only this tab can undo its choice
+			b.ForgetUndo()
+		},
 		"what both redo comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
 			test.OK(t, a.Undo(""))
