@@ -99,9 +99,7 @@ func (e *Engine) flush() error {
 	if sweep {
 		_ = log.Sweep(e.db) // on error the leftovers only take space
 	}
-	if wrote || err != nil {
-		e.noteTrouble(err)
-	}
+	e.noteTrouble(err)
 	if wrote && err == nil {
 		e.writeMark()
 	}

@@ -532,6 +532,20 @@ func TestTwoTabs(t *testing.T) {
 				t.Errorf("%d classes, the first has %d pictures; want one class with 5", len(s.Classes), len(s.Classes[0].Examples))
 			}
 		},
+		"a full storage is told no longer than something waits for room": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			a.Engine.db = &small{Memory: w.store}
+			test.Must(a.AddExample(ids[0], x(1), []byte("large"), ""))(t)
+			a.Flush()
+			if a.State().Trouble == "" {
+				t.Error("nothing is told while it waits")
+			}
+			test.Must(b.RemoveClass(ids[0]))(t)
+			b.Flush()
+			w.settle()
+			if got := a.State().Trouble; got != "" {
+				t.Error(got)
+			}
+		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(none))
