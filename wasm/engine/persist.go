@@ -276,8 +276,11 @@ func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) 
 	var full error
 	for i, p := range slices.Concat(first, rest) {
 		others, behind, err := log.Append(e.db, s.ID, s.stored.N, []log.Step{p.Step})
-		if err == nil && (behind || len(others) > 0) {
-			return wrote, nil // the next flush goes on
+		if err == nil && (behind || len(others) > 0) { // the caller goes on
+			if wrote && len(first) > 0 {
+				err = e.reread(s) // the order in the log is another one than here
+			}
+			return wrote, err
 		}
 		if err != nil && Explain(err).Code == "quota" && i < len(first) {
 			full = err
@@ -285,7 +288,7 @@ func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) 
 		}
 		if err != nil {
 			if wrote && len(first) > 0 {
-				_ = e.reread(s) // the order in the log is another one than here
+				_ = e.reread(s)
 			}
 			return wrote, err
 		}

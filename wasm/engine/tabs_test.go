@@ -287,6 +287,22 @@ func TestTabsAtOnce(t *testing.T) {
 	}
 }
 
+// later is a database in which another tab does something after so many writes.
+type later struct {
+	log.DB
+	writes int
+	other  func()
+}
+
+func (s *later) Do(writes bool, f func(log.Tx) error) error {
+	if writes {
+		if s.writes--; s.writes == -1 {
+			s.other()
+		}
+	}
+	return s.DB.Do(writes, f)
+}
+
 func refusal(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if code(err) != want {
@@ -545,6 +561,17 @@ func TestTwoTabs(t *testing.T) {
 			if got := a.State().Trouble; got != "" {
 				t.Error(got)
 			}
+		},
+		"what is stored first for lack of room is first in all tabs' history": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			full := &small{Memory: w.store}
+			a.Engine.db = &later{full, 2, func() {
+				test.OK(t, b.RenameClass(ids[1], "hound"))
+				b.Flush()
+				full.room = 1000
+			}}
+			test.Must(a.AddExample(ids[0], x(1), []byte("large"), ""))(t)
+			test.Must(a.RemoveExample(ids[1], a.State().Classes[1].Examples[0].ID))(t)
+			a.Flush()
 		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
