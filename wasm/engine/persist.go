@@ -295,7 +295,7 @@ func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) 
 		e.appended(s, []*pending{p})
 		wrote = true
 	}
-	if len(first) > 0 && len(rest) > 0 {
+	if wrote && (full != nil || len(first) > 0 && len(rest) > 0) {
 		err = e.reread(s)
 	}
 	if !wrote {

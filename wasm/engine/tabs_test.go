@@ -573,6 +573,19 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.RemoveExample(ids[1], a.State().Classes[1].Examples[0].ID))(t)
 			a.Flush()
 		},
+		"a removal that waits for room comes after those that are stored": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			for i := range ids {
+				test.Must(a.RemoveExample(ids[i], a.State().Classes[i].Examples[0].ID))(t)
+			}
+			n := 0
+			w.store.Before = func(table log.Table, _ log.Key, _ any) error {
+				if n++; n <= 2 { // both together, then the first
+					return &metaqda.Error{Code: "quota", Message: "The storage is full: save the session to a file."}
+				}
+				return nil
+			}
+			a.Flush()
+		},
 		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(none))
