@@ -49,6 +49,7 @@ const EXCEPT = {
   'extractor/python.test.js': DOWNLOADS,
   'extractor/sounds.test.js': {
     'what is held is recorded': CAMERA,
+    'a pause while': CAMERA,
     'a microphone that': CAMERA,
     'a site without YAMNet': CAMERA,
     'sounds from files': 'it lets sounds play unasked by a flag of Chromium',
