@@ -162,6 +162,27 @@ async function wide(at, { bad = false, toned = false } = {}) {
   return file;
 }
 
+test('live, nothing is said of classes before the first picture is compared', async () => {
+  const flags = await seeing(path.join(folder, 'first.y4m'), [await cat(8)]);
+  await visit({ flags }, async ({ page }) => {
+    await addClass(page, 'Good');
+    await addPictures(page, 'Good', await Promise.all([0, 1, 2].map((at) => cat(at))));
+    await page.evaluate(() => {
+      const seen = new Set();
+      Object.assign(globalThis, { seen });
+      const look = () => {
+        const verdict = /** @type {HTMLElement} */ (document.querySelector('#verdict'));
+        if (verdict.checkVisibility()) seen.add(verdict.innerText);
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await says(page, /^(Like|Not like|Perhaps like|Perhaps not like) the examples of/);
+    assert.deepEqual(await page.evaluate('[...seen]'), ['Choose something to recognise.']);
+  });
+});
+
 test('live, it says of each thing before the camera whether it is all right, and where it is not', LONG, async () => {
   const [good, bad] = await Promise.all([false, true].map((bad) => wide(8, { bad, toned: true })));
   const flags = await seeing(path.join(folder, 'good.y4m'), [...Array(6).fill(good), ...Array(6).fill(bad)]);

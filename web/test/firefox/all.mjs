@@ -55,7 +55,7 @@ const EXCEPT = {
     'sounds from files': 'it lets sounds play unasked by a flag of Chromium',
   },
   'files.test.js': { 'files of another feature extractor are refused': DOWNLOADS },
-  'good.test.js': { 'many pictures are compared': DOWNLOADS, 'live, it says': CAMERA, 'a shared file of good ones': DOWNLOADS },
+  'good.test.js': { 'many pictures are compared': DOWNLOADS, live: CAMERA, 'a shared file of good ones': DOWNLOADS },
   'harness.test.js': 'it is about what Chromium asks of the network',
   'late.test.js': {
     'pictures that come while others are encoded': 'Firefox copies into no folder',

@@ -60,7 +60,7 @@ export class Good {
 
   /** Replaces the answer about classes at once, so that it is not shown before the comparison is ready. */
   wait() {
-    if (!this.on) return;
+    if (!this.on || noun() !== 'picture') return; // others are not compared
     render(html`<p class="verdict good-says">Comparing …</p>`, this.element);
     this.#turn(true);
   }

@@ -458,6 +458,7 @@ export class Recogniser {
     const look = await source.look(places);
     if (this.#source !== source) return;
     if (places && look.embedding) this.#located = !!look.cells;
+    if (!this.#last && look.embedding) this.good.wait(); // the first comparison takes long: it reads the examples
     const live = await this.engine.frame(look.embedding, this.seen.perHour);
     if (this.#source !== source) return;
     this.#last = look;
