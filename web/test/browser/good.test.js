@@ -212,7 +212,7 @@ test('live, it says of each thing before the camera whether it is all right, and
 
 test('a shared file of good ones says the same, if their pictures go along', LONG, async () => {
   const bad = await cat(8, true);
-  let [file, plain, said] = ['', '', ''];
+  let [file, fixed, plain, said] = ['', '', '', ''];
   await visit({}, async ({ page }) => {
     await addClass(page, 'Good');
     await addPictures(page, 'Good', await Promise.all([0, 1, 2, 3, 4, 5].map((at) => cat(at))));
@@ -220,12 +220,18 @@ test('a shared file of good ones says the same, if their pictures go along', LON
     await says(page, /^Not like the examples of/);
     said = await page.locator('.good-says').innerText();
     plain = await share(page);
+    fixed = await share(page, { pictures: true });
     file = await share(page, { learn: true, pictures: true });
   });
   await opened(plain, async (page) => {
     await page.getByText('This file says how likely a picture is “Good”.').waitFor();
     await recognise(page, bad);
     assert.equal(await page.locator('.good').isVisible(), false, 'there are no examples to compare with');
+  });
+  await opened(fixed, async (page) => {
+    await recognise(page, bad);
+    await says(page, /^Not like the examples of/);
+    assert.equal(await page.locator('.good').innerText(), `${said}\n\nCompared part by part with 6 different pictures.`, 'no advice to teach');
   });
   await opened(file, async (page) => {
     await page.getByText('This file says whether a picture is like “Good”, or something is wrong with it.').waitFor();

@@ -41,9 +41,10 @@ export class Good {
   /** Whether the examples are nearly the same picture. */
   #alike = false;
 
-  /** @param {{odd?: OddOf, instead?: HTMLElement[]}} parts instead: is hidden meanwhile */
-  constructor({ odd, instead = [] }) {
+  /** @param {{odd?: OddOf, teachable?: boolean, instead?: HTMLElement[]}} parts teachable: whether to say what to teach; instead: is hidden meanwhile */
+  constructor({ odd, teachable = true, instead = [] }) {
     this.odd = odd;
+    this.teachable = teachable;
     this.instead = instead;
   }
 
@@ -104,10 +105,10 @@ export class Good {
       html`<p class="verdict good-says">${sayingOf(odd, marked(this.#name))}</p>
       <p class="small muted good-note">${
         this.#alike
-          ? `The ${noun()}s of this class are nearly the same, so anything else looks unlike them: teach other views, too.`
-          : `Compared part by part with ${odd.good} different ${noun()}s. More ${noun()}s would make the answer surer.`
+          ? `The ${noun()}s of this class are nearly the same, so anything else looks unlike them${this.teachable ? ': teach other views, too' : ''}.`
+          : `Compared part by part with ${odd.good} different ${noun()}s.${this.teachable ? ` More ${noun()}s would make the answer surer.` : ''}`
       }</p>
-      <p class="small muted good-note">To tell “${this.#name}” from other things, teach a second class.</p>`,
+      <p class="small muted good-note" ?hidden=${!this.teachable}>To tell “${this.#name}” from other things, teach a second class.</p>`,
       this.element,
     );
   }

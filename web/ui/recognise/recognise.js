@@ -100,7 +100,7 @@ export class Recogniser {
     byId('stage', HTMLElement).append(this.where.overlay);
     byId('stage', HTMLElement).after(this.where.button);
     byId('where', HTMLElement).append(this.where.element);
-    this.good = new Good({ odd, instead: [this.verdict, byId('meters', HTMLElement)] });
+    this.good = new Good({ odd, teachable, instead: [this.verdict, byId('meters', HTMLElement)] });
     this.verdict.after(this.good.element);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
