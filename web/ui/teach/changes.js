@@ -1,7 +1,7 @@
 // @ts-check
 /** Changes of classes and examples. Each press is one step for undo and redo. */
 import { say } from '../kit/announce.js';
-import { byId, counted, noun, sentence } from '../kit/dom.js';
+import { byId, counted, noun, sees, sentence } from '../kit/dom.js';
 import { nextTask } from '../../base/task.js';
 import { gone } from './model.js';
 import { removed } from './words.js';
@@ -10,12 +10,14 @@ import { removed } from './words.js';
 /** @import {Learner} from '../kinds/index.js' */
 /** @import {Target} from './correct.js' */
 
-/** The name of a step, with this session's word for an example. @param {string} step such as "move an example to Banana", "add Banana with 3 examples" */
+/** The name of a step, with this session's words. @param {string} step such as "move an example to Banana", "add Banana with 3 examples" */
 const called = (step) =>
-  step.replace(
-    /^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )|(?<=^add .* with )(?:an|(\d+)) examples?$/,
-    (_, verb, several, first) => (verb ? `${verb} ` : '') + ((several ?? first) ? counted(Number(several ?? first), noun()) : `a ${noun()}`),
-  );
+  step
+    .replace(
+      /^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )|(?<=^add .* with )(?:an|(\d+)) examples?$/,
+      (_, verb, several, first) => (verb ? `${verb} ` : '') + ((several ?? first) ? counted(Number(several ?? first), noun()) : `a ${noun()}`),
+    )
+    .replace(/(?<=^change of what happens when it )sees/, sees());
 
 /** A learner whose changes are parts of one undo step. @param {{undo: string}} step at first without an id @param {Learner} of @returns {Learner} */
 export const partOf = (step, { ready, taught, stored }) => ({ ready, taught, stored: (change) => stored(change, step) });

@@ -201,6 +201,12 @@ test('what is held is recorded in pieces, and recognised live; the microphone is
     assert.doesNotMatch(await page.locator('#then').innerText(), /\bsee[ns]\b/i);
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await status(page, /The microphone is off/);
+    const form = page.getByRole('form', { name: 'Add an action' });
+    await form.getByLabel('then', { exact: true }).selectOption('flash the screen');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await status(page, 'Added: When Baki is heard: ');
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await status(page, 'Undone: change of what happens when it hears Baki.');
   });
 });
 
