@@ -465,6 +465,23 @@ test('the headline is not covered by its picture, which with eighteen classes st
   }),
 );
 
+test('with many classes those that the answer names have a button, on a phone too', { timeout: 120_000 }, () =>
+  visit({ context: { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+    for (let i = 0; i < 14; i++) await addClass(page, `Class ${i}`);
+    await teach(page, 'Cat', styles);
+    await teach(page, 'Rocket', styles);
+    await recognise(page, sample('emojione', 'rocket'));
+    const bar = page.locator('#correct');
+    await bar.getByRole('button', { name: 'Rocket', exact: true }).click({ timeout: 5000 });
+    await status(page, 'Taught as “Rocket”.');
+    await bar.locator('button[aria-pressed=true]').filter({ hasText: 'Rocket' }).waitFor();
+    const before = await bar.getByRole('button').allTextContents();
+    await bar.getByRole('button', { name: /more…$/ }).click();
+    const first = await page.evaluate(() => document.activeElement?.textContent ?? '');
+    assert.ok(!before.includes(first) && /^Class \d+$/.test(first), `the first of the others has the focus: ${first}`);
+  }),
+);
+
 test(
   'the answer, its bars, its picture and why are in sight together after ten questions in a row, on a laptop and on a phone',
   { timeout: 120_000, ...LONG },

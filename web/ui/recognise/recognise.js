@@ -9,7 +9,7 @@ import { leaveSource, sourceFailed, takeSource } from '../kinds/index.js';
 import { Good } from './good.js';
 import { Pieces } from './pieces.js';
 import { Where } from './where.js';
-import { CorrectBar, NONE } from '../teach/correct.js';
+import { CorrectBar, mostLikely, NONE } from '../teach/correct.js';
 
 /** @import {Sample, Source} from '../kinds/index.js' */
 /** @import {Cells} from '../../extractor/session.js' */
@@ -61,6 +61,8 @@ export class Recogniser {
   /** Examples made of the shown sample, or in this live view. Removed ones stay listed, since undo may bring them back. @type {string[]} */
   #taught = [];
   #none = false;
+  /** Ids of the likeliest classes of the shown sample. @type {string[]} */
+  #likely = [];
   #classes = /** @type {readonly Taught[]} */ ([]);
   /** Whether the frames of the live view have cells; null before one was asked for them. @type {boolean|null} */
   #located = null;
@@ -228,6 +230,10 @@ export class Recogniser {
     if (turn !== this.#turn) return; // cleared meanwhile
     this.#cells = cells;
     this.#shown = embedding && open;
+    this.#likely = mostLikely(
+      this.#classes.map(({ id }) => id),
+      this.#classes.map((one) => answer?.probabilities[one.name] ?? 0),
+    );
     const judged = this.#judge(answer, cells).catch((error) => {
       complain(this.error, sentence(error));
       return null;
@@ -268,7 +274,7 @@ export class Recogniser {
     this.bar.element.hidden = !this.#shown && !this.#source;
     const example = this.#example;
     if (example) this.#none = false;
-    this.bar.show(this.#classes, example ? this.teaching.classOf(example)?.id : this.#none ? NONE : '');
+    this.bar.show(this.#classes, example ? this.teaching.classOf(example)?.id : this.#none ? NONE : '', this.#likely);
   }
 
   /**
@@ -366,6 +372,7 @@ export class Recogniser {
     this.good.show(null);
     this.#taught = [];
     this.#none = false;
+    this.#likely = [];
     this.bar.reset();
     this.bar.fold();
     this.#showBar();

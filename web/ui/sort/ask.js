@@ -1,6 +1,6 @@
 // @ts-check
 /** Questions about many pictures: the class of the most informative one, and a name for similar ones. */
-import { CorrectBar } from '../teach/correct.js';
+import { CorrectBar, mostLikely } from '../teach/correct.js';
 import { counted, el, noun } from '../kit/dom.js';
 import { html, nodesOf, render, repeat } from '../kit/view.js';
 
@@ -20,6 +20,7 @@ export class Question {
   #items = [];
   /** @type {WeakSet<Item>} */
   #skipped = new WeakSet();
+  #classes = /** @type {readonly Named[]} */ ([]);
 
   /** @param {{onTeach: (items: Item[], target: Target) => Promise<unknown>, onOpen: (item: Item) => void}} parts */
   constructor({ onTeach, onOpen }) {
@@ -38,7 +39,7 @@ export class Question {
 
   /** Asks about these pictures in order. @param {Item[]} items @param {readonly Named[]} classes */
   show(items, classes) {
-    this.bar.show(classes);
+    this.#classes = classes;
     const left = items.filter((item) => !item.taught && !this.#skipped.has(item));
     // The current question stays until it is answered.
     const now = this.#items[0];
@@ -62,6 +63,7 @@ export class Question {
     const [item] = this.#items;
     this.element.hidden = !item;
     if (!item) return;
+    this.bar.show(this.#classes, '', item.answer ? mostLikely(item.answer.classes, item.answer.probabilities) : []);
     render(
       html`<button class="ask-picture" type="button" aria-label="Larger view of ${item.name}" @click=${() => this.onOpen(item)}><img src=${item.url} alt="" width="96" height="96"></button>
       <div class="ask-body"><h3 id="ask-title">Tell me what this is</h3><p class="muted small">${whyAsked(item.like)}</p>${this.bar.element}</div>

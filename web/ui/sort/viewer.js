@@ -1,6 +1,6 @@
 // @ts-check
 /** A larger view of one of many pictures, with its answer. The arrow keys show its neighbours. */
-import { CorrectBar } from '../teach/correct.js';
+import { CorrectBar, mostLikely } from '../teach/correct.js';
 import { byId, capital, dialogHead, el, isShortcut, noun } from '../kit/dom.js';
 import { html, icon, nothing, render } from '../kit/view.js';
 import { NONE, percent, saidNone, verdict } from './sorting.js';
@@ -83,7 +83,7 @@ export class Viewer {
       this.#shown = { item, element: this.kinds.now.show(item.file) };
       this.#shown.element.classList.add('viewer-picture');
     }
-    this.bar.show(this.#classes, item.taught || (saidNone(item) ? NONE : ''));
+    this.bar.show(this.#classes, item.taught || (saidNone(item) ? NONE : ''), item.answer ? mostLikely(item.answer.classes, item.answer.probabilities) : []);
     const end = (/** @type {number} */ at) => String(this.#at === at); // a disabled button would lose the focus
     render(
       html`<div class="viewer-stage">${this.#shown.element}</div>

@@ -12,6 +12,14 @@ export const NONE = 'none-of-these';
 /** Classes with a button at first; "More" shows the others. */
 const AT_ONCE = 12;
 
+/** The ids of the likeliest classes, the likeliest first. @param {readonly string[]} ids @param {ArrayLike<number>} probabilities one for each */
+export const mostLikely = (ids, probabilities) =>
+  ids
+    .map((id, i) => ({ id, p: probabilities[i] }))
+    .sort((a, b) => b.p - a.p)
+    .slice(0, AT_ONCE)
+    .map(({ id }) => id);
+
 /** The id of the class that has a name, by the engine's rules; empty for none. @type {(name: string) => Promise<string>} */
 export let classOf = async () => '';
 
@@ -26,6 +34,7 @@ let bars = 0;
 export class CorrectBar {
   #classes = /** @type {readonly Named[]} */ ([]);
   #chosen = '';
+  #likely = /** @type {readonly string[]} */ ([]);
   #all = false;
   #open = false;
   #error = '';
@@ -56,10 +65,11 @@ export class CorrectBar {
     this.#draw();
   }
 
-  /** Offers these classes. @param {readonly Named[]} classes @param {string} [chosen] id of the chosen class, or NONE */
-  show(classes, chosen = '') {
+  /** Offers these classes. @param {readonly Named[]} classes @param {string} [chosen] id of the chosen class, or NONE @param {readonly string[]} [likely] ids of classes that get a button before others */
+  show(classes, chosen = '', likely = []) {
     this.#classes = classes;
     this.#chosen = chosen;
+    this.#likely = likely;
     this.#draw();
   }
 
@@ -90,18 +100,19 @@ export class CorrectBar {
   /** @param {Event} event */
   #showAll = ({ target }) => {
     const most = [...this.element.querySelectorAll('button')].indexOf(/** @type {HTMLButtonElement} */ (target));
-    const at = most - Number(this.#classes.findIndex(({ id }) => id === this.#chosen) >= most); // one class less was shown in order if the chosen one took the last place
+    const shown = this.#first(most);
+    const at = this.#classes.findIndex((one) => !shown.includes(one));
     this.#all = true;
     this.#draw();
     this.element.querySelectorAll('button')[at]?.focus({ preventScroll: true }); // the first of the others
     this.element.scrollIntoView({ block: 'nearest' });
   };
 
-  /** The first classes. The chosen one takes the place of the last if it comes later. @param {number} most */
+  /** The chosen class, the likeliest ones and the first others, in their order. @param {number} most */
   #first(most) {
-    const some = this.#classes.slice(0, most);
-    const chosen = this.#classes.slice(most).find(({ id }) => id === this.#chosen);
-    return chosen && most ? [...some.slice(0, -1), chosen] : some;
+    const before = [this.#chosen, ...this.#likely].flatMap((id) => this.#classes.find((one) => one.id === id) ?? []);
+    const some = new Set([...new Set([...before, ...this.#classes])].slice(0, most));
+    return this.#classes.filter((one) => some.has(one));
   }
 
   /** @param {number} most classes with a button */
