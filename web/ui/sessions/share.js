@@ -93,7 +93,8 @@ class ShareDialog {
     this.#compares = onlyClass(taught) && noun() === 'picture' ? ' With them the file says whether something is wrong with a picture.' : '';
     this.#what =
       `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, noun())}. It opens from disk ` +
-      'in Chrome, Edge and Firefox and recognises there, without a network and with nothing to install.';
+      'in Chrome, Edge and Firefox and recognises there, without a network and with nothing to install.' +
+      (this.reader.kinds.now.id === 'sounds' ? ' In Chrome and Edge it can use the microphone only if it is opened by https.' : '');
     this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);

@@ -239,6 +239,15 @@ test('a pause while the button is held is no error, if something was heard', { s
   });
 });
 
+test('who shares sounds is told where the file cannot use the microphone', () =>
+  visit({}, async ({ page }) => {
+    await chooseSounds(page);
+    await teachSounds(page, 'Pedu', 'pedu', [0]);
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByRole('button', { name: 'Share…' }).click();
+    await page.getByText(/ In Chrome and Edge it can use the microphone only if it is opened by https\.$/).waitFor();
+  }));
+
 test('each thing that cannot be heard is told in a sentence', () =>
   visit({}, async ({ page, context }) => {
     await chooseSounds(page);
