@@ -25,6 +25,7 @@ test('each reason for refusing a file has its own sentence with the name in it',
     [file('b.HEIC', ''), /^“b\.HEIC” is a HEIC picture.*JPEG or PNG/],
     [file('c', 'image/heif'), /^“c” is a HEIC picture/],
     [file('d.pdf', 'application/pdf'), /^“d\.pdf” is not a picture/],
+    [file('Fruit.safetensors', ''), /^“Fruit\.safetensors” is not a picture: open a saved session under Sessions\.$/],
     [file('e.png', 'image/png'), /^“e\.png” could not be read as a picture/],
     [file('', 'image/png'), /^“The pasted picture” could not/],
   ])) {

@@ -52,6 +52,7 @@ export function refusal(file) {
   if (HEIC.test(file.name) || /hei[cf]/.test(file.type)) {
     return `${name} is a HEIC picture, which this browser cannot open: save it as JPEG or PNG and add that file.`;
   }
+  if (/\.safetensors$/i.test(file.name)) return `${name} is not a picture: open a saved session under Sessions.`;
   if (!claimsPicture(file)) return `${name} is not a picture: choose a JPEG, PNG or WebP file.`;
   return `${name} could not be read as a picture: it may be damaged, or in a format that this browser does not know. Save it as JPEG or PNG and add that file.`;
 }
