@@ -23,9 +23,9 @@ const keptCells = 2 * anomaly.Most
 
 // SetCells sets the cells of an example's picture, for [Classifier.Anomaly]. They are n vectors of
 // length d, one after the other. Their mean is the vector of the example. It keeps 128 bytes of
-// each cell, for 64 pictures. A further picture makes it drop the cells of all removed examples, or
-// else those of the first example that has cells, in the order of Classes. Undo restores an example
-// with its cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have them.
+// each cell, for 64 pictures. For a further picture it drops the cells of all removed examples, or
+// else of the first example with cells, in the order of Classes. Undo restores an example with its
+// cells, unless these were dropped: see [Classifier.WithoutCells]. Files do not have them.
 //
 // It returns an [Error] with the code "example" for an unknown example, and with "argument" for
 // cells that are not rows of length d. It returns a *[niw.DimensionError] if d is not the length of
@@ -109,8 +109,8 @@ func (c *Classifier) only() (only *class) {
 //
 // It returns an [Error] with the code "classes" if several classes have examples: use Predict then. It
 // returns a *[anomaly.FewError], with the code "few", for fewer than three examples with cells. Frames
-// of a group count as one. Other errors are those of SetCells. Cost that of [anomaly.Model.Ask], and
-// after a change that of [anomaly.Fit].
+// of a group count as one. Other errors are those of SetCells. It costs as much as
+// [anomaly.Model.Ask], and after a change [anomaly.Fit] as well.
 func (c *Classifier) Anomaly(cells []float32, d int) (*Anomaly, error) {
 	defer c.writing()()
 	k := c.only()

@@ -24,7 +24,8 @@ func (c *Classifier) answer(p []float64, none float64, d Decision) Answer {
 
 // Predict answers for a vector of length d. It returns [lda.ErrNoExamples] if no class has an
 // example. It returns a *[niw.DimensionError] for a vector of another length, and a
-// *[niw.ValueError] for a number that is not finite. Cost that of [lda.Classifier.ProbabilitiesTo].
+// *[niw.ValueError] for a number that is not finite. It costs as much as
+// [lda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	if err := c.hold(); err != nil {
 		return Answer{}, err
@@ -38,9 +39,10 @@ func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	return c.answer(p, none, c.decide(p, none)), nil
 }
 
-// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns that of
-// none of them. It is Predict without allocation once the classifier has settled, with the same
-// errors and cost. It returns an [Error] with the code "argument" for a dst of another length.
+// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns the
+// probability of none of them. It is Predict without allocation once the classifier has settled,
+// with the same errors and cost. It returns an [Error] with the code "argument" for a dst of another
+// length.
 func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
 	if err := c.hold(); err != nil {
 		return 0, err
@@ -154,9 +156,9 @@ type LeftOut struct {
 }
 
 // LeaveOut predicts the i-th of all examples, a burst counting as one, without itself: see
-// [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. Cost a few times that of Predict.
-// With Settings.Scale, sessions of at most [lda.ExactUpTo] examples scale the columns without the
-// example. Larger sessions scale them with all examples.
+// [lda.Classifier.LeaveOutTo]. It returns nil for an i out of range. It costs a few times as much as
+// Predict. With Settings.Scale, sessions of at most [lda.ExactUpTo] examples scale the columns
+// without the example. Larger sessions scale them with all examples.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	defer c.writing()()
 	return c.leaveOutOne(i)
@@ -197,7 +199,7 @@ func (c *Classifier) leaveOutOne(i int) (*LeftOut, error) {
 }
 
 // leaveOutAnew predicts with a copy that lacks the examples and scales its columns without them.
-// Cost that of teaching the copy.
+// It costs as much as teaching the copy.
 func (c *Classifier) leaveOutAnew(out *LeftOut) (none float64, err error) {
 	without, err := c.clone()
 	if err != nil {
@@ -218,7 +220,7 @@ func (c *Classifier) leaveOutAnew(out *LeftOut) (none float64, err error) {
 }
 
 // LeaveOneOut leaves each example out in turn and returns the answers in the order of
-// [Classifier.Classes]. ctx and progress are as for Classify. Cost that of
+// [Classifier.Classes]. ctx and progress are as for Classify. It costs as much as
 // [Classifier.LeaveOut] for each.
 func (c *Classifier) LeaveOneOut(ctx Context, progress func(done, total int)) ([]LeftOut, error) {
 	b, err := c.BeginLeaveOneOut()

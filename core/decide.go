@@ -48,11 +48,11 @@ func (c *Classifier) decide(classes []float64, none float64) Decision {
 // photographs were named one after the other (web/test/browser/sort.test.js), 82 % of the doubtful
 // decisions were right, and 99.7 % of the others.
 //
-// NoneFrom minimises the expected cost if an unknown vector in a class costs twice as much as a
-// rejected known one (Chow, On optimum recognition error and reject tradeoff, 1970). The first
-// spoils a class; a person can correct the second. none is compared first. So judging together,
-// which makes classes surer and leaves none unchanged, rejects the same vectors.
-// core/session/TRANSDUCTION.md has the figures.
+// NoneFrom minimises the expected cost (Chow, On optimum recognition error and reject tradeoff,
+// 1970). An unknown vector in a class spoils the class; it costs twice as much as a rejected known
+// one, which a person can correct. none is compared first. So judging together, which makes classes
+// surer and leaves none unchanged, rejects the same vectors. core/session/TRANSDUCTION.md has the
+// figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	return worded(0, decided(classes, none), labels, bursts, classes, none)
 }

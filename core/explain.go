@@ -27,7 +27,7 @@ type Explanation struct {
 //
 // It returns the errors of [Classifier.Predict], and a *[anomaly.CellsError] for cells that are not n
 // vectors of length d. It returns an [Error] with the code "argument" for a class that is unknown or
-// has no examples. Cost that of two predictions, and n d.
+// has no examples. It costs as much as two predictions, and n d.
 func (c *Classifier) Explain(cells []float32, d, class, against int) (*Explanation, error) {
 	defer c.writing()()
 	if err := c.settle(); err != nil {

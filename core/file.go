@@ -112,7 +112,7 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	}
 	c.Name, c.actions = f.Name, f.Settings.Actions
 	if f.Extractor.ID != "" {
-		c.Extractor = f.Extractor // or else that of the prior
+		c.Extractor = f.Extractor // or else the prior's
 	}
 	return c, c.Load(ClassesOf(f), nil)
 }

@@ -40,8 +40,8 @@ const leastProb = 1e-6
 // sense of [lda.Classifier.LeaveOutTo]. The only example of a class is not predicted.
 //
 // This order has 80 % of the wrong labels that cost accuracy among its first three. An order by
-// LogProb has 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. Cost
-// that of [Classifier.LeaveOneOut], once more for each example found.
+// LogProb has 43 % (core/lab/experiment/RESULTS.md). ctx and progress are as for Classify. It costs
+// as much as [Classifier.LeaveOneOut], once more for each example found.
 func (c *Classifier) Influence(ctx Context, progress func(done, total int)) ([]Influence, error) {
 	b, err := c.BeginInfluence(MostInfluence)
 	if err != nil {

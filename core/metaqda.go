@@ -46,7 +46,7 @@ type Settings struct {
 type Extractor = model.Extractor
 
 // Classifier holds C classes with N examples in all, vectors of one length d. [New], [Open],
-// [OpenUnder] or [Merge] make it. Its zero value is that of New with zero [Settings] and no
+// [OpenUnder] or [Merge] make it. Its zero value equals the result of New for zero [Settings] and no
 // prior.
 //
 // Several goroutines may use one classifier at once. Predictions run beside each other and wait
@@ -113,8 +113,8 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 }
 
 // Configure changes the settings. It returns a *[niw.ValueError] for a NonePrior outside its
-// domain, and an [Error] with the code "value" for a Scale other than that of [New]. On error
-// nothing changes. It cannot be undone. Cost O(1).
+// domain, and an [Error] with the code "value" for another Scale than [New] got. On error nothing
+// changes. It cannot be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
 	defer c.writing()()
 	o := lda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}

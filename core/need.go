@@ -23,8 +23,8 @@ const needPrior = 2
 // experiments an example of the chosen class raised accuracy 1.7 times as much as one of a random
 // class (core/lab/experiment/RESULTS.md).
 //
-// ctx and progress are as for Classify. Cost that of
-// [Classifier.LeaveOneOut]; none after [Classifier.Influence] or Needs, until something changes.
+// ctx and progress are as for Classify. It costs as much as [Classifier.LeaveOneOut]; nothing after
+// [Classifier.Influence] or Needs, until something changes.
 func (c *Classifier) Needs(ctx Context, progress func(done, total int)) (Need, error) {
 	b, err := c.BeginInfluence(0)
 	if err != nil {

@@ -113,7 +113,7 @@ func (c *Classifier) Prior() *Prior {
 
 // SetPrior replaces the prior. It keeps all examples and can be undone. Without examples p may
 // be nil, as for [New]. It returns a *[niw.DimensionError] if the prior is for vectors of
-// another length than the examples. Cost that of teaching all examples anew.
+// another length than the examples. It costs as much as teaching all examples anew.
 func (c *Classifier) SetPrior(p *Prior) error {
 	defer c.writing()()
 	return c.do(Entry{Do: "prior", prior: p})

@@ -28,7 +28,7 @@ func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved 
 
 // standardise finds the transform of [Classifier.columns] anew after examples changed. The frames of a
 // group together count as one example, and so does each row of a batch. Such rows show how far columns
-// spread; few examples hardly do. Cost O(N d), and that of teaching all examples anew.
+// spread; few examples hardly do. It costs O(N d), and as much as teaching all examples anew.
 func (c *Classifier) standardise() {
 	if !c.unscaled() {
 		return
@@ -198,9 +198,9 @@ const taylor = 0.15
 // where of has the mean m of the column, and M² is its mean square in raw, before any transform. b and τ²
 // are of all columns that vary: b is the mean of ln s² - ln(m² + s²) + a ln M², and τ² is the variance of
 // that less ψ'. A variance becomes e^E(θ). Hence columns of larger numbers count more while examples are
-// few. The method is that of Smyth (Statistical Applications in Genetics and Molecular Biology 3, 2004),
-// who shrinks log variances to one value. shrunk works in place; a column that does not vary stays at 0.
-// Measured in core/session/EXPERIMENTS.md. Cost O(d).
+// few. Smyth (Statistical Applications in Genetics and Molecular Biology 3, 2004) shrinks log
+// variances in this way, but to one value. shrunk works in place; a column that does not vary stays
+// at 0. Measured in core/session/EXPERIMENTS.md. Cost O(d).
 func shrunk(of, raw moments) []float64 {
 	sizes := make([]float64, len(of.mean))
 	var ratios []float64

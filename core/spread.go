@@ -22,9 +22,9 @@ const spreadOf = 1000
 // [Default] and without a scale it asks two questions. First, for vectors of at most 256 numbers: do the
 // standard deviations of the columns differ by more than a hundredfold? Columns in different units do.
 // Second, for vectors of at most 32 numbers: do their lengths differ by more than fourfold? Without a
-// scale only directions count, and then they say too little. Constant columns do not count. Of more
-// than ten columns or vectors, the smallest and the largest tenth do not count. Of more than 1,000
-// examples it uses 500 to 1,000 at equal steps. Cost O(N), and d for each used example.
+// scale only directions count, and then they say too little. Constant columns do not count. With
+// more than ten columns or vectors, the smallest and the largest tenth do not count. With more than
+// 1,000 examples it uses 500 to 1,000 at equal steps. Cost O(N), and d for each used example.
 func (c *Classifier) Unscaled() bool {
 	defer c.reading()()
 	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {

@@ -16,8 +16,8 @@ import (
 // It returns a *[lda.LabelError] for an impossible label (see [CleanLabel]), and a
 // *[niw.DimensionError] or *[niw.ValueError] for a vector of another length or not finite. It
 // returns an [Error] with the code "limit" beyond [model.MaxClasses] or [model.MaxExamples]. On
-// error nothing changes. Cost that of [lda.Classifier.Add]; a frame of a burst costs replacing
-// the burst's mean.
+// error nothing changes. It costs as much as [lda.Classifier.Add]; a frame of a burst costs
+// replacing the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id string, err error) {
 	ids, err := c.AddAll([]string{label}, []Example{{Group: group, Vector: vector}})
 	if err != nil {

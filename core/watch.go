@@ -56,7 +56,7 @@ func (w *Watch) Allow(perHour float64) error { return w.state.Allow(perHour) }
 //
 // It returns an [Error] with the code "argument" for probabilities of another number of classes. It
 // returns a *[niw.ValueError] for a number outside its domain or a time before the last one. On
-// error nothing changes. Cost O(C), and after a change of the classifier that of 64 predictions.
+// error nothing changes. Cost O(C), and after a change of the classifier 64 predictions.
 func (w *Watch) Next(seconds float64, p []float64) ([]Event, error) {
 	if err := w.update(); err != nil {
 		return nil, err

@@ -83,8 +83,8 @@ func distance(x, y []float64, bound float64) float64 {
 const (
 	// alikeBound is the least cosine of a picture with the centre of its group. The figures are
 	// means of 31 sets under a former prior, which was learned from 30 of them. Four unknown
-	// classes of 20 pictures each were among four others. "pure" is the share of a group that
-	// is of its largest class; "grouped" is the share of the pictures that are in a group.
+	// classes of 20 pictures each were among four others. "pure" is the share of a group's largest
+	// class; "grouped" is the share of the pictures that are in a group.
 	//
 	//	bound   0.15 0.25 0.30 0.35 0.40 0.50
 	//	pure    69.8 80.9 85.8 89.7 92.1 95.8 %

@@ -37,7 +37,7 @@ type Answers struct {
 // Classify predicts the rows of x, n×d, as [Classifier.ProbabilitiesTo] does, but judges them
 // together. Pictures that are probably of a class become its pseudo-labelled examples. In the
 // answer for a picture, neither the picture itself nor another frame of its burst counts. The
-// probability of none of the classes stays that of a single picture. With one class or one picture,
+// probability of none of the classes stays as for a single picture. With one class or one picture,
 // the answers equal those one by one. The order of the rows matters only for rounding. See
 // core/session/TRANSDUCTION.md.
 //

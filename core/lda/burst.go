@@ -39,7 +39,7 @@ type burst struct {
 }
 
 // nearOf returns the correlation length of the session. W is the largest mean squared distance
-// of two pictures of a class, and D that of two pictures of different classes:
+// of two pictures of a class, and D the mean squared distance of two pictures of different classes:
 //
 //	W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
 //	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
@@ -113,8 +113,8 @@ func (c *Classifier) Near() float64 {
 }
 
 // Group finds the bursts of all pictures by the present correlation length, until more returns false.
-// It reports whether it has finished. Cost, if the length has changed, that of [class.regroup] for
-// each class.
+// It reports whether it has finished. If the length has changed, it costs as much as [class.regroup]
+// for each class.
 func (c *Classifier) Group(more func() bool) bool {
 	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
 		return true
@@ -141,8 +141,8 @@ func (c *Classifier) Group(more func() bool) bool {
 	return true
 }
 
-// regroup gives a class another correlation length, and reports whether its examples change. Cost that
-// of anew.
+// regroup gives a class another correlation length, and reports whether its examples change. It
+// costs as much as anew.
 func (c *class) regroup(near float64) (changed bool) {
 	if c.apart(reachOf(near)) {
 		c.near = near
@@ -153,7 +153,7 @@ func (c *class) regroup(near float64) (changed bool) {
 
 // anew adds n pictures anew with a correlation length, and reports whether the examples change.
 // Picture i is the former picture was(i), or w if that is below 0. An example that stays the same keeps
-// its id, so a [covariance] takes in only the others. Cost that of adding the pictures.
+// its id, so a [covariance] takes in only the others. It costs as much as adding the pictures.
 func (c *class) anew(near float64, n int, w []float64, was func(i int) int) (changed bool) {
 	fresh := newClass(c.label, c.w.Cols, near)
 	for i := range n {
@@ -262,8 +262,8 @@ func (s *burst) linked() [][]float64 {
 	return s.frames[:min(n, len(s.frames))]
 }
 
-// add appends one whitened picture of length d. Cost that of finding its links, and that of
-// [class.insert] or of the mean of its burst.
+// add appends one whitened picture of length d. It costs as much as finding its links, and
+// [class.insert] or the mean of its burst.
 func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it

@@ -184,7 +184,7 @@ func (c *Classifier) Detach(label string) (*Detached, error) {
 
 // Attach brings a detached class back, once, as the i-th class. The classifier then answers as if the
 // class had never been away, as exactly as the package says. It returns a *[LabelError] if another
-// class has the label by now. Cost O(C), after a change of Near that of adding its pictures.
+// class has the label by now. Cost O(C), and after a change of Near as much as adding its pictures.
 func (c *Classifier) Attach(i int, d *Detached) error {
 	k := d.class
 	if d.from != c || k == nil {

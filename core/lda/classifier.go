@@ -3,9 +3,9 @@
 // (core/lab/metatrain does) and keeps nothing on disk (core/model does).
 //
 // A class is a Gaussian. Its examples move its mean away from the mean of the session. All classes
-// share one scale matrix: the prior's, plus the scatter of every class about its own mean. The log
-// density of a class, minus that of a class without examples, is linear in the query. core/session
-// turns these differences into probabilities.
+// share one scale matrix: the prior's, plus the scatter of every class about its own mean. The
+// difference between the log densities of a class and of a class without examples is linear in the
+// query. core/session turns these differences into probabilities.
 //
 // The density is in shared.go and covariance.go, bursts are in burst.go. The paper's own
 // densities are in package discriminant.
@@ -215,7 +215,7 @@ func (c *Classifier) Add(label string, x []float64) error {
 
 // Insert is [Classifier.Add] at index i of the class, from 0 to the number of pictures. The
 // classifier answers as if the pictures had been added in the resulting order. It returns an
-// *[ExampleError] for an index out of range. Cost that of [Classifier.Remove].
+// *[ExampleError] for an index out of range. It costs as much as [Classifier.Remove].
 func (c *Classifier) Insert(label string, i int, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -235,7 +235,7 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 // fewRows is the largest number of rows for which AddRows allocates memory at once if Near is set.
 const fewRows = 64
 
-// AddRows appends the rows of x, n×d, to a class, all or none. The result is that of
+// AddRows appends the rows of x, n×d, to a class, all or none. The result is as with
 // [Classifier.Add] row by row, but whitening is one matrix product.
 func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	k, err := c.class(label)
@@ -268,8 +268,8 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 
 // Remove deletes the i-th picture of a class, from 0 in their order. The classifier then answers as
 // if the picture had never been there. It returns a *[LabelError] or an *[ExampleError] if there is no
-// such picture. Cost that of [Classifier.Add], and K² d to link the K other pictures of its burst
-// anew.
+// such picture. It costs as much as [Classifier.Add], and K² d to link the K other pictures of its
+// burst anew.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {

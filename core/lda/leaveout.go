@@ -13,9 +13,9 @@ const ExactUpTo = 20
 const fewClasses = 5
 
 // LeaveOutTo predicts the b-th example of a class as if it had never been taught. It stores the
-// probabilities of the classes in dst, of length C, and returns that of none of them. A burst is
-// left out as a whole and predicted by its mean. If it is the only example of its class, the class
-// gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
+// probabilities of the classes in dst, of length C, and returns the probability of none of them. A
+// burst is left out as a whole and predicted by its mean. If it is the only example of its class,
+// the class gets zero. If it is the only one of all, LeaveOutTo returns [ErrNoExamples].
 //
 // This is exact up to [ExactUpTo] examples, and with up to five classes for the only example of a
 // class. But the bursts are those of the whole session. Otherwise only the densities are exact, see

@@ -91,8 +91,8 @@ func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, 
 }
 
 // Session returns the posterior over which [Classifier.ProbabilitiesTo] averages, given the session's
-// own examples. It brings the posterior up to date after a change. It panics without examples. Cost
-// that of [Classifier.Support], and of [session.Population.Infer].
+// own examples. It brings the posterior up to date after a change. It panics without examples. It
+// costs as much as [Classifier.Support] and [session.Population.Infer].
 func (c *Classifier) Session() *session.Posterior { return c.answering().own() }
 
 func (c *Classifier) own() *session.Posterior {
@@ -155,7 +155,7 @@ func (c *Classifier) compares() bool {
 }
 
 // answering returns the classifier that answers: this one, or the follower whose share makes the
-// session most probable. Cost, after a change, that of reweigh and of the first answer of each.
+// session most probable. After a change it costs as much as reweigh and the first answer of each.
 func (c *Classifier) answering() *Classifier {
 	c.Group(always)
 	if c.chosen != nil {
@@ -176,8 +176,9 @@ func (c *Classifier) answering() *Classifier {
 }
 
 // Predictor holds all numbers that the answers of a [Classifier] depend on, until a change. The
-// classes share one scale matrix. So the log density of a class, less that of an unseen class, is
-// linear in x_s. That is the transformed embedding, reweighted by [Parts], of length d:
+// classes share one scale matrix. So the difference between the log densities of a class and of an
+// unseen class is linear in x_s. That is the transformed embedding, reweighted by [Parts], of length
+// d:
 //
 //	u_j = Weights_jᵀ x_s + Intercept_j
 //	s   = ln Σ_j exp(u_j + LogPrior_j)
@@ -226,12 +227,12 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 //
 //	u_label(x) - u_against(x) = dstᵀx + rest
 //
-// u_j is that of [Predictor]. An empty label or against stands for none of the classes, with u = 0.
+// u_j is as in [Predictor]. An empty label or against stands for none of the classes, with u = 0.
 // dst and x have length d. With a Share other than ½ the weights depend on x.
 //
 // It returns a *[LabelError] for an unknown class, [ErrNoExamples] for one without examples, and
-// the errors of [Classifier.ProbabilitiesTo]. Cost that of the first prediction after a change,
-// of one prediction, and for each of both classes that of [Classifier.Predictor].
+// the errors of [Classifier.ProbabilitiesTo]. It costs as much as the first prediction after a
+// change, one prediction, and [Classifier.Predictor] for both classes.
 func (c *Classifier) WeightsTo(dst, x []float64, label, against string) (rest float64, err error) {
 	if len(dst) != c.Dim() {
 		panic("lda: destination of wrong length")

@@ -10,7 +10,7 @@ import (
 )
 
 // shared is the density with one scale matrix for the session (MODEL.md, section 1), in whitened
-// coordinates. A is that of [covariance], and <x,y> = xᵀ A⁻¹ y. x̄_j is the mean of class j, whose
+// coordinates. A is as in [covariance], and <x,y> = xᵀ A⁻¹ y. x̄_j is the mean of class j, whose
 // examples count K_j, and m_s the mean of the session:
 //
 //	m_s = Σ_j α_j x̄_j,   α_j = τ_j/(kappa_d + Σ_j τ_j),   τ_j = kappa K_j/(kappa+K_j)
@@ -63,8 +63,8 @@ func (s *shared) pull(k float64) float64 {
 
 func always() bool { return true }
 
-// settle brings the density up to date with the examples. Cost that of [covariance.update], and
-// C (d+n).
+// settle brings the density up to date with the examples. It costs as much as [covariance.update],
+// and C (d+n).
 func (s *shared) settle(taught []*class) {
 	s.cov.update(taught, always)
 	n := len(s.cov.members)
@@ -109,7 +109,8 @@ func (s *shared) settle(taught []*class) {
 const fitted = 64
 
 // between returns the variance between the class means, Σ_j φ_j |x̄_j-x̄|² with φ_j = α_j/Σα and
-// x̄ = Σ_j φ_j x̄_j. norm has the squared length of each x̄_j, and meanNorm is that of m_s.
+// x̄ = Σ_j φ_j x̄_j. norm has the squared length of each x̄_j, and meanNorm is the squared length of
+// m_s.
 func (s *shared) between(norm []float64, meanNorm float64) float64 {
 	a := floats.Sum(s.alpha)
 	return math.Max(0, floats.Dot(s.alpha, norm)/a-meanNorm/a/a) // a*a might be 0

@@ -36,7 +36,7 @@ type asked struct {
 
 // Support returns the left-out scores of at most 64 of the session's examples, under the classes
 // with examples; see [session.Support]. The caller must not change it. It is valid until the next
-// change of the classifier. Cost that of [shared.supportTo].
+// change of the classifier. It costs as much as [shared.supportTo].
 func (c *Classifier) Support() *session.Support { return c.answering().ownSupport() }
 
 func (c *Classifier) ownSupport() *session.Support {
@@ -346,8 +346,8 @@ func (c *Classifier) useParts(before Options) {
 
 // reweigh copies the examples of this classifier, reweighted, to the classifiers that follow it, and
 // gathers their support. Their bursts are the bursts of this classifier. It stops when more returns
-// false, and reports whether it has finished. Cost that of whitening each new example four times, and
-// of finding the ids of N examples in their classes.
+// false, and reports whether it has finished. It costs as much as whitening each new example four
+// times, and finding the ids of N examples in their classes.
 func (c *Classifier) reweigh(more func() bool) bool {
 	if !c.followed && !c.copyTo(more) {
 		return false

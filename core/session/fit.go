@@ -273,7 +273,7 @@ func each(n, workers int, f func(i int)) {
 // asGood is a difference of losses that does not matter for the fit.
 const asGood = 2e-6
 
-// startTemperature returns the log temperature of least loss on a grid. Of those with about the
+// startTemperature returns the log temperature of least loss on a grid. Among those with about the
 // same loss it takes the highest. If all answers of the sessions are right, the loss falls with the
 // temperature without end, and scores would grow without bounds.
 func (p *Population) startTemperature(closed []term, workers int) float64 {

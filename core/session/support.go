@@ -7,8 +7,8 @@ import (
 )
 
 // Support holds the scores of a session's own examples, before any calibration. A row is the log
-// density of an example under each class less that of an unseen class. The examples may be only some
-// of the session's. A burst is one example.
+// density of an example under each class, less its log density under an unseen class. The examples
+// may be only some of the session's. A burst is one example.
 type Support struct {
 	Shots   []float64 // C: K_j, the sum of what the examples of class j count, at least 1
 	Bursts  []float64 // C: number of bursts of each class, of one picture or more

@@ -213,7 +213,7 @@ func (j *job) Teach() (*core.Classifier, error) {
 	return c, nil
 }
 
-// prior returns the prior of the file, or else that of the extractor, nil for the default.
+// prior returns the prior of the file, or else the extractor's, nil for the default.
 func (j *job) prior(extractor string) (*core.Prior, error) {
 	if j.Prior == "" {
 		return prior.Of(extractor)

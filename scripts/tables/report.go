@@ -149,8 +149,7 @@ func (r report) asked() (text string) {
 	return text
 }
 
-// label is a method's name. If its number of tasks differs from that of the others, the label has
-// it.
+// label is a method's name. If its number of tasks differs from the others', the label has it.
 func (r report) label(method string) string {
 	for _, x := range r.Results {
 		if x.Method == method && x.Tasks != r.Tasks*r.Repeat {

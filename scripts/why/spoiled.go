@@ -10,7 +10,7 @@ import (
 	metaqda "metaqda/core"
 )
 
-// The orders that are compared. The first one is that of [metaqda.Classifier.Influence].
+// The orders that are compared. The first one is from [metaqda.Classifier.Influence].
 const (
 	byOdds      = "log odds of another class"
 	byOwn       = "probability of its own class"

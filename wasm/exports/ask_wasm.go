@@ -261,7 +261,7 @@ func Asking(h, n int32, ask func(c *metaqda.Classifier, x []float32) (*metaqda.B
 	return many(h, comparing, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return ask(c, vector(n)) })
 }
 
-// What [Step] returns.
+// Results of [Step].
 const (
 	lastAnswers = iota
 	working
