@@ -16,7 +16,6 @@ import (
 
 	core "metaqda/core"
 	"metaqda/core/lab/dataset"
-	"metaqda/core/lda"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/scripts/files"
@@ -25,12 +24,12 @@ import (
 
 // teach, classify and predict also have their former names: enrol, sort and recognise.
 
-const teachAbout = `Teaches a classifier with the labelled embeddings of a data set, and writes a session file.
-The page opens it, classify, predict and watch use it, and export converts it for other
-programs. The .json beside the data names the extractor. If it is one of the page's own, its
-prior is used, else the general prior. The general prior uses only the directions of
-vectors, and of a single number only the sign. Tables whose columns have different units
-need --scale standardise.`
+const teachAbout = `Teaches a classifier with the labelled embeddings of a data set, and writes a classifier
+file. The page opens it, classify, predict and watch use it, and export converts it for
+other programs. The .json beside the data names the extractor. If it is one of the page's
+own, its prior is used, else the general prior. The general prior uses only the directions
+of vectors, and of a single number only the sign. Tables whose columns have different
+units need --scale standardise.`
 
 func teachCommand() *cli.Command {
 	j, out, said, quiet := defaultJob(), "", "", false
@@ -229,7 +228,7 @@ func (j *job) prior(extractor string) (*core.Prior, error) {
 	return p, nil
 }
 
-// Open returns the classifier of a session file.
+// Open returns the classifier of a file, or of the examples.
 func (j *job) Open() (*core.Classifier, error) {
 	if j.Classifier == "" {
 		return j.Teach()
@@ -306,11 +305,7 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var labels []string
-	for _, k := range c.Classes() {
-		labels = append(labels, k.Label)
-	}
-	return encode(labels, answers, rows.Files)
+	return encode(c.Labels(), answers, rows.Files)
 }
 
 func wrongLength(file string, got, want int) error {
@@ -337,12 +332,7 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 	}
 	vectors := slices.Collect(slices.Chunk(rows.X, rows.Dim))
 	if j.Batch {
-		a, err := c.Classify(ctx, vectors, progress)
-		var row *lda.RowError
-		if errors.As(err, &row) {
-			return nil, cannotBeUsed(rows.File(), row.Row, row.Err)
-		}
-		return a, err
+		return c.Classify(ctx, vectors, progress)
 	}
 	answers := make([]core.Answer, len(vectors))
 	for i, v := range vectors {
