@@ -200,7 +200,7 @@ func (e *Engine) noteChanges() {
 	default:
 		e.refresh()
 	}
-	e.announce()
+	e.hooks.Changed()
 }
 
 // touch makes and notes a change of the session's head, and updates the view.
@@ -209,7 +209,7 @@ func (e *Engine) touch(edit log.Edit) {
 	e.session.Updated = e.hooks.Now().UnixMilli()
 	e.note(&pending{Step: log.Step{Edit: &edit}})
 	e.refresh()
-	e.announce()
+	e.hooks.Changed()
 }
 
 // ForgetUndo clears the undo history, and with it all removed data.

@@ -28,11 +28,11 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Hooks connect an engine with its environment.
+// Hooks connect an engine with its environment. Show, Later, Yield, Marks and Mark may be nil.
 type Hooks struct {
 	Show    func(view.Frame)                 // draws a prediction
 	Changed func()                           // the state has changed
-	Stored  func(Note)                       // steps were stored, for the other tabs
+	Stored  func(Note)                       // tells the other tabs how many steps a session has
 	Stale   func(Note)                       // the open session must be updated by Follow
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
@@ -103,9 +103,6 @@ type live struct {
 // New returns an engine without a session: [Engine.Start] opens one. trouble says why db is not
 // permanent, or is empty.
 func New(db log.DB, trouble string, hooks Hooks) *Engine {
-	if hooks.Now == nil {
-		hooks.Now = time.Now
-	}
 	return &Engine{hooks: hooks, db: db, keeping: keeping{trouble: trouble, refused: map[uint64]error{}}, memory: memory.OfHeap()}
 }
 
@@ -200,12 +197,6 @@ func checkSettings(s log.Settings) error {
 		return fail("value", "The chance of something unknown must be from 0 to below 1.")
 	}
 	return nil
-}
-
-func (e *Engine) announce() {
-	if e.hooks.Changed != nil {
-		e.hooks.Changed()
-	}
 }
 
 // newID returns 64 random bits in hexadecimal. Ids must differ but need not be secret, and

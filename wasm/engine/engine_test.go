@@ -33,10 +33,27 @@ type world struct {
 	clock   int64
 }
 
+// newEngine returns an engine on a database. Hooks that are needed and missing do nothing.
+func newEngine(db log.DB, h Hooks) *Engine {
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	if h.Changed == nil {
+		h.Changed = func() {}
+	}
+	if h.Stored == nil {
+		h.Stored = func(Note) {}
+	}
+	if h.Stale == nil {
+		h.Stale = func(Note) {}
+	}
+	return New(db, "", h)
+}
+
 func newWorld(t *testing.T, s log.DB) *world {
 	t.Helper()
 	w := &world{store: s, files: map[string][]byte{}}
-	w.Engine = New(s, "", Hooks{
+	w.Engine = newEngine(s, Hooks{
 		Show:    func(f view.Frame) { w.frame = f },
 		Changed: func() { w.changes++ },
 		Stored:  func(n Note) { w.stored = append(w.stored, n) },
@@ -402,7 +419,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	var last view.Frame
 	var later []func()
 	now := time.UnixMilli(0)
-	e := New(log.NewMemory(), "", Hooks{
+	e := newEngine(log.NewMemory(), Hooks{
 		Show:  func(f view.Frame) { shown++; last = f },
 		Now:   func() time.Time { now = now.Add(time.Millisecond); return now },
 		Later: func(_ time.Duration, f func()) { later = append(later, f) },

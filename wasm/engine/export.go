@@ -103,9 +103,9 @@ func (e *Engine) noteSaved(id string, edit log.Edit) {
 	if open {
 		e.Flush()
 	} else if log.AppendTo(e.db, id, edit) == nil {
-		e.tellTabs(Note{Session: id})
+		e.hooks.Stored(Note{Session: id})
 	}
-	e.announce()
+	e.hooks.Changed()
 }
 
 // ImportSession opens a new session with the content of a file. It waits. If the prior that the

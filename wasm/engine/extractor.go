@@ -29,7 +29,7 @@ func (e *Engine) UseExtractor(here model.Extractor, chosen bool) error {
 		return nil
 	}
 	e.refresh()
-	e.announce()
+	e.hooks.Changed()
 	return nil
 }
 

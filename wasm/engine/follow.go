@@ -35,7 +35,7 @@ func (e *Engine) Follow(n Note) error {
 	concerned := s.ID == n.Session && e.keeping.gone == nil
 	e.mu.Unlock()
 	if !concerned {
-		e.announce() // the list of sessions shows the changed session
+		e.hooks.Changed() // the list of sessions shows the changed session
 		return nil
 	}
 	err := e.catchUp(s, n.Step)
@@ -98,7 +98,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Unlock()
 	if len(stored) > 0 {
 		e.noteTrouble(nil)
-		e.tellTabs(Note{s.ID, s.stored.N})
+		e.hooks.Stored(Note{s.ID, s.stored.N})
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func (e *Engine) shown(s *session) {
 	if s == e.session {
 		e.prepare() // they may be many
 		e.refresh()
-		e.announce()
+		e.hooks.Changed()
 	}
 }
 

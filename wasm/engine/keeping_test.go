@@ -579,7 +579,7 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 		},
 	}
 	open := func(s log.DB) *Engine {
-		e := New(s, "", hooks)
+		e := newEngine(s, hooks)
 		test.OK(t, e.Start())
 		return e
 	}
@@ -636,7 +636,7 @@ func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
 		}
 		return nil
 	}
-	e := New(db, "", hooks)
+	e := newEngine(db, hooks)
 	test.OK(t, e.Start())
 	s := e.State()
 	if v := s.Vanished; !strings.Contains(v, "1 session of a former version") || strings.Contains(v, "lost or deleted") {
@@ -646,7 +646,7 @@ func TestAFullStorageOpensWithoutFormerSessions(t *testing.T) {
 		t.Errorf("the new session is not kept: %q", s.Trouble)
 	}
 	db.Before = nil
-	e = New(db, "", hooks)
+	e = newEngine(db, hooks)
 	test.OK(t, e.Start())
 	test.OK(t, e.OpenSession("old"))
 	if s := e.State(); s.SessionName != "Kitchen" || s.Vanished != "" {
@@ -698,7 +698,7 @@ func (s *silent) Erase() {}
 func TestAStorageThatDoesNotAnswerIsAskedOnce(t *testing.T) {
 	s := &silent{}
 	marks := func() string { return `[{"ID":"a","Name":"Kitchen"}]` }
-	if err := New(s, "", Hooks{Marks: marks}).Start(); Explain(err).Code != "blocked" || s.asked != 1 {
+	if err := newEngine(s, Hooks{Marks: marks}).Start(); Explain(err).Code != "blocked" || s.asked != 1 {
 		t.Errorf("asked %d times: %v", s.asked, err)
 	}
 }

@@ -127,7 +127,7 @@ func (e *Engine) noteTrouble(err error) {
 	changed := k.trouble != was
 	e.mu.Unlock()
 	if changed {
-		e.announce()
+		e.hooks.Changed()
 	}
 }
 
@@ -161,7 +161,7 @@ func (e *Engine) store(s *session) (wrote bool, err error) {
 				s.stored, s.create = made, nil
 			}
 			e.mu.Unlock()
-			e.tellTabs(Note{Session: s.ID, Step: made.N})
+			e.hooks.Stored(Note{Session: s.ID, Step: made.N})
 			continue
 		case len(some) == 0:
 			return wrote, e.compact(s)
@@ -242,14 +242,7 @@ func (e *Engine) appended(s *session, some []*pending) {
 	n.Step = s.stored.N
 	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return done[p.number] })
 	e.mu.Unlock()
-	e.tellTabs(n)
-}
-
-// tellTabs tells the other tabs how many steps a session has.
-func (e *Engine) tellTabs(n Note) {
-	if e.hooks.Stored != nil {
-		e.hooks.Stored(n)
-	}
+	e.hooks.Stored(n)
 }
 
 // storeSome stores the changes for which there is room: first those that only remove, then the others
@@ -365,7 +358,7 @@ func (e *Engine) refuseAll(s *session, why error) {
 	s.pending, s.create = nil, nil
 	open := e.session == s
 	e.mu.Unlock()
-	if open && e.hooks.Stale != nil {
+	if open {
 		e.hooks.Stale(Note{Session: s.ID})
 	}
 }
@@ -376,7 +369,7 @@ func (e *Engine) Lose() {
 	e.mu.Lock()
 	e.keeping.gone, e.keeping.trouble = log.ErrCleared, log.ErrCleared.Error()
 	e.mu.Unlock()
-	e.announce()
+	e.hooks.Changed()
 }
 
 // mark describes a session outside the store. Without marks, a database that the browser has lost

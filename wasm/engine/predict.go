@@ -271,7 +271,7 @@ func (e *Engine) prepareSlice(c *metaqda.Classifier) (more bool) {
 	}
 	e.preparing = false
 	e.refresh()
-	e.announce()
+	e.hooks.Changed()
 	return false
 }
 

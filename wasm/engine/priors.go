@@ -106,7 +106,7 @@ func (e *Engine) UsePrior(url, sum string) error {
 		e.prepare()
 	}
 	e.refresh()
-	e.announce()
+	e.hooks.Changed()
 	return nil
 }
 

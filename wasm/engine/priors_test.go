@@ -43,7 +43,7 @@ func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum strin
 func TestAPriorThatIsOnItsWayHoldsNothingUp(t *testing.T) {
 	b, sum := priorFile(t, dim, 1)
 	asked, arrives, done := make(chan bool), make(chan bool), make(chan error)
-	e := New(log.NewMemory(), "", Hooks{Fetch: func(string) ([]byte, error) {
+	e := newEngine(log.NewMemory(), Hooks{Fetch: func(string) ([]byte, error) {
 		asked <- true
 		<-arrives
 		return b, nil

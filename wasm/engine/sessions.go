@@ -189,7 +189,7 @@ func (e *Engine) enter(s *session) error {
 	e.noteCommands()
 	e.prepare()
 	e.refresh()
-	e.announce()
+	e.hooks.Changed()
 	e.mu.Unlock()
 	if err != nil {
 		return err
@@ -335,8 +335,8 @@ func (e *Engine) RenameSession(id, name string) error {
 	default:
 		return err
 	}
-	e.tellTabs(Note{Session: id})
-	e.announce()
+	e.hooks.Stored(Note{Session: id})
+	e.hooks.Changed()
 	return nil
 }
 
@@ -365,9 +365,9 @@ func (e *Engine) DeleteSession(id string) error {
 	if e.State().SessionID == id {
 		err = e.openAny("")
 	} else {
-		e.announce()
+		e.hooks.Changed()
 	}
-	e.tellTabs(Note{Session: id}) // not before there is a session to open: otherwise both tabs would make one
+	e.hooks.Stored(Note{Session: id}) // not before there is a session to open: otherwise both tabs would make one
 	return err
 }
 

@@ -52,7 +52,7 @@ func TestAnAnswerThatIsNotSureNamesASet(t *testing.T) {
 
 	var e *Engine
 	shown, clock := make(chan view.Frame, 100), int64(0)
-	e = New(s, "", Hooks{
+	e = newEngine(s, Hooks{
 		Show:  func(f view.Frame) { shown <- f },
 		Now:   func() time.Time { clock++; return time.Unix(0, clock*int64(slice)/4) },
 		Yield: func(bool) {},

@@ -30,7 +30,7 @@ func slow(s log.DB) (e *Engine, next, done func()) {
 	var looks atomic.Int64
 	now := func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) }
 	gate := make(chan struct{})
-	e = New(s, "", Hooks{Now: now, Yield: func(urgent bool) {
+	e = newEngine(s, Hooks{Now: now, Yield: func(urgent bool) {
 		if runtime.Gosched(); !urgent {
 			<-gate
 		}
@@ -324,7 +324,7 @@ func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
 	var within atomic.Int32
 	shown := make(chan view.Frame, 1000)
 	var looks atomic.Int64
-	e := New(s, "", Hooks{
+	e := newEngine(s, Hooks{
 		Show: func(f view.Frame) {
 			if strings.Contains(string(debug.Stack()), "(*Engine).Change(") {
 				within.Add(1)
@@ -360,7 +360,7 @@ func TestALargeSessionGetsReadyInSlices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var looks atomic.Int64
 	slices := 0
-	e := New(log.NewMemory(), "", Hooks{
+	e := newEngine(log.NewMemory(), Hooks{
 		Now:   func() time.Time { return time.Unix(0, looks.Add(1)*int64(slice)*2/3) },
 		Yield: func(bool) { slices++ },
 	})

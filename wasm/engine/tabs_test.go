@@ -717,7 +717,7 @@ func TestManyPicturesOfAnotherTabAreEnrolled(t *testing.T) {
 	test.OK(t, first(a.AddExample(a.addClass(t, "k0"), picture(r, 1), nil, "")))
 	test.OK(t, first(a.AddExample(a.addClass(t, "k1"), picture(r, 2), nil, "")))
 	a.Flush()
-	b := New(s, "", Hooks{Now: time.Now, Yield: func(bool) { time.Sleep(time.Millisecond) }})
+	b := newEngine(s, Hooks{Now: time.Now, Yield: func(bool) { time.Sleep(time.Millisecond) }})
 	test.OK(t, b.Start())
 	test.Must(b.Show(picture(r, 1)))(t)
 	labels, vectors := make([]string, 500), make([][]float32, 500)
