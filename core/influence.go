@@ -155,9 +155,9 @@ func (c *Classifier) without(examples []*Example) (*Classifier, error) {
 	return less, nil
 }
 
-// comparing returns a function that takes an answer given without x and adds its difference from the
-// answer before to Asked, Right and LogProb of x. Bursts may differ without x, so each burst of before
-// is looked up by its first frame.
+// comparing returns a function that takes an answer given without x. It adds the difference from the
+// answer before to Asked, Right and LogProb of x. Bursts may differ without x, so each burst of
+// before is looked up by its first frame.
 func comparing(x *Influence, before []LeftOut) func(now *LeftOut) {
 	at := make(map[string]*LeftOut, len(before))
 	for i := range before {

@@ -58,10 +58,11 @@ const unseen = 0.5
 // The examples do not tell the scores of things of no class, so none is decided by the probabilities
 // alone, with a wider bound. If none is in the set, so is each class that is more probable.
 //
-// If no example can be left out, as with one example of each class, a set has the most probable labels up to 1 - (1 -
-// coverage)/4. Then it rests on the probabilities alone, and on the population of sessions that they were fitted to:
-// see Borrowed. Some kinds of things look more alike than in that population, and nothing in the session shows this.
-// So the sets are larger. Measured in core/lab/experiment/RESULTS.md.
+// Without an example to leave out, as with one example of each class, a set has the most probable
+// labels up to 1 - (1 - coverage)/4. Then it rests on the probabilities alone, and on the population
+// of sessions that they were fitted to: see Borrowed. Some kinds of things look more alike than in
+// that population, and nothing in the session shows this. So the sets are larger. Measured in
+// core/lab/experiment/RESULTS.md.
 //
 // It returns the errors of Predict, and a *[niw.ValueError] for a coverage that is not between 0 and
 // 1. It costs as much as Predict; the first call after a change leaves out at most 200

@@ -83,8 +83,8 @@ func (c *covariance) rotate(from int, x []float64, scale float64) {
 // example is still at least I.
 const leastPivot = 1e-12
 
-// leastLeft is the share of the determinant below which rotate loses about half of the digits: an
-// example was taken out that lies much farther out than all others.
+// leastLeft is the least share of the determinant that rotate may leave. Below it about half of the
+// digits are lost: an example far beyond all others was taken out.
 const leastLeft = 1e-8
 
 // construction is the state of a covariance that is made anew in pieces.

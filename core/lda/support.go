@@ -195,8 +195,8 @@ func firstByLot(rows [][]float64, n int) (first []int) {
 	return first
 }
 
-// byLot compares two whitened examples by hashes in [0, 1) of their first numbers, or of the first
-// ones of which these differ: a number may be the same in all examples.
+// byLot compares two whitened examples by hashes in [0, 1) of their numbers. The first hashes that
+// differ decide, since a number may be the same in all examples.
 func byLot(x, y []float64) int {
 	for i, v := range x {
 		if c := cmp.Compare(lot(v), lot(y[i])); c != 0 {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A name of a class or session is text that a person can see and tell apart from
-// others: in Unicode's composed form (NFC), without space around it, with something
-// visible in it and without control characters, at most MaxLabel characters long.
+// A name of a class or session is text that people can see and tell apart. It is in Unicode's
+// composed form (NFC) and has at most MaxLabel characters. Something in it is visible; it has no
+// control characters, and no space around it.
 
 // MaxLabel is the length of the longest label, in characters (runes).
 const MaxLabel = 80

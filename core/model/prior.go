@@ -1,16 +1,15 @@
 // Package model defines the files of metaqda: priors, and classifiers with their
-// examples, both in the safetensors format
-// (github.com/huggingface/safetensors), which Python and JavaScript read as they
-// are. It is not for safetensors in general: it reads and writes only the few element types of
-// these files. Its caller fetches and keeps the bytes. The numbers are those of core/niw and
-// core/session, which have the equations.
+// examples. Both are in the safetensors format (github.com/huggingface/safetensors), which Python
+// and JavaScript can read. The package is not for safetensors in general: it reads and writes only
+// the few element types of these files. Its caller fetches and keeps the bytes. The numbers are
+// those of core/niw and core/session, which have the equations.
 //
 // A prior file holds the tensors m (d), kappa (1) and nu (1). L has the lower triangle of the
 // factor row by row, d(d+1)/2 numbers. For CL2N there is center (d). A spiked prior of rank r has
 // scale (d), directions (r×d) and lambda (r) in place of L. One that was learned by `metaqda train`
-// has data_mean (d) too. The metadata name the format and its version, the feature extractor with
-// its sha256, the transform, the session model, the facts of its making and a checksum. Priors that
-// were written by former programs have no checksum.
+// has data_mean (d) too. The metadata have the format with its version, the feature extractor with
+// its sha256, the transform, the session model, facts of its making and a checksum. Priors by former
+// programs have no checksum.
 package model
 
 import (

@@ -62,7 +62,7 @@ func (d *digest) sum() string {
 }
 
 // sumStart holds the first 32 bits of the fractional parts of the square roots of the first 8
-// primes. sumRounds holds those of the cube roots of the first 64.
+// primes. sumRounds holds the same of the cube roots of the first 64.
 var (
 	sumStart  = [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}
 	sumRounds = [64]uint32{

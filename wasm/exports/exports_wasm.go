@@ -6,11 +6,11 @@
 //
 // The host calls mq_room for an address, writes its input there, and calls a function. The input is
 // vectors, little-endian float32 row by row, or bytes, or texts in UTF-8. The function returns what
-// its comment says. mq_reply returns the address of its reply, which is bytes, and mq_answer the
-// address of its answer, which is float64 numbers. If it returns a negative number, the reply is an
-// error of this length: a code of [metaqda.Code], a line feed and a sentence. Classifiers, watches,
-// jobs and additions have numbers from 1 on. In a program that keeps a session, 0 is the classifier
-// of that session. One instance serves one thread at a time.
+// its comment says. mq_reply returns the address of its reply, bytes, and mq_answer the address of
+// its answer, float64 numbers. If a function returns a negative number, the reply is an error of
+// this length: a code of [metaqda.Code], a line feed and a sentence. Classifiers, watches, jobs and
+// additions have numbers from 1 on. In a program that keeps a session, 0 is the classifier of that
+// session. One instance serves one thread at a time.
 //
 // The functions reach page and storage only through [Session]. They do not use syscall/js: a call
 // takes about a microsecond, and through syscall/js ten.

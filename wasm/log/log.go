@@ -174,8 +174,8 @@ func Exists(db DB, session string) error {
 	return db.Do(false, func(t Tx) error { return exists(t, session) })
 }
 
-// Create stores a new session with classes and examples. If it is stored already, since a transaction that
-// took too long was complete after all, Create changes nothing. It returns ErrDeleted if it was deleted since.
+// Create stores a new session with classes and examples. A transaction that took too long may have
+// stored it already: then Create changes nothing. It returns ErrDeleted if it was deleted since.
 func Create(db DB, s Summary, classes []metaqda.Class) error {
 	return db.Do(true, func(t Tx) error {
 		if err := exists(t, s.ID); err != ErrCleared {
