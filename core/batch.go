@@ -127,9 +127,10 @@ func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 // [lda.Classifier.Alike]. The classifier may be empty. Errors are those of Suggest, and an
 // [Error] with the code "argument" for an index out of range.
 func (c *Classifier) BeginAlike(vectors []float32, d int, sets ...[]int) (*Batch, error) {
+	n := len(vectors) / max(1, d)
 	for _, i := range slices.Concat(sets...) {
-		if i < 0 || i >= len(vectors)/max(1, d) {
-			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
+		if i < 0 || i >= n {
+			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch: give an index from 0 to below " + strconv.Itoa(n) + "."}
 		}
 	}
 	return c.ask(vectors, d, func(b *Batch, q *lda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {

@@ -181,7 +181,7 @@ func (c *Classifier) Identify(x Extractor) error {
 
 // sameExtractor returns an error if two extractors are known to differ, else nil.
 func sameExtractor(a, b Extractor) error {
-	const other = ": their numbers mean different things."
+	const other = ": their numbers mean different things, so use one for all vectors."
 	switch {
 	case a.ID == "" || b.ID == "":
 	case a.ID != b.ID:

@@ -130,7 +130,7 @@ func (c *Classifier) replacePrior(p *Prior) error {
 	c.version++
 	if p == nil {
 		if len(c.examples) > 0 {
-			return &Error{Code: "prior", Message: "Only a classifier without examples can be without a prior."}
+			return &Error{Code: "prior", Message: "A classifier with examples needs a prior: give one, or remove the examples first."}
 		}
 		c.prior, c.lda, c.behind, c.untold = nil, nil, false, false
 		return nil

@@ -284,7 +284,7 @@ func (c *Classifier) Move(id, label string) error {
 		return err
 	}
 	if k.ID == x.Class {
-		return &Error{Code: "class", Message: "This example is in “" + k.Label + "” already."}
+		return &Error{Code: "class", Message: "This example is in “" + k.Label + "” already: name another class."}
 	}
 	moved := *x
 	moved.Class, moved.Order, moved.Group = k.ID, k.top+1, ""
