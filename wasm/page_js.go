@@ -65,10 +65,10 @@ func (p *page) methods() map[string]bridge.Method {
 		"endStep": p.stored(func(*args) (any, error) { return undoToken(p.End(), nil) }),
 		"order":   p.stored(func(a *args) (any, error) { return nil, p.Order(a.Text("order")) }),
 
-		"ready": func(*args) (any, error) { p.Await(); return nil, nil },
+		"ready": func(*args) (any, error) { p.PrepareAll(); return nil, nil },
 		"show": func(a *args) (any, error) {
 			x := embedding(a)
-			p.Await()
+			p.PrepareAll()
 			answer, err := p.Show(x)
 			return parsed(prediction(answer)), err
 		},
@@ -77,7 +77,7 @@ func (p *page) methods() map[string]bridge.Method {
 			if a.Has() {
 				perHour = a.Number("false events an hour")
 			}
-			p.Await()
+			p.PrepareAll()
 			live, err := p.ShowFrame(x, perHour)
 			if err != nil {
 				return nil, err

@@ -220,9 +220,9 @@ func (e *Engine) ready() bool {
 	return e.taught.Ready() && (!large || e.taught.Settled())
 }
 
-// Await prepares the next answer slice by slice, without waiting for idle time. It returns once answers
+// PrepareAll prepares the next answer slice by slice, without waiting for idle time. It returns once answers
 // come at once.
-func (e *Engine) Await() {
+func (e *Engine) PrepareAll() {
 	for {
 		e.mu.Lock()
 		c, ready := e.taught, e.ready()

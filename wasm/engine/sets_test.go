@@ -58,7 +58,7 @@ func TestAnAnswerThatIsNotSureNamesASet(t *testing.T) {
 		Yield: func(bool) {},
 	})
 	test.OK(t, e.Start())
-	e.Await()
+	e.PrepareAll()
 	test.Must(e.Show(x))(t)
 	frames := 0
 	for f := range shown { // the one with the set comes last

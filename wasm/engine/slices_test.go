@@ -77,7 +77,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	test.OK(t, e.RenameClass(classes[6].ID, "renamed"))
 	test.OK(t, first(e.RemoveClass(classes[5].ID)))
 	done()
-	e.Await()
+	e.PrepareAll()
 	e.Flush()
 
 	again := newWorld(t, s) // all at once
@@ -130,7 +130,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	e.prepare()
 	e.mu.Unlock()
 	done()
-	e.Await()
+	e.PrepareAll()
 	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
 		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
 	}
@@ -335,7 +335,7 @@ func TestALargeSessionAnswersAnewInSlices(t *testing.T) {
 		Yield: func(bool) { runtime.Gosched() },
 	})
 	test.OK(t, e.Start())
-	e.Await()
+	e.PrepareAll()
 	x := picture(rng, 3)
 	test.Must(e.Show(x))(t)
 	for range 3 {
@@ -377,7 +377,7 @@ func TestALargeSessionGetsReadyInSlices(t *testing.T) {
 			t.Fatalf("change %d: an answer would have to compute what is not there yet", i)
 		}
 		slices = 0
-		if e.Await(); slices < 10 || !e.Ready() {
+		if e.PrepareAll(); slices < 10 || !e.Ready() {
 			t.Errorf("change %d: %d slices, ready: %v", i, slices, e.Ready())
 		}
 		test.OK(t, first(e.AddExample(e.State().Classes[3].ID, picture(rng, 3.1), nil, "")))

@@ -728,7 +728,7 @@ func TestManyPicturesOfAnotherTabAreEnrolled(t *testing.T) {
 	a.Flush()
 	test.OK(t, b.Follow(Note{Session: b.State().SessionID, Step: 99}))
 	done := make(chan struct{})
-	go func() { b.Await(); close(done) }()
+	go func() { b.PrepareAll(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
