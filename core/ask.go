@@ -70,11 +70,8 @@ func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none floa
 // once it has ended, its error is returned. progress, unless nil, is called now and then.
 // Errors are those of Predict, as an [Error] that names the index of the vector.
 func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
-	b, err := c.all(vectors, c.BeginClassify)
+	b, err := c.finished(ctx, vectors, progress, c.BeginClassify)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.Finish(ctx, progress); err != nil {
 		return nil, err
 	}
 	all := make([]Answer, b.Len())
@@ -89,18 +86,15 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 // [lda.Classifier.Suggest]. The classifier may be empty. ctx, progress and errors are as for
 // Classify.
 func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
-	b, err := c.all(vectors, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
+	b, err := c.finished(ctx, vectors, progress, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
 	if err != nil {
-		return nil, err
-	}
-	if err := b.Finish(ctx, progress); err != nil {
 		return nil, err
 	}
 	return b.Suggestions, nil
 }
 
-// all concatenates vectors and begins a batch.
-func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*Batch, error)) (*Batch, error) {
+// finished returns a batch about vectors, which begin begins and Finish ends.
+func (c *Classifier) finished(ctx Context, vectors [][]float32, progress func(done, total int), begin func(x []float32, d int) (*Batch, error)) (*Batch, error) {
 	d := c.Dim()
 	if d == 0 && len(vectors) > 0 {
 		d = len(vectors[0])
@@ -112,7 +106,11 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 		}
 		x = append(x, v...)
 	}
-	return begin(x, d)
+	b, err := begin(x, d)
+	if err == nil {
+		err = b.Finish(ctx, progress)
+	}
+	return b, err
 }
 
 // Near is an example near a vector.
