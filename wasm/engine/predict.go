@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strconv"
 	"time"
 
 	metaqda "metaqda/core"
@@ -195,11 +196,10 @@ func (e *Engine) input(a *metaqda.Answer) view.Input {
 	return in
 }
 
-// CheckEmbedding returns an error for an impossible length, or with the first number that is
-// not finite.
+// CheckEmbedding returns an error for an empty embedding, or with the first number that is not finite.
 func CheckEmbedding(x []float32) error {
-	if len(x) == 0 || len(x) > model.MaxDimension {
-		return fail("dimension", "An embedding must have between 1 and 8192 numbers.")
+	if len(x) == 0 {
+		return fail("dimension", "The embedding has no numbers: give between 1 and "+strconv.Itoa(model.MaxDimension)+".")
 	}
 	for i, v := range x {
 		if v-v != 0 { // infinite or NaN
