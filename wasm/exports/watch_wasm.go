@@ -43,7 +43,7 @@ func Watch(h int32, perHour float64) int32 {
 func Next(w int32, seconds float64, n int32) int32 {
 	return guard(func() (int32, error) {
 		watch, ok := state.watches[w]
-		if !ok || state.handles[watch.classifier] == nil {
+		if !ok { // [Free] forgets the watches of a classifier, too
 			return 0, &metaqda.Error{Code: "disposed", Message: "The classifier of this watch was disposed of: watch another one."}
 		}
 		var p []float64
