@@ -17,11 +17,11 @@ import (
 type page struct {
 	*engine.Engine
 	database string
-	marks    js.Value // of web/engine/marks.js
-	isPage   bool     // the role is page, not storage: it has a view, and asks the browser to keep the data
-	changed  js.Value // function of web/engine/index.js
-	channel  js.Value // to the other tabs; undefined where there is none
-	promise  persistence
+	marks    js.Value    // of web/engine/marks.js
+	isPage   bool        // the role is page, not storage: it has a view, and asks the browser to keep the data
+	changed  js.Value    // function of web/engine/index.js
+	channel  js.Value    // to the other tabs; undefined where there is none
+	keeps    persistence // of the data, by the browser
 }
 
 // startPage opens the store and the last session and returns the object for
@@ -32,7 +32,7 @@ func startPage(database string, given js.Value, isPage bool) js.Value {
 	exports.Current = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
 	p.follow(engine.Note{Session: p.State().SessionID}) // of what came before there was a channel
-	p.promise.call("persisted", p.emit)
+	p.keeps.call("persisted", p.emit)
 	api := bridge.Object(p.methods())
 	api.Set("bounds", map[string]any{"none": metaqda.NoneFrom, "sure": metaqda.SureFrom})
 	return api
@@ -147,7 +147,7 @@ func (p *page) kept(*args) (any, error) {
 		return answer, nil
 	}
 	if p.isPage && last.Taught {
-		p.promise.ask(p.emit)
+		p.keeps.ask(p.emit)
 	}
 	return answer, p.Kept(last.Before, last.Number)
 }

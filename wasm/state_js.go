@@ -24,7 +24,7 @@ func (p *page) overview(w *json.Writer, s engine.State) {
 		"saved": float64(s.Saved), "updated": float64(s.Updated), "damaged": s.Damaged, "followed": s.Followed, "sort": s.Sort, "nonePrior": s.NonePrior, "actions": s.Actions,
 		"prior":     json.Object{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
 		"extractor": json.Object{"id": s.Extractor.ID, "sha256": s.Extractor.SHA256, "message": s.Extractor.Foreign, "chosen": s.Extractor.Chosen},
-		"storage":   json.Object{"kept": s.Trouble == "", "message": s.Trouble, "vanished": s.Vanished, "persistent": p.promise.answer},
+		"storage":   json.Object{"kept": s.Trouble == "", "message": s.Trouble, "vanished": s.Vanished, "persistent": p.keeps.answer},
 	} {
 		w.Name(name)
 		w.Any(v)

@@ -94,7 +94,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	}
 	err := s.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior})
 	e.followed++
-	e.shown(s)
+	e.redraw(s)
 	e.mu.Unlock()
 	if len(stored) > 0 {
 		e.noteTrouble(nil)
@@ -119,8 +119,8 @@ func (s *session) arrived(steps []log.Step) map[string]bool {
 	return stored
 }
 
-// shown shows what other tabs have changed.
-func (e *Engine) shown(s *session) {
+// redraw shows a session that other tabs have changed, if it is open.
+func (e *Engine) redraw(s *session) {
 	if s == e.session {
 		e.prepare() // they may be many
 		e.refresh()
@@ -243,7 +243,7 @@ func (e *Engine) reread(s *session) error {
 		e.live.watch = nil // it is of the former classifier
 		e.changes.renew()
 	}
-	e.shown(s)
+	e.redraw(s)
 	return nil
 }
 
