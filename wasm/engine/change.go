@@ -311,9 +311,6 @@ func (e *Engine) Thumbnails(examples []string) ([][]byte, error) {
 		}
 	}
 	e.mu.Unlock()
-	if len(apart) == 0 {
-		return all, nil
-	}
 	found, err := log.ThumbnailsOf(e.db, apart)
 	for i, id := range examples {
 		if b := found[id]; b != nil {

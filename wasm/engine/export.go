@@ -59,9 +59,6 @@ func (e *Engine) export(pictures bool) (id string, file []byte, err error) {
 
 // complete fetches the thumbnails that only the store has.
 func (e *Engine) complete(apart map[string]*[]byte) error {
-	if len(apart) == 0 {
-		return nil
-	}
 	found, err := log.ThumbnailsOf(e.db, slices.Collect(maps.Keys(apart)))
 	if err != nil && e.State().Trouble == "" { // on error, a file without them is better than none
 		return err
