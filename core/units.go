@@ -17,15 +17,13 @@ func (c *Classifier) put(x *Example) error {
 	if len(c.examples) >= model.MaxExamples {
 		return tooMany(model.MaxExamples, "examples")
 	}
-	err := error(nil)
 	if !c.fitted {
-		err = c.transform(x.Vector)
-	}
-	if err != nil {
-		return err
+		if err := c.transform(x.Vector); err != nil {
+			return err
+		}
 	}
 	x.Group = strings.ToValidUTF8(x.Group, "\ufffd")
-	moved := false
+	moved, err := false, error(nil)
 	if i := k.unit(x.Group); i >= 0 {
 		frames := k.units[i].frames
 		at := len(frames)
