@@ -467,7 +467,7 @@ test('the headline is not covered by its picture, which with eighteen classes st
 
 test('with many classes those that the answer names have a button, on a phone too', { timeout: 120_000 }, () =>
   visit({ context: { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' } }, async ({ page }) => {
-    for (let i = 0; i < 14; i++) await addClass(page, `Class ${i}`);
+    for (let i = 0; i < 30; i++) await addClass(page, `Class ${i}`);
     await teach(page, 'Cat', styles);
     await teach(page, 'Rocket', styles);
     await recognise(page, sample('emojione', 'rocket'));
@@ -479,6 +479,40 @@ test('with many classes those that the answer names have a button, on a phone to
     await bar.getByRole('button', { name: /more…$/ }).click();
     const first = await page.evaluate(() => document.activeElement?.textContent ?? '');
     assert.ok(!before.includes(first) && /^Class \d+$/.test(first), `the first of the others has the focus: ${first}`);
+    for (const [width, height] of [
+      [390, 844],
+      [1280, 800],
+    ]) {
+      await page.setViewportSize({ width, height });
+      await recognise(page, sample('emojione', 'cat'));
+      await page.locator('#why:not([hidden])').waitFor();
+      await bar.getByRole('button', { name: /more…$/ }).click();
+      for (const key of [
+        'Tab',
+        'Tab',
+        'Tab',
+        'Tab',
+        'Tab',
+        'Tab',
+        'Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        'Shift+Tab',
+        '',
+      ]) {
+        const covered = await page.evaluate(() => {
+          const now = /** @type {Element} */ (document.activeElement);
+          const { left, top, bottom } = now.getBoundingClientRect();
+          return [top + 4, bottom - 4].some((y) => document.elementFromPoint(left + 14, y)?.closest('button') !== now) && now.textContent;
+        });
+        assert.equal(covered, false, `what has the focus is covered, ${width} pixels wide`);
+        if (key) await page.keyboard.press(key);
+      }
+    }
   }),
 );
 
