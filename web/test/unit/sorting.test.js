@@ -267,3 +267,9 @@ test('no doubt is spoken of where there is no answer', () => {
   ]);
   assert.equal(outcome(3, groups, 1, []), '3 pictures: 2 none of these, 1 not sorted. 1 doubtful.');
 });
+
+test('of many groups the largest are named, so that the sentence fits where it is shown', () => {
+  const classes = Array.from({ length: 30 }, (_, i) => ({ id: `${i}`, name: `Class ${i}` }));
+  const groups = new Map(classes.map(({ id }, i) => [id, i === 20 ? 9 : 2]));
+  assert.equal(outcome(67, groups, 4, classes), '67 pictures: 9 Class 20, 2 Class 0, 2 Class 1, 2 Class 2, 2 Class 3 and 50 in 25 other groups. 4 doubtful.');
+});

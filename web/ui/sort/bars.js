@@ -86,13 +86,20 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
       <button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}${folders ? 'Copy into folders' : 'Save folders as a zip'}</button></div>`;
 }
 
+/** Most groups that are named in the sentence about the result: the status line has two rows on a phone. */
+const NAMED = 6;
+
 /** The result in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
 export function outcome(pictures, groups, doubtful, classes) {
-  const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
-    .filter(({ id }) => groups.has(id))
-    .map(({ id, name }) => `${groups.get(id)} ${marked(name)}`);
+  const all = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }].map(({ id, name }) => ({
+    count: groups.get(id) ?? 0,
+    name,
+  }));
+  const some = all.filter(({ count }) => count);
+  const left = some.length > NAMED ? some.sort((a, b) => b.count - a.count).splice(NAMED - 1) : []; // the largest are named
+  const rest = left.length ? ` and ${left.reduce((sum, { count }) => sum + count, 0)} in ${left.length} other groups` : '';
   const none = groups.has(WAITING) ? '' : ' None doubtful.'; // without an answer there is nothing to doubt
-  return `${counted(pictures, noun())}: ${parts.join(', ')}.${doubtful ? ` ${doubtful} doubtful.` : none}`;
+  return `${counted(pictures, noun())}: ${some.map(({ count, name }) => `${count} ${marked(name)}`).join(', ')}${rest}.${doubtful ? ` ${doubtful} doubtful.` : none}`;
 }
 
 /** The remaining time in words, empty if unknown. @param {number} spent milliseconds @param {number} done number done in that time @param {number} left number still to do */
