@@ -16,6 +16,16 @@ test('counts have their plural', () => {
   assert.equal(counted(2, 'class', 'classes'), '2 classes');
 });
 
+test('a name in an error is shown as it was given', () => {
+  for (const [name, escaped] of [
+    ['👩\u200d🚀', '👩\\u200d🚀'],
+    ['می\u200cخواهم', 'می\\u200cخواهم'],
+    ['🏴\u{e0067}\u{e007f}', '🏴\\U000e0067\\U000e007f'],
+    ['5" \\u200d', '5\\" \\\\u200d'],
+  ])
+    assert.equal(sentence(new Error(`class "${escaped}" exists already: choose another name`)), `Class “${name}” exists already: choose another name.`);
+});
+
 test('a picture is asked about for the number of those that look like it', () => {
   assert.equal(whyAsked(0), 'The page finds no other picture like it: naming it helps with this one alone.');
   assert.equal(whyAsked(1), '1 other picture looks like it: naming it helps with that one, too.');

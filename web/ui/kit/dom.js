@@ -93,11 +93,14 @@ export function typedOr(id, value) {
 /** Whether a key is held with another that makes it the browser's own, such as Alt and left for back. @param {KeyboardEvent} event */
 export const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 
+/** A name as the engine escapes it, with its quotation marks, and with what joins letters and emoji. @param {string} name */
+const plain = (name) => name.replace(/\\(?:(["\\])|[uU](200[cd]|000e00..))/g, (_, mark, code) => mark ?? String.fromCodePoint(parseInt(code, 16)));
+
 /** The sentence to show for an error, with a full stop, and curly quotes in place of straight ones. @param {unknown} error */
 export function sentence(error) {
   if (error instanceof Error && error.message)
     return capital(error.message)
-      .replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”')
+      .replace(/(?<=^|[ (])"((?:[^"\\]|\\.)*)"/g, (_, name) => `“${plain(name)}”`)
       .replace(/(?<![.!?…])$/, '.');
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
