@@ -168,6 +168,14 @@ test('what gets the focus is never below the bars at the foot', () =>
     assert.deepEqual(await hidden(page, '.shot'), []);
   }));
 
+test('with letters twice as large what is said is beside the name of the page', () =>
+  visit({ context: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+    await page.evaluate(() => Object.assign(document.documentElement.style, { fontSize: '200%' }));
+    await addClass(page, 'Cat');
+    const [brand, said] = await Promise.all(['.brand', '#status'].map((one) => page.locator(one).boundingBox()));
+    assert.ok(brand && said && brand.x + brand.width <= said.x, `${JSON.stringify(said)} beside ${JSON.stringify(brand)}`);
+  }));
+
 /** How far the page, an open dialog or the pictures of a class reach beyond their width. @param {Page} page */
 const beyond = (page) =>
   page.evaluate(() =>
