@@ -168,12 +168,15 @@ test('what gets the focus is never below the bars at the foot', () =>
     assert.deepEqual(await hidden(page, '.shot'), []);
   }));
 
-test('with letters twice as large what is said is beside the name of the page', () =>
+test('with letters twice as large what is said is beside the name of the page, and “None of these” is whole', () =>
   visit({ context: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } }, async ({ page }) => {
     await page.evaluate(() => Object.assign(document.documentElement.style, { fontSize: '200%' }));
     await addClass(page, 'Cat');
     const [brand, said] = await Promise.all(['.brand', '#status'].map((one) => page.locator(one).boundingBox()));
     assert.ok(brand && said && brand.x + brand.width <= said.x, `${JSON.stringify(said)} beside ${JSON.stringify(brand)}`);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles([sample('noto', 'cat'), sample('noto', 'rocket')]);
+    const none = page.locator('.ask:not([hidden])').getByRole('button', { name: 'None of these' }).first();
+    assert.ok(await none.evaluate((button) => button.scrollWidth <= button.clientWidth), 'the text of the button is whole');
   }));
 
 /** How far the page, an open dialog or the pictures of a class reach beyond their width. @param {Page} page */
