@@ -165,6 +165,15 @@ test('what gets the focus is never below the bars at the foot', () =>
     await status(page, /^12 pictures: /);
     await page.locator('.shot-check').first().click();
     await page.locator('.selection').waitFor();
+    await page.locator('.shot-check').first().scrollIntoViewIfNeeded();
+    const before = await page.evaluate('scrollY');
+    await page.locator('.selection button').first().focus();
+    for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
+    assert.deepEqual(
+      await page.evaluate("[scrollY, Boolean(document.activeElement.closest('.selection'))]"),
+      [before, true],
+      'in the bar of a selection the page stays',
+    );
     assert.deepEqual(await hidden(page, '.shot'), []);
   }));
 
