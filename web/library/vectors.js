@@ -150,15 +150,15 @@ export function labelled(batch, labels) {
   return [all, names];
 }
 
+/** Throws if a vector of a batch has another length than the first one. @param {ArrayLike<number>} x @param {number} at its place @param {number} d */
+export function checkLength({ length }, at, d) {
+  if (length !== d)
+    throw new MetaqdaError('dimension', `Vector ${at} of the batch has length ${length}, the first one length ${d}: use one extractor for all of them.`);
+}
+
 /** Returns the vectors, and throws if their lengths differ. @param {ArrayLike<number>[]} vectors */
 export function rowsOf(vectors) {
-  const d = vectors[0].length;
-  const i = vectors.findIndex((x) => x.length !== d);
-  if (i >= 0)
-    throw new MetaqdaError(
-      'dimension',
-      `Vector ${i} of the batch has length ${vectors[i].length}, the first one length ${d}: use one extractor for all of them.`,
-    );
+  for (const [i, x] of vectors.entries()) checkLength(x, i, vectors[0].length);
   return vectors;
 }
 

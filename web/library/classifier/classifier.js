@@ -7,7 +7,7 @@ import { byView, checkCells, describe, influenceOf, leftOut, nearOf, prediction,
 import { adding, atOnce, inPieces } from './adding.js';
 import { ADD, BATCH, CALL, EXAMPLE, EXPLAIN, isCount, kindOf, known, SET, SETTINGS, SUGGEST, text } from './options.js';
 import { Watch } from './watch.js';
-import { copied, embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
+import { checkLength, copied, embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Exports} from '../../engine/exports.js' */
 /** @import {Anomaly, BatchOptions, CallOptions, ExampleOptions, Explanation, Extractor, Influence, LeftOut, Near, Need, Options, PredictedSet, Prediction} from './options.js' */
@@ -449,11 +449,7 @@ export class Classifier {
         d = vector.length;
         rows = new Float32Array(all.length * d);
       }
-      if (vector.length !== d)
-        throw new MetaqdaError(
-          'dimension',
-          `Vector ${i} of the batch has length ${vector.length}, the first one length ${d}: use one extractor for all of them.`,
-        );
+      checkLength(vector, i, d);
       rows.set(vector, i * d);
       if (!isVector(x)) onProgress?.({ done: ++done, total });
       await rest();

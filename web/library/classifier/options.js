@@ -142,8 +142,6 @@ export const EXAMPLE = {
 /** @satisfies {Record<string, Kind>} */
 export const ADD = { ...EXAMPLE, ...CALL };
 
-const FORMER = ['inference', 'pooled'];
-
 /**
  * Throws for an unknown option, and for one of a wrong kind.
  *
@@ -153,7 +151,6 @@ export function known(options, kinds) {
   if (options === undefined) return;
   if (!isObject(options)) throw new MetaqdaError('argument', `The options are ${kindOf(options)}: they must be an object, such as {}, or be left out.`);
   for (const [name, value] of Object.entries(/** @type {object} */ (options))) {
-    if (FORMER.includes(name)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${name}' out.`);
     if (!Object.hasOwn(kinds, name)) throw new MetaqdaError('argument', `There is no option '${name}': choose among ${Object.keys(kinds).join(', ')}.`);
     const [what, is] = kinds[name];
     if (value !== undefined && !is(value))
