@@ -1,12 +1,12 @@
 // @ts-check
-/** Yields to the event loop, and orders asynchronous work. Unlike timers, this is not slowed down in a background tab. */
+/** Yields to the event loop, waits, and orders asynchronous work. */
 
 /** @type {(() => void)[]} */
 const waiting = [];
 /** @type {MessageChannel|undefined} */
 let channel;
 
-/** Lets the page paint and take input. @returns {Promise<void>} */
+/** Lets the page paint and take input. Unlike a timer, it is not slowed down in a background tab. @returns {Promise<void>} */
 export function nextTask() {
   // In Node.js messages would come before timers, and would not keep the process alive.
   if ('setImmediate' in globalThis)
@@ -23,6 +23,12 @@ export function nextTask() {
     port2.postMessage(null);
   });
 }
+
+/** Waits. @param {number} milliseconds @returns {Promise<void>} */
+export const sleep = (milliseconds) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 
 /** The result of a promise, or a plain value. An abort before it rejects with the signal's reason. @template T @param {T | Promise<T>} result @param {AbortSignal} [signal] @returns {Promise<T>} */
 export async function unlessAborted(result, signal) {

@@ -7,6 +7,7 @@
  */
 import { mediaDevices, sourceError } from '../base/media.js';
 import { MetaqdaError } from '../base/remote.js';
+import { sleep } from '../base/task.js';
 import { createClassifier, openClassifier } from './classifier/create.js';
 import { loadExtractor, prior } from './efficientnet-lite0.js';
 
@@ -156,9 +157,7 @@ export class MetaqdaClassifier extends Base {
           this.#tell('answer', answer);
         }
       }
-      await new Promise((resolve) => {
-        setTimeout(resolve, PAUSE);
-      });
+      await sleep(PAUSE);
     }
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** The microphone, which gives the last second of sound at any time. */
 import { mediaDevices, sourceError, soundless } from '../base/media.js';
+import { sleep } from '../base/task.js';
 
 /** Seconds of sound that are kept: about a word. The page recognises as much at a time. */
 const HEARD = 1;
@@ -55,9 +56,7 @@ export async function openMicrophone() {
     for (const begun = context.currentTime; context.currentTime < begun + HEARD; ) {
       if (stream.getTracks().some(({ readyState }) => readyState === 'ended')) throw new DOMException('unplugged', 'AbortError');
       if (context.currentTime === begun && performance.now() > late) throw soundless();
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
+      await sleep(50);
     }
     return { sound, close };
   } catch (error) {

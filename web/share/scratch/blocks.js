@@ -1,5 +1,6 @@
 // @ts-check
 /** The blocks of an extension for Scratch: they recognise what the camera sees or the microphone hears. */
+import { sleep } from '../../base/task.js';
 
 /** @typedef {import('../../library/index.js').Classifier<any>} Classifier */
 /** @typedef {import('../../library/index.js').Prediction} Prediction */
@@ -164,9 +165,7 @@ export class Blocks {
   /** Looks until the camera is turned off. @param {number} turn */
   async #goOn(turn) {
     while (turn === this.#turn) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, INTERVAL);
-      });
+      await sleep(INTERVAL);
       if (turn === this.#turn) await this.#look().catch((error) => console.warn(error));
     }
   }

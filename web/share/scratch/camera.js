@@ -1,5 +1,6 @@
 // @ts-check
 /** Scratch's camera, for the blocks of an extension. */
+import { sleep } from '../../base/task.js';
 
 /** @typedef {import('./blocks.js').Scratch} Scratch */
 
@@ -20,9 +21,7 @@ export function sense({ vm }) {
       for (;;) {
         const frame = video.videoReady ? video.getFrame({ format: 'image-data', mirror: false }) : null;
         if (frame) return frame;
-        await new Promise((resolve) => {
-          setTimeout(resolve, AGAIN);
-        });
+        await sleep(AGAIN);
       }
     },
   };

@@ -1,5 +1,6 @@
 // @ts-check
 /** Press and hold, by finger, mouse, pen or keyboard. */
+import { sleep } from '../../base/task.js';
 
 /**
  * Calls `tick` repeatedly while the button is held: at least once per press, one at a time,
@@ -27,9 +28,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
         const next = performance.now() + interval;
         due = Math.max(0, due - 1);
         await tick();
-        await new Promise((resolve) => {
-          setTimeout(resolve, next - performance.now());
-        });
+        await sleep(next - performance.now());
       } while ((holder !== null || due) && button.isConnected);
     } finally {
       running = false;

@@ -1,5 +1,6 @@
 // @ts-check
 /** Recognises a file, or live what a source captures, and shows the answer. Used by the page and by shared files. */
+import { sleep } from '../../base/task.js';
 import { complain, say } from '../kit/announce.js';
 import { answerTo } from '../kit/answer.js';
 import { byId, capital, noun, sentence } from '../kit/dom.js';
@@ -450,9 +451,7 @@ export class Recogniser {
       while (this.#source === source) {
         const next = performance.now() + interval;
         if (source.open && !document.hidden) await this.#look(source);
-        await new Promise((resolve) => {
-          setTimeout(resolve, Math.max(0, next - performance.now()));
-        });
+        await sleep(next - performance.now());
       }
     } catch (error) {
       fail(error);

@@ -1,5 +1,6 @@
 // @ts-check
 /** Hands, in pictures from files and the camera. The camera shows the landmarks of a hand over the picture. */
+import { sleep } from '../../../base/task.js';
 import { el } from '../../kit/dom.js';
 import { CameraSource, pictures } from '../pictures/index.js';
 
@@ -72,9 +73,7 @@ class HandSource extends CameraSource {
   /** Draws the hand while nothing else reads frames, such as before a hand is taught. */
   async #follow() {
     while (!this.#closed) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, EVERY);
-      });
+      await sleep(EVERY);
       if (!this.open || document.hidden || this.#reading || performance.now() - this.#read < 2 * EVERY) continue;
       await this.camera
         .frame()
