@@ -188,6 +188,20 @@ test('with letters twice as large what is said is beside the name of the page, a
     assert.ok(await none.evaluate((button) => button.scrollWidth <= button.clientWidth), 'the text of the button is whole');
   }));
 
+test('on a phone the bar of a selection shows all that it offers at first, with many classes too', () =>
+  visit({ context: { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+    for (let i = 0; i < 16; i++) await addClass(page, `Class number ${i}`);
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles([sample('noto', 'cat'), sample('noto', 'rocket')]);
+    await page.locator('.shot-check').first().click();
+    const bar = page.locator('.selection');
+    await bar.getByRole('button', { name: /more…$/ }).waitFor();
+    await eventually(async () => assert.ok(await bar.evaluate((one) => one.scrollHeight <= one.clientHeight), 'nothing has to be scrolled to'));
+    for (const name of ['Class number 0', 'None of these', 'New…']) assert.ok(await bar.getByRole('button', { name, exact: true }).isVisible(), name);
+    await bar.getByRole('button', { name: /more…$/ }).click();
+    await bar.getByRole('button', { name: 'Class number 15' }).click();
+    await status(page, 'Taught as “Class number 15”.');
+  }));
+
 /** How far the page, an open dialog or the pictures of a class reach beyond their width. @param {Page} page */
 const beyond = (page) =>
   page.evaluate(() =>
