@@ -394,7 +394,7 @@ func TestTheStandardOutputHasTheFileAlone(t *testing.T) {
 		{[]string{"teach", "--examples", table, "--out"}, "taught 2 examples of 2 classes", func() {
 			mustRun(t, "export", "--classifier", file, "--out", filepath.Join(dir, "numbers"))
 		}},
-		{[]string{"train", "--data", data, "--out"}, " bytes, sha256 ", func() { test.Must(model.DecodePrior(readFile(t, file)))(t) }},
+		{slices.Concat([]string{"train", "--data", data}, quick, []string{"--out"}), " bytes, sha256 ", func() { test.Must(model.DecodePrior(readFile(t, file)))(t) }},
 		{[]string{"eval", "--data", data, "--n-tasks", "3", "--n-way", "3", "--split", "all", "--methods", "ncc-cl2n", "--json"}, "ncc-cl2n", func() {
 			mustRun(t, "merge", "--json", filepath.Join(dir, "merged.json"), file)
 		}},
@@ -403,9 +403,6 @@ func TestTheStandardOutputHasTheFileAlone(t *testing.T) {
 			out := test.Must(os.Create(file))(t)
 			var said strings.Builder
 			args := append(slices.Clone(c.args), to)
-			if c.args[0] == "train" {
-				args = append(args, quick...)
-			}
 			cmd := exec.Command(os.Args[0], args...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1"), out, &said
 			if err := cmd.Run(); err != nil {

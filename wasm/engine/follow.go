@@ -267,10 +267,10 @@ func (s *session) refuses(p *pending) error {
 		undo, redo := s.taught.Steps()
 		all := append(undo, redo...)
 		i := slices.IndexFunc(all, func(one *metaqda.Step) bool { return one.ID == p.Command.Step })
-		if i < 0 && p.Command.Do == metaqda.DoRedo {
+		switch {
+		case i < 0 && p.Command.Do == metaqda.DoRedo:
 			return errRedo
-		}
-		if i < 0 {
+		case i < 0:
 			return nil
 		}
 		for _, entry := range all[i].Entries {

@@ -72,7 +72,8 @@ async function open(source) {
 
 /** @param {ArrayBuffer | ArrayBufferView} source */
 function bytesIn(source) {
-  if (!isAttached(source)) throw new MetaqdaError('argument', 'The bytes were transferred to another thread: hand over a copy of them.');
+  if (!isAttached(source))
+    throw new MetaqdaError('argument', 'The bytes were transferred to another thread, or their buffer was made smaller: hand over a copy of them.');
   return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 

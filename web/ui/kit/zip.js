@@ -8,7 +8,7 @@ const END = 22;
 /** Where a zip file says how a file is packed: the method and the packed size, in its header and in its directory entry. */
 const PACKED = { header: [8, 18], line: [10, 20] };
 const DEFLATE = 8;
-/** Files of Unix, which all may read: in files of another system unzip changes the letters of names. */
+/** Says that Unix made the files, and that all may read them. Otherwise unzip changes letters of names. */
 const UNIX = { os: 3, attrs: 0o644 << 16 };
 
 /**

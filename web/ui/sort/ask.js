@@ -167,7 +167,7 @@ export class Lookalikes {
 /** "3 selected. They are:" names several pictures at once. */
 export class Selection {
   /** The progress of teaching as a text, empty if nothing runs. */
-  #under = '';
+  #progress = '';
 
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target, options: {onProgress: (done: number, total: number) => void}) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {
@@ -179,7 +179,7 @@ export class Selection {
         const taught = new Set(gallery.selected);
         const byKey = document.activeElement?.matches(':focus-visible');
         const tell = (text = '') => {
-          this.#under = text;
+          this.#progress = text;
           this.count(gallery.selected.size);
         };
         await onTeach([...taught], target, { onProgress: (done, total) => tell(`Teaching ${done + 1} of ${total} …`) }).finally(() => tell());
@@ -208,7 +208,7 @@ export class Selection {
     const { hidden } = this.element;
     this.element.hidden = size === 0;
     this.element.ariaLabel = `Selected ${noun()}s`;
-    this.bar.text = this.#under || (size === 1 ? '1 selected. It is:' : `${size} selected. They are:`);
+    this.bar.text = this.#progress || (size === 1 ? '1 selected. It is:' : `${size} selected. They are:`);
     if (!size) this.bar.reset();
     const pressed = document.activeElement;
     if (!size || !hidden || !this.gallery.element.contains(pressed)) return;

@@ -86,7 +86,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
       <button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}${folders ? 'Copy into folders' : 'Save folders as a zip'}</button></div>`;
 }
 
-/** Most groups that are named in the sentence about the result: the status line has two rows on a phone. */
+/** The sentence about the result names at most this many groups: the status line has two rows on a phone. */
 const NAMED = 6;
 
 /** The result in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
