@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -98,9 +99,9 @@ func (c *Classifier) note(s *Step) {
 	if j.into != "" {
 		j.into = s.ID
 	}
-	s.Name = c.nameOf(s.Entries)
 	entries := slices.Clip(s.Entries)
 	s = c.insert(s, 0)
+	s.Name = c.nameOf(s.Entries)
 	j.part(s)
 	c.logStep(DoStep, s, entries)
 }
@@ -115,8 +116,8 @@ func (j *journal) part(s *Step) {
 	}
 }
 
-// insert adds s to the undo list, in front of the last n steps. If a step there has the same id, insert
-// adds the entries to that step instead. It clears the redo list and returns the step.
+// insert adds s to the undo list, in front of the last n steps. If a step there has the same id, that
+// step gets the entries and the name instead. It clears the redo list and returns the step.
 func (c *Classifier) insert(s *Step, n int) *Step {
 	j := &c.journal
 	j.lose(j.undone...)
@@ -124,7 +125,7 @@ func (c *Classifier) insert(s *Step, n int) *Step {
 	for _, there := range j.done {
 		if there.ID == s.ID {
 			there.Entries = append(there.Entries, s.Entries...)
-			there.Name = c.nameOf(there.Entries)
+			there.Name = cmp.Or(s.Name, there.Name)
 			return there
 		}
 	}

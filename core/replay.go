@@ -7,7 +7,7 @@ import "slices"
 type Command struct {
 	Do      string  // DoStep, DoChange, DoUndo, DoRedo or DoForget
 	Step    string  // id of the step that is made, undone or redone
-	Name    string  // of a new step
+	Name    string  // of the step with this change
 	Entries []Entry // of DoStep and DoChange: they lead from the former state to the present one
 	More    bool    // of DoStep: an earlier command made the step; a log does not keep this
 }
