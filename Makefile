@@ -312,7 +312,7 @@ test-wasm: $(SITE)/metaqda-simd.wasm
 	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
 
 # 'make test' runs these tests natively only. They take long, and depend little on WebAssembly.
-WASM_LONG := FitFindsWhatSessionsHaveInCommon|PiecesOfWorkAreSmall|NothingIsLostIfCompactionIsKilled|ACloneStaysAsItsOriginalWas|ALogIsItsSession|TwoTabsConverge|HundredThousandClasses|AnotherCorrelationLengthChangesFewExamples|BurstsOfLongStreamsAreAReplay
+WASM_LONG := FitFindsWhatSessionsHaveInCommon|PiecesOfWorkAreSmall|NothingIsLostIfCompactionIsKilled|ACloneStaysAsItsOriginalWas|ALogIsItsSession|TabsConverge|HundredThousandClasses|AnotherCorrelationLengthChangesFewExamples|BurstsOfLongStreamsAreAReplay
 GO_WASM_TEST := $(WASM) $(GO) test -vet=off -p 2 -timeout 20m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'" \
 	$(if $(METAQDA_LONG),,-skip '^Test($(WASM_LONG))$$')
 

@@ -66,11 +66,11 @@ func (e *Engine) catchUp(s *session, last int) error {
 // storing.
 func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	e.mu.Lock()
-	stored := s.arrived(others)
-	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !stored[step.ID] && !s.accepts(step) }) {
+	if behind || slices.ContainsFunc(others, func(step log.Step) bool { return !s.accepts(step) }) {
 		e.mu.Unlock()
 		return e.reread(s)
 	}
+	defer e.mu.Unlock()
 	own := map[string]bool{} // steps that begin later in the log
 	for _, p := range s.pending {
 		if p.Command != nil && !p.Command.More {
@@ -78,9 +78,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 		}
 	}
 	for _, step := range others {
-		if s.stored.Appended(step); stored[step.ID] {
-			continue
-		}
+		s.stored.Appended(step)
 		before := 0
 		undo, _ := s.taught.Steps()
 		for before < len(undo) && own[undo[before].ID] {
@@ -95,28 +93,7 @@ func (e *Engine) join(s *session, others []log.Step, behind bool) error {
 	err := s.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior})
 	e.followed++
 	e.redraw(s)
-	e.mu.Unlock()
-	if len(stored) > 0 {
-		e.noteTrouble(nil)
-		e.hooks.Stored(Note{s.ID, s.stored.N})
-	}
 	return err
-}
-
-// arrived removes from the pending changes those that the log has, and returns their ids. A transaction
-// that took too long may be complete after all.
-func (s *session) arrived(steps []log.Step) map[string]bool {
-	there, stored := map[string]bool{}, map[string]bool{}
-	for _, step := range steps {
-		there[step.ID] = true
-	}
-	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool {
-		if there[p.ID] {
-			stored[p.ID] = true
-		}
-		return there[p.ID]
-	})
-	return stored
 }
 
 // redraw shows a session that other tabs have changed, if it is open.
@@ -128,13 +105,13 @@ func (e *Engine) redraw(s *session) {
 	}
 }
 
-// accepts reports whether a step of another tab can be applied although the pending steps were made
-// without it.
+// accepts reports whether a step of the log can be applied although the pending steps were made without
+// it. It must not be one of them.
 func (s *session) accepts(step log.Step) bool {
 	if d := step.Edit; d != nil && (d.Prior != nil || d.Extractor != nil && *d.Extractor != s.Extractor) {
 		return false
 	}
-	return !slices.ContainsFunc(s.pending, func(p *pending) bool { return conflict(step.Command, p.Command) })
+	return !slices.ContainsFunc(s.pending, func(p *pending) bool { return p.ID == step.ID || conflict(step.Command, p.Command) })
 }
 
 // conflict reports whether the order of two commands matters, or may matter.
@@ -203,8 +180,20 @@ func (e *Engine) reread(s *session) error {
 		return err
 	}
 	chosen, unreadable := e.chosenPrior(final(c).Settings.Prior)
+	arrived := false
+	defer func() {
+		if arrived {
+			e.noteTrouble(nil)
+			e.hooks.Stored(Note{s.ID, stored.N})
+		}
+	}()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	n := len(s.pending)
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { // a transaction that took too long may be complete after all
+		return slices.ContainsFunc(c.Steps, func(step log.Step) bool { return step.ID == p.ID })
+	})
+	arrived = len(s.pending) < n
 	for _, p := range s.pending {
 		if p.Edit != nil && p.Edit.Prior != nil { // it comes later in the log
 			if chosen, unreadable = nil, ""; *p.Edit.Prior != "" {
@@ -216,7 +205,6 @@ func (e *Engine) reread(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.arrived(c.Steps)
 	fresh.choices, fresh.begun = s.choices, s.begun
 	if s.begun > 0 {
 		into := s.taught.Join("")
@@ -228,6 +216,8 @@ func (e *Engine) reread(s *session) error {
 			continue
 		}
 		if p.Command != nil {
+			undo, _ := fresh.taught.Steps() // its former commands may be refused, or forgotten in another tab
+			p.Command.More = slices.ContainsFunc(undo, func(one *metaqda.Step) bool { return one.ID == p.Command.Step })
 			if why := fresh.taught.Replay(*p.Command, 0); why != nil {
 				e.refuse(p.number, why) // it stays pending: an undo that fails changes the undo history
 			}

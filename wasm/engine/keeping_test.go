@@ -518,6 +518,12 @@ func TestASessionThatIsStoredLateIsMadeOnce(t *testing.T) {
 			s.late = false
 			w.Flush()
 			if deleted {
+				k := w.State().Classes[0]
+				test.Must(w.RemoveExample(k.ID, k.Examples[0].ID))(t) // before the tab opens another session
+				w.ForgetUndo()
+				for range 2 {
+					w.Flush()
+				}
 				for _, n := range w.stale {
 					test.OK(t, w.Follow(n))
 				}

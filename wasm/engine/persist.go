@@ -266,33 +266,16 @@ func (e *Engine) storeSome(s *session, some []*pending) (wrote bool, err error) 
 			rest = append(rest, p)
 		}
 	}
-	var full error
-	for i, p := range slices.Concat(first, rest) {
-		others, behind, err := log.Append(e.db, s.ID, s.stored.N, []log.Step{p.Step})
-		if err == nil && (behind || len(others) > 0) { // the caller goes on
-			if wrote && len(first) > 0 {
-				err = e.reread(s) // the order in the log is another one than here
-			}
-			return wrote, err
-		}
-		if err != nil && Explain(err).Code == "quota" && i < len(first) {
-			full = err
-			continue
-		}
-		if err != nil {
-			if wrote && len(first) > 0 {
-				_ = e.reread(s)
-			}
-			return wrote, err
+	for _, p := range slices.Concat(first, rest) {
+		others, behind, failed := log.Append(e.db, s.ID, s.stored.N, []log.Step{p.Step})
+		if err = failed; err != nil || behind || len(others) > 0 { // the caller goes on with those
+			break
 		}
 		e.appended(s, []*pending{p})
 		wrote = true
 	}
-	if wrote && (full != nil || len(first) > 0 && len(rest) > 0) {
-		err = e.reread(s)
-	}
-	if !wrote {
-		err = cmp.Or(err, full)
+	if wrote && len(first) > 0 && len(rest) > 0 { // the log has another order
+		err = cmp.Or(err, e.reread(s))
 	}
 	return wrote, err
 }
@@ -309,7 +292,7 @@ func removes(p *pending) bool {
 func (e *Engine) compact(s *session) error {
 	for {
 		e.mu.Lock()
-		if e.keeping.gone != nil || s.create != nil || len(s.pending) > 0 {
+		if e.keeping.gone != nil || s.stored.N == 0 || len(s.pending) > 0 {
 			e.mu.Unlock()
 			return nil
 		}
