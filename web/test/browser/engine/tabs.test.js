@@ -79,3 +79,18 @@ test('a tab that starts while another one changes the session follows it', () =>
     await start(other);
     await run(other, 'await until(({ classes }) => classes.length === 3)');
   }));
+
+test('a tab that missed what another one changed follows once it is seen again', () =>
+  blank(async ({ page, context }) => {
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'BroadcastChannel'));
+    await page.reload();
+    await start(page);
+    await run(page, `await teach(['cat', 'dog'])`);
+    const other = await context.newPage();
+    await other.goto(`${site.origin}/LICENSE.txt`);
+    await start(other);
+    await run(other, `await taught.addClass('hen')`);
+    const after = await run(page, `const { classes } = await engine.state(); document.dispatchEvent(new Event('visibilitychange')); return classes.length`);
+    assert.equal(after, 2, 'it heard of the change all the same');
+    await run(page, 'await until(({ classes }) => classes.length === 3)');
+  }));
