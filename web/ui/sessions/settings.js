@@ -68,7 +68,7 @@ export class SettingsDialog {
         <p class="small muted">At 0 % every ${noun()} is taken to be one of the classes. A ${noun()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
       ${this.offered}
       <fieldset><legend>Background knowledge</legend>
-        <p class="small muted">Knowledge from other ${noun()}s, learned beforehand, so that a few examples are enough.</p>
+        <p class="small muted" ?hidden=${prior.site && !prior.sha256}>Knowledge from other ${noun()}s, learned beforehand, so that a few examples are enough.</p>
         <details><summary class="small">In use: ${priorName(prior)}</summary><p class="small muted">${describePrior(this.#state)}</p></details>
         <p class="small" ?hidden=${!prior.message}>${prior.message}</p>
         <div class="actions"><label class="button file-button">Open background knowledge<input type="file" accept=".safetensors" @change=${this.#import}></label>
