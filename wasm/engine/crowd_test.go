@@ -53,10 +53,10 @@ type deed struct {
 type fate int
 
 const (
-	pended fate = iota
+	undecided fate = iota
 	acknowledged
 	refused
-	doubtful // the page says that changes are not stored
+	unsaved // the page says that changes are not stored
 )
 
 func newCrowd(t *testing.T, r *rand.Rand) *crowd {
@@ -320,11 +320,11 @@ func (c *crowd) hear(i int) {
 func (c *crowd) kept(w *world) {
 	for _, d := range c.deeds {
 		switch {
-		case d.tab != w || d.fate != pended:
+		case d.tab != w || d.fate != undecided:
 		case w.Engine.Kept(d.before, d.number) != nil:
 			d.fate = refused
 		case w.State().Trouble != "":
-			d.fate = doubtful
+			d.fate = unsaved
 		default:
 			d.fate = acknowledged
 		}
@@ -490,7 +490,7 @@ func TestTabsConverge(t *testing.T) {
 					count[d.fate]++
 				}
 			}
-			t.Logf("%d changes acknowledged, %d refused, %d told not to be stored, %d of killed tabs", count[acknowledged], count[refused], count[doubtful], count[pended])
+			t.Logf("%d changes acknowledged, %d refused, %d told not to be stored, %d of killed tabs", count[acknowledged], count[refused], count[unsaved], count[undecided])
 			if count[refused] == 0 {
 				t.Error("nothing came too late: the tabs do not meet")
 			}
