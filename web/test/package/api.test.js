@@ -530,7 +530,8 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.removeExample('12345'), /"12345"/);
   await assert.rejects(c.predict({}), refusal('extractor'));
   await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
-  const bare = Buffer.from(prior.toString('latin1').replace('"session":', '"sessiom":'), 'latin1'); // a prior that says nothing of sessions
+  // A prior that says nothing of sessions, and has no checksum.
+  const bare = Buffer.from(prior.toString('latin1').replace('"session":', '"sessiom":').replace('"sha256":"', '"fact.s":"'), 'latin1');
   await assert.rejects(createClassifier({ prior: bare }), refusal('older'));
   await assert.rejects(createClassifier({ nonePrior: 2 }), refusal('value'));
   const cut = new Response(new ReadableStream({ start: (body) => body.error(new TypeError('terminated')) }));
