@@ -31,11 +31,12 @@ func startPage(database string, given js.Value, isPage bool) js.Value {
 	p.Engine = newEngine(p)
 	exports.Current = exports.Session{Ask: p.Ask, Change: p.Change}
 	p.connectTabs()
-	p.catchUp() // of what came before there was a channel
-	// A page that was frozen may have missed notes.
+	p.follow(engine.Note{}) // what came before there was a channel
 	if document := js.Global().Get("document"); document.Truthy() {
 		document.Call("addEventListener", "visibilitychange", js.FuncOf(func(js.Value, []js.Value) any {
-			p.catchUp()
+			if !document.Get("hidden").Bool() { // a tab that was frozen may have missed notes
+				p.follow(engine.Note{})
+			}
 			return nil
 		}))
 	}
@@ -243,9 +244,6 @@ func (p *page) connectTabs() {
 		return nil
 	}))
 }
-
-// catchUp applies all steps of the open session that this tab lacks.
-func (p *page) catchUp() { p.follow(engine.Note{Session: p.State().SessionID}) }
 
 // follow applies the steps that a note is about. An error means that the store is gone. The session
 // stays in this tab, and the next change reports the error.

@@ -15,8 +15,8 @@ import (
 // Note says how many steps a session has. Tabs send notes to each other, and each reads the steps
 // that it lacks from the log. So notes may come late, twice, or in another order.
 type Note struct {
-	Session string
-	Step    int // number of the last one, 0 if it is not known
+	Session string // empty for the open one
+	Step    int    // number of the last one, 0 if it is not known
 }
 
 // Code codes the fields.
@@ -32,7 +32,7 @@ func (e *Engine) Follow(n Note) error {
 	_ = e.flush()
 	e.mu.Lock()
 	s := e.session
-	concerned := s.ID == n.Session && e.keeping.gone == nil
+	concerned := (n.Session == "" || n.Session == s.ID) && e.keeping.gone == nil
 	e.mu.Unlock()
 	if !concerned {
 		e.hooks.Changed() // the list of sessions shows the changed session
@@ -216,7 +216,7 @@ func (e *Engine) reread(s *session) error {
 			continue
 		}
 		if p.Command != nil {
-			undo, _ := fresh.taught.Steps() // its former commands may be refused, or forgotten in another tab
+			undo, _ := fresh.taught.Steps() // the beginning of its step may be refused, or forgotten by another tab
 			p.Command.More = slices.ContainsFunc(undo, func(one *metaqda.Step) bool { return one.ID == p.Command.Step })
 			if why := fresh.taught.Replay(*p.Command, 0); why != nil {
 				e.refuse(p.number, why) // it stays pending: an undo that fails changes the undo history

@@ -521,7 +521,7 @@ func TestASessionThatIsStoredLateIsMadeOnce(t *testing.T) {
 				k := w.State().Classes[0]
 				test.Must(w.RemoveExample(k.ID, k.Examples[0].ID))(t) // before the tab opens another session
 				w.ForgetUndo()
-				for range 2 {
+				for range 2 { // the second one compacts
 					w.Flush()
 				}
 				for _, n := range w.stale {

@@ -116,6 +116,9 @@ func (w *world) agrees(t *testing.T, what string, stored *world, history bool) {
 	}
 	query := picture(rand.New(rand.NewPCG(3, 4)), 1)
 	got, want := test.Must(w.Predict(query))(t), test.Must(stored.Predict(query))(t)
+	if (got == nil) != (want == nil) {
+		t.Fatalf("%s answers %v, what is stored %v", what, got, want)
+	}
 	if got != nil {
 		near(t, what, *got, *want)
 	}

@@ -256,11 +256,10 @@ export async function priorText(page) {
 export function touchPrior(file) {
   const size = Number(file.readBigUInt64LE(0));
   const header = file.subarray(8, 8 + size).toString();
-  const changed = header
-    .replace(/("fact[^"]*":"[^"]*)([a-z])(?=")/, (_, before, last) => `${before}${last === 'z' ? 'a' : 'z'}`)
-    .replace('"sha256":"', '"fact.s":"'); // a prior may lack a checksum
+  const changed = header.replace(/("fact[^"]*":"[^"]*)([a-z])(?=")/, (_, before, last) => `${before}${last === 'z' ? 'a' : 'z'}`);
   assert.notEqual(changed, header, `a fact to change in ${header.slice(0, 400)}`);
-  return Buffer.concat([file.subarray(0, 8), Buffer.from(changed), file.subarray(8 + size)]);
+  const unchecked = changed.replace('"sha256":"', '"fact.s":"'); // a prior may lack a checksum
+  return Buffer.concat([file.subarray(0, 8), Buffer.from(unchecked), file.subarray(8 + size)]);
 }
 
 /** @type {string|undefined} */
