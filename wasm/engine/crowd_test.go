@@ -43,11 +43,12 @@ type user struct {
 
 // deed is a change by a tab.
 type deed struct {
-	tab                   *world
-	what, session         string
-	before, number        uint64 // as for [Engine.Kept]
-	added, removed, moved []string
-	fate                  fate
+	tab            *world
+	what, session  string
+	before, number uint64            // as for [Engine.Kept]
+	added          map[string]string // as of places
+	removed, moved []string
+	fate           fate
 }
 
 type fate int
@@ -154,13 +155,13 @@ func places(all []metaqda.Class) map[string]string {
 // act lets a tab do one thing.
 func (c *crowd) act(i int) {
 	w, u, s := c.all[i], c.users[i], c.all[i].State()
-	d := &deed{tab: w, session: s.SessionID, before: w.LastChange()}
+	d := &deed{tab: w, session: s.SessionID, before: w.LastChange(), added: map[string]string{}}
 	d.what = c.change(w, u, s)
 	if d.number = w.LastChange(); d.number > d.before && w.State().SessionID == s.SessionID {
 		was, now := places(s.Classes), places(w.State().Classes)
 		for id, class := range now {
 			if at, ok := was[id]; !ok {
-				d.added = append(d.added, id)
+				d.added[id] = class
 			} else if at != class {
 				d.moved = append(d.moved, id)
 			}
@@ -364,7 +365,7 @@ func (c *crowd) check() {
 		c.users[i].follow(w.Engine)
 		c.users[i].check(c.t, fmt.Sprint("tab ", i), w.Engine)
 	}
-	taught := map[string]bool{}
+	taught := map[string]string{} // as of places, of all sessions
 	thumbnails := c.store.Records(log.Thumbnails)
 	all := test.Must(log.Summaries(c.store))(c.t)
 	for _, s := range all {
@@ -374,10 +375,10 @@ func (c *crowd) check() {
 		test.OK(c.t, stored.OpenSession(s.ID))
 		now := stored.State()
 		for id, class := range places(now.Classes) {
-			if taught[id] {
+			if taught[id] != "" {
 				c.t.Fatalf("%s is there twice", id)
 			}
-			taught[id] = true
+			taught[id] = class
 			if id != class && thumbnails[log.Key{ID: id}] == nil && !c.troubled {
 				c.t.Fatalf("%s has no thumbnail", id)
 			}
@@ -399,17 +400,17 @@ func (c *crowd) check() {
 	}
 }
 
-// promises compares the classes and examples that are there with what became of each deed. Undo and redo may take
-// back or repeat what another deed did.
-func (c *crowd) promises(taught map[string]bool) {
-	removed, again, stays := map[string]*deed{}, map[string]bool{}, map[string]bool{}
+// promises compares the classes and examples that are there with what became of each deed. Undo and redo
+// may take back or repeat what another deed did.
+func (c *crowd) promises(taught map[string]string) {
+	removed, again, moved := map[string]*deed{}, map[string]bool{}, map[string]bool{}
 	for _, d := range c.deeds {
 		back := strings.HasSuffix(d.what, "do")
-		for _, id := range slices.Concat(d.added, d.moved) {
+		for id := range d.added {
 			again[id] = again[id] || back
 		}
 		for _, id := range d.moved {
-			stays[id] = true
+			again[id], moved[id] = again[id] || back, true
 		}
 		for _, id := range d.removed {
 			if d.fate != refused && (removed[id] == nil || d.fate == acknowledged) {
@@ -419,14 +420,16 @@ func (c *crowd) promises(taught map[string]bool) {
 	}
 	for _, d := range c.deeds {
 		made, known := c.there[d.session]
-		for _, id := range d.added {
+		for id, class := range d.added {
 			switch {
 			case d.what == "add in a group" || known && !made || c.uncertain[d.session]:
-			case d.fate == acknowledged && removed[id] == nil && !taught[id]:
+			case d.fate == acknowledged && removed[id] == nil && taught[id] == "":
 				c.t.Fatalf("%s was acknowledged (%s) and is gone", id, d.what)
-			case d.fate == refused && !again[id] && taught[id]:
+			case d.fate == acknowledged && removed[id] == nil && !moved[id] && taught[id] != class:
+				c.t.Fatalf("%s was acknowledged (%s) and is in another class", id, d.what)
+			case d.fate == refused && !again[id] && taught[id] != "":
 				c.t.Fatalf("%s was refused (%s) and is there", id, d.what)
-			case removed[id] != nil && removed[id].fate == acknowledged && !again[id] && !stays[id] && taught[id]:
+			case removed[id] != nil && removed[id].fate == acknowledged && !again[id] && !moved[id] && taught[id] != "":
 				c.t.Fatalf("%s was removed (%s) and is there", id, removed[id].what)
 			}
 		}
